@@ -1,0 +1,61 @@
+/**
+ * Who may import whom. `src` and `facades` meet only in the contract (`gen`); a service folder
+ * reaches another one only through its interface; only composition roots see everything.
+ */
+const services = "accounts|catalogue|embeddings|engines|fleet|inference|metering";
+
+export default {
+  forbidden: [
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    { name: "gen-stands-alone", severity: "error", from: { path: "^gen/" }, to: { path: "^(src|facades|test)/" } },
+    {
+      name: "src-knows-no-facade",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(main|compose|cli/)" },
+      to: { path: "^facades/" },
+    },
+    { name: "facades-know-no-core", severity: "error", from: { path: "^facades/" }, to: { path: "^src/" } },
+    {
+      name: "surfaces-are-apart",
+      severity: "error",
+      from: { path: "^facades/chat/" },
+      to: { path: "^facades/messages/" },
+    },
+    {
+      name: "surfaces-are-apart-too",
+      severity: "error",
+      from: { path: "^facades/messages/" },
+      to: { path: "^facades/chat/" },
+    },
+    {
+      name: "codegen-stands-alone",
+      severity: "error",
+      from: { path: "^facades/codegen/" },
+      to: { path: "^(facades/(?!codegen/)|src|gen)" },
+    },
+    {
+      name: "services-meet-at-interfaces",
+      severity: "error",
+      from: { path: `^src/(${services})/` },
+      to: { path: `^src/(${services})/`, pathNot: ["^src/$1/", "/interface\\.ts$"] },
+    },
+    {
+      name: "orm-only-in-the-core",
+      severity: "error",
+      from: { path: "^facades/" },
+      to: { path: "node_modules/@mikro-orm" },
+    },
+    {
+      name: "only-roots-see-all",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(main|compose|cli/)" },
+      to: { path: "^src/(main|compose|cli/)" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },
+  },
+};

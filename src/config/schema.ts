@@ -1,0 +1,186 @@
+import * as z from "zod";
+
+// The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
+// the configuration reference are generated from this.
+
+const usd = z.string().regex(/^\d+(\.\d{1,12})?$/, 'must be an exact decimal amount of USD in quotes, such as "1.00"');
+const rate = z
+  .string()
+  .regex(/^\d+(\.\d{1,6})?$/, 'must be USD per 1M tokens in quotes with at most 6 decimals, such as "0.20"');
+const address = z.string().regex(/^.+:\d{1,5}$/, "must be host:port, such as 127.0.0.1:8080");
+const seconds = z.number().positive();
+
+const listen = z.strictObject({
+  http: address.default("127.0.0.1:8080").describe("Both public surfaces."),
+  grpc: address.default("127.0.0.1:50051").describe("The core's services over gRPC."),
+  connect: address
+    .default("127.0.0.1:50052")
+    .describe("The same services over the Connect protocol, for curl and browsers."),
+  admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
+  insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
+});
+
+/** Engines that a server may run; each is a folder below src/engines. */
+export const engineNames = [
+  "vllm",
+  "sglang",
+  "llama.cpp",
+  "ollama",
+  "trtllm",
+  "openai",
+  "tei",
+  "tei-grpc",
+  "sglang-grpc",
+  "simulator",
+] as const;
+
+const server = z.strictObject({
+  url: z
+    .string()
+    .regex(/^(https?|grpcs?|dns|ipv[46]):/, "must be a URL, such as http://10.0.0.5:8000")
+    .describe("Where the inference server listens."),
+  engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
+  model: z.string().min(1).optional().describe("The model under the server's own name. Default: our id."),
+  capacity: z.int().positive().default(256).describe("Requests that it may run at once."),
+});
+
+const thinking = z.strictObject({
+  mode: z
+    .enum(["none", "always", "default_off", "default_on"])
+    .default("none")
+    .describe("Whether the model thinks before it answers."),
+  depths: z.boolean().default(false).describe("Whether high and max think deeper than low and medium."),
+  switch: z
+    .enum(["chat_template_kwargs", "reasoning_effort"])
+    .default("chat_template_kwargs")
+    .describe("How the engine is told."),
+});
+
+const price = z.strictObject({
+  input: rate.default("0.20").describe("USD per 1M input tokens."),
+  output: rate.optional().describe("USD per 1M output tokens; 0.25 unless set. Not for embedding models."),
+  floor: z.number().positive().max(1).default(1).describe("The lowest the price may move, as a multiple."),
+  ceiling: z.number().min(1).default(1).describe("The highest the price may move, as a multiple."),
+});
+
+const sampling = z.strictObject({
+  temperature: z.number().min(0).max(2).default(0.7),
+  top_p: z.number().gt(0).max(1).default(1),
+  top_k: z.int().min(0).optional(),
+  presence_penalty: z.number().min(-2).max(2).optional(),
+  frequency_penalty: z.number().min(-2).max(2).optional(),
+});
+
+const model = z
+  .strictObject({
+    id: z.string().min(1).max(200).describe("What callers put into their requests."),
+    display_name: z.string().optional().describe("For people. Default: the id."),
+    kind: z.enum(["generation", "embedding"]).default("generation"),
+    context_length: z
+      .int()
+      .positive()
+      .default(8192)
+      .describe("Most tokens of prompt and answer together; of one input for an embedding model."),
+    max_output: z.int().positive().optional().describe("Most tokens of an answer. Default: the context."),
+    system_anywhere: z
+      .boolean()
+      .default(false)
+      .describe("Whether the chat template takes a system message after the first turn."),
+    sampling: sampling.prefault({}).describe("Defaults for what a request leaves out."),
+    thinking: thinking.prefault({}),
+    price: price.prefault({}),
+    dimensions: z.int().positive().default(1024).describe("Dimensions of an embedding model's vectors."),
+    servers: z.array(server).min(1).describe("Where it runs."),
+  })
+  .superRefine((value, context) => {
+    const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+    if (value.kind !== "embedding") return;
+    if (value.price.output !== undefined) refuse(["price", "output"], "an embedding model has no output price");
+    if (value.thinking.mode !== "none") refuse(["thinking", "mode"], "an embedding model does not think");
+    if (value.max_output !== undefined) refuse(["max_output"], "an embedding model has no output");
+  });
+
+const tier = z.strictObject({
+  paid_usd: z.number().min(0).default(0).describe("Paid in total, in USD."),
+  age_days: z.number().min(0).default(0).describe("Age of the account in days."),
+  rpm: z.int().positive().describe("Requests a minute."),
+});
+
+const fleet = z.strictObject({
+  routing: z.enum(["prefix", "least-load", "round-robin"]).default("prefix").describe("How a server is chosen."),
+  queue: z.int().min(0).default(1000).describe("Requests that may wait for a free server, a model."),
+  queue_timeout_s: seconds.default(10).describe("How long one waits."),
+  connect_timeout_s: seconds.default(2),
+  first_token_timeout_s: seconds.default(120),
+  idle_timeout_s: seconds.default(60).describe("The longest silence of a running stream."),
+  total_timeout_s: seconds.default(1800),
+  health_interval_s: seconds.default(5),
+  cache_salt: z.boolean().default(true).describe("Keep accounts apart in the engines' prefix caches."),
+});
+
+const service = z
+  .strictObject({
+    name: z.string().min(1).describe("For the log."),
+    token_file: z.string().optional().describe("A file that holds the service token."),
+    token_env: z.string().optional().describe("An environment variable that holds the service token."),
+    accounts: z.array(z.string()).optional().describe("Accounts that it may name as payers. Default: any."),
+  })
+  .refine(
+    (value) => (value.token_file === undefined) !== (value.token_env === undefined),
+    "needs exactly one of token_file and token_env",
+  );
+
+/** The whole file. Every section is optional. */
+export const configSchema = z.strictObject({
+  listen: listen.prefault({}),
+  storage: z
+    .strictObject({
+      url: z
+        .string()
+        .regex(/^(sqlite:|postgres(ql)?:\/\/)/, "must start with sqlite: or postgresql://")
+        .optional(),
+    })
+    .prefault({}),
+  rate_limits: z
+    .strictObject({
+      url: z
+        .string()
+        .regex(/^(memory:$|rediss?:\/\/)/, "must be memory: or start with redis://")
+        .default("memory:"),
+    })
+    .prefault({}),
+  keys: z
+    .strictObject({
+      prefix: z
+        .string()
+        .regex(/^[a-z0-9]{1,12}-$/, "must be 1 to 12 lower-case letters or digits and a dash")
+        .default("tg-"),
+      max_per_account: z.int().positive().default(20),
+    })
+    .prefault({}),
+  rate_tiers: z
+    .array(tier)
+    .min(1)
+    .prefault([{ rpm: 60 }, { paid_usd: 50, rpm: 300 }, { paid_usd: 500, age_days: 14, rpm: 2000 }]),
+  free_tier: z.strictObject({ grant_usd: usd.default("1.00"), rpm: z.int().positive().default(20) }).prefault({}),
+  payments: z
+    .strictObject({
+      minimum_usd: usd.default("5"),
+      maximum_usd: usd.default("1000"),
+      rolling_24h_usd: usd.default("2000"),
+    })
+    .prefault({}),
+  pricing: z
+    .strictObject({ interval_s: seconds.default(60), max_step: z.number().gt(0).max(1).default(0.05) })
+    .prefault({}),
+  fleet: fleet.prefault({}),
+  services: z.array(service).default([]).describe("Internal services that may call on behalf of accounts."),
+  models: z.array(model).default([]),
+});
+
+/** The configuration with every default filled in. */
+export type Config = z.output<typeof configSchema>;
+export type ModelConfig = Config["models"][number];
+export type ServerConfig = ModelConfig["servers"][number];
+export type FleetConfig = Config["fleet"];
+export type EngineName = (typeof engineNames)[number];

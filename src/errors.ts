@@ -1,0 +1,70 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type ErrorDetail, ErrorDetailSchema, Reason } from "#gen/errors/v1/error_detail_pb.js";
+
+/** What an error tells beside its reason and message. */
+export type ErrorFacts = Omit<MessageInitShape<typeof ErrorDetailSchema>, "reason" | "$typeName">;
+
+/** An error to throw from any service: a status code that follows from the reason, and the typed detail. */
+export function failure(reason: Reason, message: string, facts: ErrorFacts = {}, cause?: unknown): ConnectError {
+  const detail = { desc: ErrorDetailSchema, value: { ...facts, reason } };
+  return new ConnectError(message, codeOf(reason), undefined, [detail], cause);
+}
+
+/** The typed detail of an error, whether it was thrown here or came over the wire. Undefined: the error is a bug. */
+export function detailOf(error: unknown): ErrorDetail | undefined {
+  if (!(error instanceof ConnectError)) return undefined;
+  return error.findDetails(ErrorDetailSchema)[0];
+}
+
+/** Milliseconds as the protobuf duration that error details and rate limits carry. */
+export function durationOf(ms: number): { seconds: bigint; nanos: number } {
+  const whole = Math.floor(ms / 1000);
+  return { seconds: BigInt(whole), nanos: Math.round((ms - whole * 1000) * 1e6) };
+}
+
+function codeOf(reason: Reason): Code {
+  switch (reason) {
+    case Reason.INVALID_ARGUMENT:
+    case Reason.UNSUPPORTED:
+    case Reason.CONTEXT_LENGTH_EXCEEDED:
+    case Reason.INPUT_TOO_LONG:
+      return Code.InvalidArgument; // the caller has to change the request
+    case Reason.UNAUTHENTICATED:
+      return Code.Unauthenticated;
+    case Reason.PERMISSION_DENIED:
+      return Code.PermissionDenied;
+    case Reason.MODEL_NOT_FOUND:
+    case Reason.MODEL_KIND_MISMATCH:
+    case Reason.ACCOUNT_NOT_FOUND:
+    case Reason.KEY_NOT_FOUND:
+    case Reason.RECEIPT_NOT_FOUND:
+    case Reason.SERVER_NOT_FOUND:
+      return Code.NotFound;
+    case Reason.AUTHENTICATION_THROTTLED:
+    case Reason.RATE_LIMITED:
+    case Reason.FREE_TIER_LIMITED:
+    case Reason.BALANCE_EXHAUSTED:
+    case Reason.BALANCE_HELD:
+    case Reason.KEY_LIMIT_REACHED:
+      return Code.ResourceExhausted;
+    case Reason.DUPLICATE_REQUEST:
+    case Reason.PAYMENT_REFERENCE_CONFLICT:
+      return Code.AlreadyExists;
+    case Reason.PAYMENT_BELOW_MINIMUM:
+    case Reason.PAYMENT_ABOVE_MAXIMUM:
+    case Reason.PAYMENT_24H_LIMIT:
+    case Reason.REFUND_EXCEEDS_BALANCE:
+    case Reason.KEY_STATE_CONFLICT:
+      return Code.FailedPrecondition;
+    case Reason.OVERLOADED:
+    case Reason.ENGINE_FAILED:
+    case Reason.LEDGER_UNAVAILABLE:
+    case Reason.SHUTTING_DOWN:
+      return Code.Unavailable; // another attempt may succeed
+    case Reason.TIMEOUT:
+      return Code.DeadlineExceeded;
+    case Reason.UNSPECIFIED:
+      return Code.Internal;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Server } from "#gen/catalogue/v1/server_pb.js";
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { EngineEmbeddings, EngineOutput, EngineRequest } from "../engines/interface.ts";
+
+/** A generation for some server of a model; the server's own model name is filled in by the fleet. */
+export type FleetRequest = Omit<EngineRequest, "model">;
+
+/** The inference servers: which one gets a request, and which ones are fit to get any. */
+export interface Fleet {
+  /**
+   * Runs a generation on the best server. Until its first output the request may move to another
+   * server; afterwards a failure ends the stream. Throws as Engine does, and OVERLOADED with a retry
+   * delay when no server frees up within the queue's time.
+   */
+  generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput>;
+  /** Embeds on the best server, split to the engine's batch limit, in input order. */
+  embed(
+    model: ServedModel,
+    requestId: string,
+    inputs: readonly string[],
+    signal: AbortSignal,
+  ): Promise<EngineEmbeddings>;
+  /** The exact number of prompt tokens. Undefined: no server of the model can tell. */
+  countTokens(
+    model: ServedModel,
+    request: Pick<FleetRequest, "prompt" | "thinking" | "recipe">,
+    signal: AbortSignal,
+  ): Promise<number | undefined>;
+  /** Every server, in the configured order. */
+  servers(): Server[];
+  /** Gives a server no new work. Throws SERVER_NOT_FOUND. */
+  drain(id: string): Server;
+  /** Gives it work again. Throws SERVER_NOT_FOUND. */
+  resume(id: string): Server;
+  /** The part of a model's capacity that is in use, 0 to 1 and above when requests wait. */
+  utilisation(modelId: string): number;
+  close(): Promise<void>;
+}

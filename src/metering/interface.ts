@@ -1,0 +1,144 @@
+import type { Caller } from "../accounts/interface.ts";
+
+/** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
+export type PicoUsd = number;
+
+/** A model's rates in pico-USD a token. */
+export interface Rates {
+  readonly input: PicoUsd;
+  readonly output: PicoUsd;
+}
+
+/** What admission asks the ledger to set aside. */
+export interface HoldRequest {
+  /** Charged at most once. */
+  readonly requestId: string;
+  readonly accountId: string;
+  /** Empty: a service token. */
+  readonly keyId: string;
+  readonly model: string;
+  /** A bound that the engine's count of the prompt cannot pass. */
+  readonly inputTokens: number;
+  /** The most output tokens wanted; 0 for embeddings. */
+  readonly outputTokens: number;
+  /**
+   * Tells the exact number of prompt tokens, asked only when the balance is short of the bound.
+   * Undefined: the bound stays.
+   */
+  readonly countInput?: () => Promise<number | undefined>;
+}
+
+/** Tokens to be charged. */
+export interface ChargedTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** How a charged request ended. */
+export type SettleStatus = "completed" | "cancelled" | "failed";
+
+/** Money set aside for one request. Exactly one of settle and release ends it. */
+export interface Hold {
+  /** Output tokens that the money covers, at least 1 unless none were wanted; the stream is cut there. */
+  readonly outputTokens: number;
+  /** Notes what the engine has counted so far: shrinks the hold and is what a crash would be billed. */
+  progress(tokens: ChargedTokens): void;
+  /** Charges the tokens. Resolves when the charge is durable; frees the rest. */
+  settle(tokens: ChargedTokens, status: SettleStatus): Promise<void>;
+  /** Frees everything: nothing was processed, so there is no charge and no receipt. */
+  release(): void;
+}
+
+/** What an account has earned by paying and waiting. */
+export interface Standing {
+  readonly createdAt: number;
+  readonly paidTotal: bigint;
+  /** Only free-tier money or grants are left, or nothing was ever paid. */
+  readonly freeOnly: boolean;
+}
+
+/** Prepaid money, spent. */
+export interface Ledger {
+  /**
+   * Sets the worst case aside. Throws BALANCE_EXHAUSTED when not even 64 tokens can be paid,
+   * BALANCE_HELD with a retry delay when only held money stood in the way for 2 s,
+   * DUPLICATE_REQUEST, LEDGER_UNAVAILABLE.
+   */
+  hold(request: HoldRequest, signal: AbortSignal): Promise<Hold>;
+  /** What an account's rate limit depends on. Cheap: answered from memory in the warm case. */
+  standing(accountId: string): Promise<Standing>;
+  /** Settles what is under way, gives leases back and closes the store. */
+  close(): Promise<void>;
+}
+
+/** Money that comes in. */
+export interface Credit {
+  readonly accountId: string;
+  readonly kind: "free" | "grant" | "paid";
+  readonly amount: PicoUsd;
+  /** Unique over all accounts: the same again answers the same, another amount is refused. */
+  readonly reference: string;
+  readonly expiresAt?: Date;
+}
+
+/** A lot as it stands. */
+export interface LotStatement {
+  readonly id: string;
+  readonly kind: Credit["kind"];
+  readonly granted: PicoUsd;
+  readonly remaining: PicoUsd;
+  readonly priceVersion: string;
+  readonly createdAt: Date;
+  readonly expiresAt?: Date;
+}
+
+/** An account's money as it stands. */
+export interface Statement extends Standing {
+  /** Unspent, held money included. */
+  readonly balance: bigint;
+  readonly held: bigint;
+  readonly debt: bigint;
+  /** Lots with money left, in the order of spending. */
+  readonly lots: readonly LotStatement[];
+}
+
+/** Prepaid money, coming in and going back. */
+export interface Funds {
+  /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
+  open(
+    account: { readonly id: string; readonly name: string; readonly maxKeys: number },
+    freeGrant: PicoUsd,
+  ): Promise<void>;
+  /** Makes a lot at today's prices. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */
+  credit(credit: Credit): Promise<{ readonly lotId: string }>;
+  /** Takes unspent paid money back. Throws ACCOUNT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, PAYMENT_REFERENCE_CONFLICT. */
+  refund(refund: {
+    readonly accountId: string;
+    readonly amount: PicoUsd;
+    readonly reference: string;
+  }): Promise<{ readonly lotId: string }>;
+  /** Throws ACCOUNT_NOT_FOUND. */
+  statement(accountId: string): Promise<Statement>;
+}
+
+/** Where a key stands in its rolling minute. */
+export interface RateLimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until the whole limit is available again. */
+  readonly resetAfterMs: number;
+}
+
+/** Requests a minute. */
+export interface RateLimits {
+  /** Counts one request. Throws RATE_LIMITED or FREE_TIER_LIMITED with a true retry delay; those count nothing. */
+  admit(caller: Caller): Promise<RateLimitState>;
+  /** Where the caller stands, without counting. */
+  read(caller: Caller): Promise<RateLimitState>;
+}
+
+/** Live prices. */
+export interface Prices {
+  /** The live rates of a model that the configuration lists. */
+  live(model: string): Rates;
+}

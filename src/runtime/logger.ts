@@ -1,0 +1,7 @@
+/** What the core logs through; pino has this shape. Never a prompt, an answer or a key. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

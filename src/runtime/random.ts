@@ -1,0 +1,19 @@
+import { randomBytes } from "node:crypto";
+import { v7 } from "uuid";
+
+/** Randomness, injected so that tests can repeat it. */
+export interface Random {
+  /** Bytes nobody can guess. */
+  bytes(length: number): Uint8Array;
+  /** A number from 0 up to but not including 1. */
+  fraction(): number;
+  /** A new identifier that sorts by its time of making: UUIDv7. */
+  uuid(): string;
+}
+
+/** The system's own randomness. */
+export const systemRandom: Random = {
+  bytes: (length) => randomBytes(length),
+  fraction: () => Math.random(),
+  uuid: () => v7(),
+};
