@@ -53,9 +53,9 @@ export default {
     },
   ],
   options: {
+    parser: "swc",
     doNotFollow: { path: "node_modules" },
-    tsPreCompilationDeps: true,
-    tsConfig: { fileName: "tsconfig.json" },
+
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },
   },
 };
