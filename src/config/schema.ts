@@ -1,24 +1,48 @@
 import * as z from "zod";
+import { MAX_PICO_USD, parseRate, parseUsd } from "../money.ts";
+import { isLoopback, parseAddress } from "./address.ts";
 
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
 // the configuration reference are generated from this.
 
-const usd = z.string().regex(/^\d+(\.\d{1,12})?$/, 'must be an exact decimal amount of USD in quotes, such as "1.00"');
-const rate = z
-  .string()
-  .regex(/^\d+(\.\d{1,6})?$/, 'must be USD per 1M tokens in quotes with at most 6 decimals, such as "0.20"');
-const address = z.string().regex(/^.+:\d{1,5}$/, "must be host:port, such as 127.0.0.1:8080");
-const seconds = z.number().positive();
-
-const listen = z.strictObject({
-  http: address.default("127.0.0.1:8080").describe("Both public surfaces."),
-  grpc: address.default("127.0.0.1:50051").describe("The core's services over gRPC."),
-  connect: address
-    .default("127.0.0.1:50052")
-    .describe("The same services over the Connect protocol, for curl and browsers."),
-  admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
-  insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
+// Coerced, so that an amount without quotes is read as it is written.
+const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? MAX_PICO_USD) < MAX_PICO_USD, {
+  message: 'must be a decimal amount of USD from "0" to "9007" with at most 12 decimals, such as "1.00"',
 });
+/** Above any real price, and low enough for tokens times rate to stay an exact number. */
+const MAX_RATE = 1_000_000_000n;
+const rate = z.coerce.string().refine((text) => (parseRate(text) ?? MAX_RATE + 1n) <= MAX_RATE, {
+  message: 'must be USD per 1M tokens from "0" to "1000" with at most 6 decimals, such as "0.20"',
+});
+const address = z
+  .string()
+  .refine((text) => parseAddress(text) !== undefined, "must be host:port, such as 127.0.0.1:8080 or [::1]:8080");
+const seconds = z.number().positive().max(86_400);
+
+const listen = z
+  .strictObject({
+    http: address.default("127.0.0.1:8080").describe("Both public surfaces."),
+    grpc: address.default("127.0.0.1:50051").describe("The core's services over gRPC."),
+    connect: address
+      .default("127.0.0.1:50052")
+      .describe("The same services over the Connect protocol, for curl and browsers."),
+    admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
+    insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
+  })
+  .superRefine(({ insecure, ...listeners }, context) => {
+    const seen = new Map<string, string>();
+    for (const [name, text] of Object.entries(listeners)) {
+      const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });
+      const parsed = parseAddress(text);
+      if (!parsed) continue;
+      if (!insecure && !isLoopback(parsed.host)) {
+        refuse(`${text} can be reached from other machines: set listen.insecure: true to allow that without TLS`);
+      }
+      const taken = seen.get(text);
+      if (taken !== undefined && parsed.port !== 0) refuse(`is the same address as listen.${taken}`);
+      seen.set(text, name);
+    }
+  });
 
 /** Engines that a server may run; each is a folder below src/engines. */
 export const engineNames = [
@@ -34,15 +58,22 @@ export const engineNames = [
   "simulator",
 ] as const;
 
-const server = z.strictObject({
-  url: z
-    .string()
-    .regex(/^(https?|grpcs?|dns|ipv[46]):/, "must be a URL, such as http://10.0.0.5:8000")
-    .describe("Where the inference server listens."),
-  engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
-  model: z.string().min(1).optional().describe("The model under the server's own name. Default: our id."),
-  capacity: z.int().positive().default(256).describe("Requests that it may run at once."),
-});
+const overGrpc: readonly string[] = ["tei-grpc", "sglang-grpc"] satisfies (typeof engineNames)[number][];
+
+const server = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(/^(https?:\/\/[^/]+|grpcs?:\/\/[^/]+|dns:.+|ipv[46]:.+)/, "must be a URL, such as http://10.0.0.5:8000")
+      .describe("Where the inference server listens."),
+    engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
+    model: z.string().min(1).optional().describe("The model under the server's own name. Default: our id."),
+    capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
+  })
+  .superRefine(({ url, engine }, context) => {
+    if (!/^(grpcs?|dns|ipv[46]):/.test(url) || overGrpc.includes(engine)) return;
+    context.addIssue({ code: "custom", path: ["url"], message: `must start with http:// or https:// for ${engine}` });
+  });
 
 const thinking = z.strictObject({
   mode: z
@@ -94,16 +125,26 @@ const model = z
   })
   .superRefine((value, context) => {
     const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+    const servers = value.servers.map((one) => `${one.url} ${one.model ?? ""}`);
+    servers.forEach((one, index) => {
+      if (servers.indexOf(one) < index)
+        context.addIssue({ code: "custom", path: ["servers", index, "url"], message: "is listed twice" });
+    });
+    if ((value.max_output ?? 0) > value.context_length) {
+      refuse(["max_output"], `must not exceed context_length, which is ${value.context_length}`);
+    }
     if (value.kind !== "embedding") return;
     if (value.price.output !== undefined) refuse(["price", "output"], "an embedding model has no output price");
     if (value.thinking.mode !== "none") refuse(["thinking", "mode"], "an embedding model does not think");
     if (value.max_output !== undefined) refuse(["max_output"], "an embedding model has no output");
   });
 
+const rpm = z.int().positive().max(10_000_000);
+
 const tier = z.strictObject({
-  paid_usd: z.number().min(0).default(0).describe("Paid in total, in USD."),
-  age_days: z.number().min(0).default(0).describe("Age of the account in days."),
-  rpm: z.int().positive().describe("Requests a minute."),
+  paid_usd: usd.default("0").describe("Paid in total, in USD."),
+  age_days: z.number().min(0).max(36_500).default(0).describe("Age of the account in days."),
+  rpm: rpm.describe("Requests a minute."),
 });
 
 const fleet = z.strictObject({
@@ -130,6 +171,20 @@ const service = z
     "needs exactly one of token_file and token_env",
   );
 
+function refuseRepeats<K extends string>(all: readonly Record<K, string>[], field: K, context: z.core.$RefinementCtx) {
+  const values = all.map((one) => one[field]);
+  values.forEach((value, index) => {
+    const first = values.indexOf(value);
+    if (first < index) {
+      context.addIssue({
+        code: "custom",
+        path: [index, field],
+        message: `${value} is already taken by entry ${first + 1}`,
+      });
+    }
+  });
+}
+
 /** The whole file. Every section is optional. */
 export const configSchema = z.strictObject({
   listen: listen.prefault({}),
@@ -155,27 +210,50 @@ export const configSchema = z.strictObject({
         .string()
         .regex(/^[a-z0-9]{1,12}-$/, "must be 1 to 12 lower-case letters or digits and a dash")
         .default("tg-"),
-      max_per_account: z.int().positive().default(20),
+      max_per_account: z
+        .int()
+        .positive()
+        .max(10_000)
+        .default(20)
+        .describe("Live keys, unless an account has its own bound."),
     })
     .prefault({}),
   rate_tiers: z
     .array(tier)
-    .min(1)
-    .prefault([{ rpm: 60 }, { paid_usd: 50, rpm: 300 }, { paid_usd: 500, age_days: 14, rpm: 2000 }]),
-  free_tier: z.strictObject({ grant_usd: usd.default("1.00"), rpm: z.int().positive().default(20) }).prefault({}),
+    .refine((tiers) => tiers.some((one) => parseUsd(one.paid_usd) === 0n && one.age_days === 0), {
+      message: "a new account would reach none: one tier needs paid_usd: 0 and age_days: 0",
+    })
+    .prefault([{ rpm: 60 }, { paid_usd: "50", rpm: 300 }, { paid_usd: "500", age_days: 14, rpm: 2000 }])
+    .describe("The best tier that an account reached sets the rate of its keys."),
+  free_tier: z.strictObject({ grant_usd: usd.default("1.00"), rpm: rpm.default(20) }).prefault({}),
   payments: z
     .strictObject({
       minimum_usd: usd.default("5"),
       maximum_usd: usd.default("1000"),
       rolling_24h_usd: usd.default("2000"),
     })
+    .superRefine(({ minimum_usd, maximum_usd, rolling_24h_usd }, context) => {
+      const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
+      const [least, most, daily] = [minimum_usd, maximum_usd, rolling_24h_usd].map((text) => parseUsd(text) ?? 0n);
+      if ((least ?? 0n) > (most ?? 0n)) refuse("minimum_usd", `must not exceed maximum_usd, which is ${maximum_usd}`);
+      if ((most ?? 0n) > (daily ?? 0n))
+        refuse("maximum_usd", `must not exceed rolling_24h_usd, which is ${rolling_24h_usd}`);
+    })
     .prefault({}),
   pricing: z
     .strictObject({ interval_s: seconds.default(60), max_step: z.number().gt(0).max(1).default(0.05) })
     .prefault({}),
   fleet: fleet.prefault({}),
-  services: z.array(service).default([]).describe("Internal services that may call on behalf of accounts."),
-  models: z.array(model).default([]),
+  services: z
+    .array(service)
+    .superRefine((all, context) => refuseRepeats(all, "name", context))
+    .default([])
+    .describe("Internal services that may call on behalf of accounts."),
+  models: z
+    .array(model)
+    .superRefine((all, context) => refuseRepeats(all, "id", context))
+    .default([])
+    .describe("What is served."),
 });
 
 /** The configuration with every default filled in. */

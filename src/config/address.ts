@@ -1,0 +1,23 @@
+import { isIP } from "node:net";
+
+/** Where to listen. */
+export interface Address {
+  readonly host: string;
+  /** 0: the system picks a free one. */
+  readonly port: number;
+}
+
+/** Reads "127.0.0.1:8080" or "[::1]:8080". Undefined: it is neither. */
+export function parseAddress(text: string): Address | undefined {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text);
+  if (!match) return undefined;
+  const host = match[1] ?? match[2] ?? "";
+  const port = Number(match[3]);
+  if (port > 65535 || (match[1] !== undefined && isIP(host) !== 6)) return undefined;
+  return { host, port };
+}
+
+/** Whether only this machine can reach the host. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}

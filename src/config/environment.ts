@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+import { ConfigError } from "./load.ts";
+
+/** The process's environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings that come from the environment. Each can also be put into a file that NAME_FILE names. */
+export type SettingName =
+  | "TOLLGATE_OPERATOR_TOKEN"
+  | "TOLLGATE_KEY_PEPPER"
+  | "TOLLGATE_STORAGE_URL"
+  | "TOLLGATE_RATE_LIMIT_URL"
+  | "TOLLGATE_DATA_DIR";
+
+/** Reads NAME, or the file that NAME_FILE names. Undefined: neither is set. Throws ConfigError. */
+export async function readSetting(environment: Environment, name: SettingName): Promise<string | undefined> {
+  const value = environment[name];
+  const file = environment[`${name}_FILE`];
+  if (value !== undefined && file !== undefined) {
+    throw new ConfigError(`environment: ${name} and ${name}_FILE are both set: set one`);
+  }
+  const text = file === undefined ? value : await readSecretFile(file, `environment: ${name}_FILE`);
+  if (text === "") throw new ConfigError(`environment: ${name} is empty: give it a value or unset it`);
+  return text;
+}
+
+/** The first line's worth of a file that holds one secret. `where` is for the message of the ConfigError. */
+export async function readSecretFile(file: string, where: string): Promise<string> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    throw new ConfigError(`${where}: ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  }
+}

@@ -1,0 +1,108 @@
+import * as z from "zod";
+import { nearest } from "./nearest.ts";
+
+type Path = readonly PropertyKey[];
+
+/** What is wrong with one field and what is allowed, in words. */
+export interface Problem {
+  /** Leads to the field, such as `["models", 0, "id"]`. */
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** Puts a schema's complaints about a value into words. */
+export function explain(schema: z.ZodType, value: unknown, issues: readonly z.core.$ZodIssue[]): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    if (issue.code !== "unrecognized_keys") {
+      return [{ path: issue.path, message: describe(issue, valueAt(value, issue.path)) }];
+    }
+    const allowed = fieldsAt(schema, issue.path);
+    return issue.keys.map((key) => {
+      const meant = nearest(key, allowed);
+      const hint = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+      const message = `unknown field${hint}; allowed here: ${allowed.join(", ")}`;
+      return { path: [...issue.path, key], message };
+    });
+  });
+}
+
+/** `["models", 0, "id"]` as `models[0].id`. */
+export function formatPath(path: Path): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    return text === "" ? String(part) : `${text}.${String(part)}`;
+  }, "");
+}
+
+function describe(issue: z.core.$ZodIssue, value: unknown): string {
+  switch (issue.code) {
+    case "invalid_type":
+      if (value === undefined) return `is missing; it must be ${kindOf(issue.expected)}`;
+      if (value === null) return `is empty; it must be ${kindOf(issue.expected)}, or leave the field out`;
+      return `must be ${kindOf(issue.expected)}${shown(value)}`;
+    case "invalid_value": {
+      const allowed = issue.values.map(String);
+      const meant = typeof value === "string" ? nearest(value, allowed) : undefined;
+      const hint = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+      return `must be one of ${allowed.join(", ")}${shown(value)}${hint}`;
+    }
+    case "too_small":
+      return `must ${bound(issue.origin, issue.inclusive ? "at least" : "above", issue.minimum)}${shown(value)}`;
+    case "too_big":
+      return `must ${bound(issue.origin, issue.inclusive ? "at most" : "below", issue.maximum)}${shown(value)}`;
+    default:
+      return `${issue.message}${shown(value)}`; // the schema has its own words
+  }
+}
+
+function bound(origin: string, relation: string, limit: number | bigint): string {
+  if (origin === "string") return limit === 1 ? "not be empty" : `have ${relation} ${limit} characters`;
+  if (origin === "array") return `have ${relation} ${limit} ${limit === 1 ? "entry" : "entries"}`;
+  return `be ${relation} ${limit}`;
+}
+
+function kindOf(expected: string): string {
+  switch (expected) {
+    case "string":
+      return "text";
+    case "int":
+      return "a whole number";
+    case "boolean":
+      return "true or false";
+    case "array":
+      return 'a list ("- " entries)';
+    case "object":
+      return "a mapping of fields";
+    default:
+      return `a ${expected}`;
+  }
+}
+
+/** The value as it is, unless it may hold a secret, as URLs may. */
+function shown(value: unknown): string {
+  if (value === null || value === undefined || typeof value === "object") return "";
+  const text = JSON.stringify(value);
+  return text.length > 60 || text.includes("://") ? "" : `, is ${text}`;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | undefined)?.[part], value);
+}
+
+/** The names of the fields that a mapping may have. */
+function fieldsAt(schema: z.ZodType, path: Path): string[] {
+  let at = unwrap(schema);
+  for (const part of path) {
+    if (at instanceof z.ZodArray) at = unwrap(at.element as z.ZodType);
+    else if (at instanceof z.ZodObject) at = unwrap(at.shape[String(part)]);
+  }
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  let at = schema;
+  while (at instanceof z.ZodDefault || at instanceof z.ZodPrefault || at instanceof z.ZodOptional) {
+    at = at.unwrap() as z.ZodType;
+  }
+  return at;
+}

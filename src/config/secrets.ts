@@ -1,0 +1,129 @@
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Random } from "../runtime/random.ts";
+import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
+import { ConfigError } from "./load.ts";
+import type { Config } from "./schema.ts";
+
+/** A secret that key digests are made with. A digest names the version that it was made with. */
+export interface Pepper {
+  readonly version: number;
+  readonly secret: string;
+}
+
+/** An internal service that calls on behalf of accounts. */
+export interface ServiceCredential {
+  readonly name: string;
+  readonly token: string;
+  /** Accounts that it may name as payers. Undefined: any. */
+  readonly accounts?: readonly string[];
+}
+
+/** What the core needs beside the configuration file. */
+export interface Secrets {
+  /** Where an embedded service keeps its state. */
+  readonly dataDir: string;
+  readonly storageUrl: string;
+  readonly rateLimitUrl: string;
+  readonly operatorToken: string;
+  /** The first one makes new digests; the others are still recognised. */
+  readonly peppers: readonly [Pepper, ...Pepper[]];
+  readonly services: readonly ServiceCredential[];
+}
+
+const OPERATOR_TOKEN_FILE = "operator-token";
+const KEY_PEPPER_FILE = "key-pepper";
+
+/**
+ * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the
+ * operator token and the key pepper on first start and keeps them in its data directory, readable
+ * by its user alone; cores that share PostgreSQL have to be given the same ones. Throws ConfigError.
+ */
+export async function readSecrets(config: Config, environment: Environment, random: Random): Promise<Secrets> {
+  const dataDir = await readDataDir(environment);
+  const storageUrl =
+    (await readSetting(environment, "TOLLGATE_STORAGE_URL")) ??
+    config.storage.url ??
+    `sqlite:${join(dataDir, "tollgate.db")}`;
+  const embedded = storageUrl.startsWith("sqlite:");
+  const secret = async (name: SettingName, file: string) => {
+    const value = await readSetting(environment, name);
+    if (value !== undefined) return value;
+    if (!embedded) throw new ConfigError(`environment: ${name} or ${name}_FILE must be set, the same for every core`);
+    return keepSecret(dataDir, file, random);
+  };
+  return {
+    dataDir,
+    storageUrl,
+    rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
+    operatorToken: await secret("TOLLGATE_OPERATOR_TOKEN", OPERATOR_TOKEN_FILE),
+    peppers: parsePeppers(await secret("TOLLGATE_KEY_PEPPER", KEY_PEPPER_FILE)),
+    services: await Promise.all(config.services.map((service) => readService(service, environment))),
+  };
+}
+
+/** The operator token for somebody who calls a core: from the environment, else from the data directory. Throws ConfigError. */
+export async function readOperatorToken(environment: Environment): Promise<string> {
+  const value = await readSetting(environment, "TOLLGATE_OPERATOR_TOKEN");
+  if (value !== undefined) return value;
+  const file = join(await readDataDir(environment), OPERATOR_TOKEN_FILE);
+  const token = await readIfThere(file);
+  if (token) return token;
+  throw new ConfigError(
+    `no operator token: set TOLLGATE_OPERATOR_TOKEN or TOLLGATE_OPERATOR_TOKEN_FILE, or TOLLGATE_DATA_DIR to the directory of the running service (there is no ${file})`,
+  );
+}
+
+async function readDataDir(environment: Environment): Promise<string> {
+  return (await readSetting(environment, "TOLLGATE_DATA_DIR")) ?? "data";
+}
+
+async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {
+  const where = `services: ${service.name}`;
+  const token = service.token_file
+    ? await readSecretFile(service.token_file, where)
+    : (environment[service.token_env ?? ""] ?? "").trim();
+  if (token === "") throw new ConfigError(`${where}: ${service.token_file ?? service.token_env} holds no token`);
+  return { name: service.name, token, ...(service.accounts ? { accounts: service.accounts } : {}) };
+}
+
+/** Reads `version:secret` pairs with commas between, the current one first; anything else is one secret, version 1. */
+function parsePeppers(text: string): [Pepper, ...Pepper[]] {
+  if (!/^\d{1,5}:[^,:]+(,\d{1,5}:[^,:]+)*$/.test(text)) return [{ version: 1, secret: text }];
+  const pairs = text.split(",").map((pair): Pepper => {
+    const [version = "", secret = ""] = pair.split(":");
+    return { version: Number(version), secret };
+  });
+  return pairs as [Pepper, ...Pepper[]];
+}
+
+/** Reads a secret that this service keeps for itself, and makes it first when there is none. */
+async function keepSecret(dataDir: string, name: string, random: Random): Promise<string> {
+  const file = join(dataDir, name);
+  const kept = await readIfThere(file);
+  if (kept) return kept;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const draft = `${file}.${random.uuid()}`;
+  const secret = Buffer.from(random.bytes(32)).toString("base64url");
+  await writeFile(draft, `${secret}\n`, { mode: 0o600 });
+  try {
+    // A link appears whole or not at all, so that two services that start together agree on one secret.
+    await link(draft, file);
+    return secret;
+  } catch (error) {
+    const other = await readIfThere(file);
+    if (other) return other;
+    throw new ConfigError(`${file}: cannot be made: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new ConfigError(`${file}: cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  }
+}

@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { ConfigError, defaultConfig, loadConfig, parseConfig } from "../../src/config/load.ts";
+
+/** The messages of a text that must be refused. */
+function refusals(text: string): string[] {
+  try {
+    parseConfig(text, "t.yaml");
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).message.split("\n");
+  }
+  throw new Error("was accepted");
+}
+
+const model = (rest: string) => `models:\n  - id: m\n    servers: [{ url: "http://127.0.0.1:1" }]\n${rest}`;
+
+test("an empty file is the defaults", () => {
+  expect(parseConfig("", "t.yaml")).toEqual(defaultConfig());
+  expect(parseConfig("# nothing\n", "t.yaml")).toEqual(defaultConfig());
+  expect(defaultConfig()).toMatchObject({
+    listen: { http: "127.0.0.1:8080", insecure: false },
+    keys: { prefix: "tg-", max_per_account: 20 },
+    rate_tiers: [
+      { paid_usd: "0", rpm: 60 },
+      { paid_usd: "50", rpm: 300 },
+      { paid_usd: "500", age_days: 14, rpm: 2000 },
+    ],
+    free_tier: { grant_usd: "1.00", rpm: 20 },
+    payments: { minimum_usd: "5", maximum_usd: "1000", rolling_24h_usd: "2000" },
+    models: [],
+  });
+});
+
+test("the documented example is read whole", () => {
+  const config = parseConfig(
+    `
+listen:   { http: 127.0.0.1:8080, grpc: 127.0.0.1:50051, connect: 127.0.0.1:50052, admin: 127.0.0.1:9464 }
+storage:  { url: "sqlite:./data/tollgate.db" }
+rate_limits: { url: "memory:" }
+keys:     { prefix: "tg-", max_per_account: 20 }
+rate_tiers: [ { paid_usd: 0, age_days: 0, rpm: 60 }, { paid_usd: 50, rpm: 300 }, { paid_usd: 500, age_days: 14, rpm: 2000 } ]
+free_tier: { grant_usd: "1.00", rpm: 20 }
+payments: { minimum_usd: "5", maximum_usd: "1000", rolling_24h_usd: "2000" }
+pricing:  { interval_s: 60, max_step: 0.05 }
+fleet:    { routing: prefix, queue: 1000, queue_timeout_s: 10, connect_timeout_s: 2, first_token_timeout_s: 120, idle_timeout_s: 60, total_timeout_s: 1800, health_interval_s: 5, cache_salt: true }
+models:
+  - id: deepseek/deepseek-v4
+    kind: generation
+    context_length: 131072
+    max_output: 32768
+    sampling: { temperature: 0.7 }
+    thinking: { mode: default_off, depths: true, switch: chat_template_kwargs }
+    price: { input: "0.20", output: "0.25", floor: 0.5, ceiling: 2.0 }
+    servers:
+      - { url: "http://10.0.0.5:8000", engine: vllm, model: deepseek-v4, capacity: 256 }
+`,
+    "t.yaml",
+  );
+  expect(config.models[0]).toMatchObject({
+    sampling: { temperature: 0.7, top_p: 1 },
+    thinking: { mode: "default_off", depths: true, switch: "chat_template_kwargs" },
+    price: { input: "0.20", output: "0.25", floor: 0.5, ceiling: 2 },
+    servers: [{ url: "http://10.0.0.5:8000", engine: "vllm", model: "deepseek-v4", capacity: 256 }],
+  });
+});
+
+test("amounts may stand without quotes", () => {
+  const config = parseConfig("free_tier: { grant_usd: 0.05 }\npayments: { minimum_usd: 1 }", "t.yaml");
+  expect(config.free_tier.grant_usd).toBe("0.05");
+  expect(config.payments.minimum_usd).toBe("1");
+});
+
+test.each([
+  ["lisen: {}", "t.yaml:1: lisen: unknown field (did you mean listen?); allowed here: listen, storage"],
+  ["listen:\n  htp: 127.0.0.1:1", "t.yaml:2: listen.htp: unknown field (did you mean http?); allowed here: http, grpc"],
+  ["listen: { http: 5 }", "t.yaml:1: listen.http: must be text, is 5"],
+  ["listen: { http: localhost }", "t.yaml:1: listen.http: must be host:port"],
+  ["listen: { http: 127.0.0.1:70000 }", "t.yaml:1: listen.http: must be host:port"],
+  [
+    "listen: { http: 0.0.0.0:80 }",
+    "t.yaml:1: listen.http: 0.0.0.0:80 can be reached from other machines: set listen.insecure",
+  ],
+  ['listen: { http: "[::]:80" }', "t.yaml:1: listen.http: [::]:80 can be reached from other machines"],
+  ["listen: { http: 127.0.0.1:1, grpc: 127.0.0.1:1 }", "t.yaml:1: listen.grpc: is the same address as listen.http"],
+  ["storage:\n", "t.yaml:1: storage: is empty; it must be a mapping of fields, or leave the field out"],
+  ["storage: { url: mysql://x }", "t.yaml:1: storage.url: must start with sqlite: or postgresql://"],
+  [
+    "free_tier: { grant_usd: lots }",
+    't.yaml:1: free_tier.grant_usd: must be a decimal amount of USD from "0" to "9007"',
+  ],
+  [
+    "free_tier: { grant_usd: 9999 }",
+    't.yaml:1: free_tier.grant_usd: must be a decimal amount of USD from "0" to "9007"',
+  ],
+  ["free_tier: { rpm: 0 }", "t.yaml:1: free_tier.rpm: must be above 0, is 0"],
+  ["rate_tiers: []", "t.yaml:1: rate_tiers: a new account would reach none"],
+  ["rate_tiers: [{ paid_usd: 5, rpm: 1 }]", "t.yaml:1: rate_tiers: a new account would reach none"],
+  ["payments: { minimum_usd: 5000 }", "t.yaml:1: payments.minimum_usd: must not exceed maximum_usd, which is 1000"],
+  ["payments: { maximum_usd: 3000 }", "t.yaml:1: payments.maximum_usd: must not exceed rolling_24h_usd, which is 2000"],
+  ["fleet: { queue: 1.5 }", "t.yaml:1: fleet.queue: must be a whole number, is 1.5"],
+  [
+    "fleet: { routing: prefx }",
+    't.yaml:1: fleet.routing: must be one of prefix, least-load, round-robin, is "prefx" (did you mean prefix?)',
+  ],
+  ["fleet: { cache_salt: yes }", 't.yaml:1: fleet.cache_salt: must be true or false, is "yes"'],
+  ["services: [{ name: a }]", "t.yaml:1: services[0]: needs exactly one of token_file and token_env"],
+  ["models: {}", 't.yaml:1: models: must be a list ("- " entries)'],
+  ["models:\n  - servers: [{ url: http://a }]", "t.yaml:2: models[0].id: is missing; it must be text"],
+  ["models:\n  - id: m", "t.yaml:2: models[0].servers: is missing; it must be a list"],
+  ["models:\n  - id: m\n    servers: []", "t.yaml:3: models[0].servers: must have at least 1 entry"],
+  ["models:\n  - id: m\n    servers:\n      - url: nowhere", "t.yaml:4: models[0].servers[0].url: must be a URL"],
+  [
+    "models:\n  - id: m\n    servers:\n      - url: dns:///a:1",
+    "t.yaml:4: models[0].servers[0].url: must start with http:// or https:// for vllm",
+  ],
+  [
+    "models:\n  - id: m\n    servers:\n      - url: http://a\n      - url: http://a",
+    "t.yaml:5: models[0].servers[1].url: is listed twice",
+  ],
+  [model("  - id: m\n    servers: [{ url: http://b }]"), "t.yaml:4: models[1].id: m is already taken by entry 1"],
+  [model("    max_output: 9000"), "t.yaml:4: models[0].max_output: must not exceed context_length, which is 8192"],
+  [model("    kind: embedding\n    max_output: 5"), "t.yaml:5: models[0].max_output: an embedding model has no output"],
+  [
+    model("    kind: embedding\n    price: { output: 1 }"),
+    "t.yaml:5: models[0].price.output: an embedding model has no output price",
+  ],
+  [model("    price: { input: 0.0000001 }"), "t.yaml:4: models[0].price.input: must be USD per 1M tokens"],
+  [model("    price: { floor: 0 }"), "t.yaml:4: models[0].price.floor: must be above 0, is 0"],
+  ["a: 1\na: 2", "t.yaml:2: is not one valid YAML document: Map keys must be unique"],
+  ["models: [", "t.yaml:1: is not one valid YAML document"],
+  ["a: 1\n---\nb: 1", "t.yaml:2: is not one valid YAML document"],
+  ["- 1", "t.yaml:1: must be a mapping of fields"],
+])("%j is refused with line, field and what is allowed", (text, message) => {
+  expect(refusals(text)[0]?.slice(0, message.length)).toBe(message);
+  expect(refusals(text)).toHaveLength(1);
+});
+
+test("all mistakes come at once, in the order of the lines", () => {
+  expect(
+    refusals("fleet:\n  queue: x\nlisten:\n  http: 5\n  nope: 1\nkeys: { prefix: A }").map(
+      (line) => line.split(":")[1],
+    ),
+  ).toEqual(["2", "4", "5", "6"]);
+});
+
+test("a URL, which may hold a password, is not repeated", () => {
+  expect(refusals('storage: { url: "mysql://user:hunter2@db" }').join()).not.toContain("hunter2");
+});
+
+test("other machines may reach it when the file says so", () => {
+  expect(parseConfig("listen: { http: 0.0.0.0:80, insecure: true }", "t.yaml").listen.http).toBe("0.0.0.0:80");
+});
+
+test("a file is read, and a missing one is named", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-"));
+  const file = join(folder, "tollgate.yaml");
+  await writeFile(file, "keys: { max_per_account: 3 }");
+  expect((await loadConfig(file)).keys.max_per_account).toBe(3);
+  await expect(loadConfig(join(folder, "none.yaml"))).rejects.toThrow(/none\.yaml: cannot be read: ENOENT/);
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,107 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { parseConfig } from "../../src/config/load.ts";
+import { readOperatorToken, readSecrets } from "../../src/config/secrets.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tollgate-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const read = (environment: Record<string, string>, yaml = "") =>
+  readSecrets(parseConfig(yaml, "t.yaml"), environment, systemRandom);
+
+test("an embedded service makes its secrets once, readable by its user alone", async () => {
+  const dataDir = join(folder, "deep", "data");
+  const first = await read({ TOLLGATE_DATA_DIR: dataDir });
+  expect(first).toMatchObject({
+    dataDir,
+    storageUrl: `sqlite:${join(dataDir, "tollgate.db")}`,
+    rateLimitUrl: "memory:",
+  });
+  expect(first.operatorToken).toHaveLength(43);
+  expect(await read({ TOLLGATE_DATA_DIR: dataDir })).toEqual(first);
+  for (const name of ["operator-token", "key-pepper"]) {
+    expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
+  }
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  expect(await readOperatorToken({ TOLLGATE_DATA_DIR: dataDir })).toBe(first.operatorToken);
+});
+
+test("services that start together agree on the secrets", async () => {
+  const all = await Promise.all(Array.from({ length: 10 }, () => read({ TOLLGATE_DATA_DIR: folder })));
+  expect(new Set(all.map((secrets) => secrets.operatorToken)).size).toBe(1);
+  expect((await readFile(join(folder, "operator-token"), "utf8")).trim()).toBe(all[0]?.operatorToken);
+});
+
+test("the environment wins over the file", async () => {
+  const secrets = await read(
+    {
+      TOLLGATE_DATA_DIR: folder,
+      TOLLGATE_OPERATOR_TOKEN: "operator",
+      TOLLGATE_KEY_PEPPER: "pepper",
+      TOLLGATE_STORAGE_URL: "sqlite:elsewhere.db",
+      TOLLGATE_RATE_LIMIT_URL: "redis://limits",
+    },
+    "storage: { url: sqlite:configured.db }",
+  );
+  expect(secrets).toMatchObject({
+    operatorToken: "operator",
+    peppers: [{ version: 1, secret: "pepper" }],
+    storageUrl: "sqlite:elsewhere.db",
+    rateLimitUrl: "redis://limits",
+  });
+});
+
+test("storage.url wins over the default that TOLLGATE_DATA_DIR moves", async () => {
+  expect(await read({ TOLLGATE_DATA_DIR: folder }, "storage: { url: sqlite:mine.db }")).toMatchObject({
+    storageUrl: "sqlite:mine.db",
+  });
+});
+
+test("each setting can come from a file", async () => {
+  const file = join(folder, "token");
+  await writeFile(file, "from-a-file\n");
+  const environment = { TOLLGATE_DATA_DIR: folder, TOLLGATE_OPERATOR_TOKEN_FILE: file };
+  expect(await read(environment)).toMatchObject({ operatorToken: "from-a-file" });
+  expect(await readOperatorToken(environment)).toBe("from-a-file");
+  await expect(read({ ...environment, TOLLGATE_OPERATOR_TOKEN: "x" })).rejects.toThrow("both set");
+  await expect(read({ TOLLGATE_OPERATOR_TOKEN_FILE: join(folder, "none") })).rejects.toThrow("ENOENT");
+  await expect(read({ TOLLGATE_OPERATOR_TOKEN: "" })).rejects.toThrow("TOLLGATE_OPERATOR_TOKEN is empty");
+});
+
+test("cores that share a database have to be given their secrets", async () => {
+  const shared = { TOLLGATE_STORAGE_URL: "postgresql://db" };
+  await expect(read(shared)).rejects.toThrow("TOLLGATE_OPERATOR_TOKEN or TOLLGATE_OPERATOR_TOKEN_FILE must be set");
+  await expect(read({ ...shared, TOLLGATE_OPERATOR_TOKEN: "x" })).rejects.toThrow("TOLLGATE_KEY_PEPPER");
+});
+
+test("a new pepper stands before the old ones", async () => {
+  const peppers = async (text: string) =>
+    (await read({ TOLLGATE_DATA_DIR: folder, TOLLGATE_KEY_PEPPER: text })).peppers;
+  expect(await peppers("2:new,1:old")).toEqual([
+    { version: 2, secret: "new" },
+    { version: 1, secret: "old" },
+  ]);
+  expect(await peppers("plain, with a comma")).toEqual([{ version: 1, secret: "plain, with a comma" }]);
+});
+
+test("service tokens come from files and variables", async () => {
+  const file = join(folder, "billing");
+  await writeFile(file, "billing-token");
+  const yaml = `services: [{ name: billing, token_file: "${file}", accounts: [a] }, { name: batch, token_env: BATCH }]`;
+  const environment = { TOLLGATE_DATA_DIR: folder };
+  expect((await read({ ...environment, BATCH: "batch-token" }, yaml)).services).toEqual([
+    { name: "billing", token: "billing-token", accounts: ["a"] },
+    { name: "batch", token: "batch-token" },
+  ]);
+  await expect(read(environment, yaml)).rejects.toThrow("services: batch: BATCH holds no token");
+});
+
+test("a missing operator token says where it was looked for", async () => {
+  await expect(readOperatorToken({ TOLLGATE_DATA_DIR: folder })).rejects.toThrow(join(folder, "operator-token"));
+});
