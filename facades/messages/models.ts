@@ -1,0 +1,62 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Model as CoreModel, ModelKind } from "#gen/catalogue/v1/model_pb.js";
+import type { ListModelsRequest, ListModelsResponse } from "#gen/messages/v1/messages_service_pb.js";
+import type { Model } from "#gen/messages/v1/model_pb.js";
+import { usdPerMillion, usdPerToken } from "../http/decimal.ts";
+
+/** How many models a page has unless the caller says. */
+const DEFAULT_LIMIT = 20;
+
+/** One page of the served models. A cursor that names no served model gives an empty page, so that no client loops. */
+export function modelsPage(models: readonly CoreModel[], page: ListModelsRequest): ListModelsResponse {
+  const limit = page.limit ?? DEFAULT_LIMIT;
+  const backwards = page.afterId === "" && page.beforeId !== "";
+  const candidates = backwards ? before(models, page.beforeId) : after(models, page.afterId);
+  const shown = backwards ? candidates.slice(-limit) : candidates.slice(0, limit);
+  const first = shown[0];
+  const last = shown.at(-1);
+  return {
+    $typeName: "messages.v1.ListModelsResponse",
+    data: shown.map(modelInfo),
+    hasMore: shown.length < candidates.length,
+    ...(first !== undefined && { firstId: first.id }),
+    ...(last !== undefined && { lastId: last.id }),
+  };
+}
+
+/** A served model, in this surface's words. */
+export function modelInfo(model: CoreModel): Model {
+  return {
+    $typeName: "messages.v1.Model",
+    type: "model",
+    id: model.id,
+    displayName: model.displayName || model.id,
+    createdAt: rfc3339(model),
+    maxInputTokens: model.contextLength,
+    ...(model.kind === ModelKind.GENERATION && { maxTokens: model.maxOutputTokens }),
+    pricing: {
+      $typeName: "messages.v1.Pricing",
+      prompt: usdPerToken(model.inputPicoUsdPerToken),
+      completion: usdPerToken(model.outputPicoUsdPerToken),
+      inputUsdPerMillion: usdPerMillion(model.inputPicoUsdPerToken),
+      outputUsdPerMillion: usdPerMillion(model.outputPicoUsdPerToken),
+    },
+  };
+}
+
+function after(models: readonly CoreModel[], id: string): readonly CoreModel[] {
+  if (id === "") return models;
+  const at = models.findIndex((model) => model.id === id);
+  return at === -1 ? [] : models.slice(at + 1);
+}
+
+function before(models: readonly CoreModel[], id: string): readonly CoreModel[] {
+  const at = models.findIndex((model) => model.id === id);
+  return at === -1 ? [] : models.slice(0, at);
+}
+
+/** Whole seconds: "2026-01-31T12:00:00Z". */
+function rfc3339({ createdAt }: CoreModel): string {
+  const date = createdAt === undefined ? new Date(0) : timestampDate(createdAt);
+  return date.toISOString().replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,224 @@
+import type { Finished, GenerationEvent, Started } from "#gen/inference/v1/generation_event_pb.js";
+import type { ContentBlock } from "#gen/messages/v1/message_pb.js";
+import type { Delta, StreamEvent } from "#gen/messages/v1/stream_event_pb.js";
+import { messageId, SIGNATURE } from "./identity.ts";
+import { JsonExtent } from "./json-extent.ts";
+import { stopReason } from "./stop-reason.ts";
+import { inputUsage, usage } from "./usage.ts";
+
+/**
+ * Encodes the events of one answer as this surface's stream. Blocks here come strictly one after
+ * another, while tool calls may arrive interleaved: what cannot be sent yet waits in a queue of
+ * blocks, of which only the first is open.
+ */
+export class StreamEncoder {
+  readonly #model: string;
+  readonly #blocks: Block[] = [];
+  readonly #calls = new Map<number, CallBlock>();
+  #index = 0;
+  #out: StreamEvent[] = [];
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  /** The stream's events for what came together, in order. Empty while everything has to wait. */
+  encode(events: readonly GenerationEvent[]): StreamEvent[] {
+    this.#out = [];
+    for (const { event } of events) {
+      switch (event.case) {
+        case "started":
+          this.#start(event.value);
+          break;
+        case "reasoning":
+          this.#append("thinking", event.value);
+          break;
+        case "text":
+          this.#append("text", event.value);
+          break;
+        case "toolCallStarted": {
+          const { index, id, name } = event.value;
+          const block: CallBlock = { kind: "tool_use", id, name, waiting: [], extent: new JsonExtent(), empty: true };
+          this.#calls.set(index, block);
+          this.#enqueue(block);
+          break;
+        }
+        case "toolCallArguments":
+          this.#appendArguments(event.value.index, event.value.fragment);
+          break;
+        case "finished":
+          this.#finish(event.value);
+          break;
+        case undefined: // an event of a newer core
+      }
+    }
+    return this.#out;
+  }
+
+  #start(started: Started): void {
+    this.#emit({
+      case: "messageStart",
+      value: {
+        $typeName: "messages.v1.MessageStart",
+        message: {
+          $typeName: "messages.v1.Message",
+          id: messageId(started.requestId),
+          type: "message",
+          role: "assistant",
+          model: this.#model,
+          content: [],
+          usage: inputUsage(started.inputTokens),
+        },
+      },
+    });
+  }
+
+  #append(kind: "thinking" | "text", piece: string): void {
+    if (piece === "") return; // must not begin a block
+    let block = this.#blocks.at(-1);
+    if (block?.kind !== kind) {
+      block = { kind, waiting: [] };
+      this.#enqueue(block);
+    }
+    if (block === this.#blocks[0]) this.#delta(block, piece);
+    else block.waiting.push(piece);
+  }
+
+  #appendArguments(index: number, fragment: string): void {
+    const block = this.#calls.get(index);
+    if (block === undefined || fragment === "" || block.extent.complete) return;
+    block.extent.push(fragment);
+    if (block === this.#blocks[0]) {
+      this.#delta(block, fragment);
+      this.#advance();
+    } else block.waiting.push(fragment);
+  }
+
+  #enqueue(block: Block): void {
+    this.#blocks.push(block);
+    if (this.#blocks.length === 1) this.#open(block);
+    else this.#advance();
+  }
+
+  /** Closes the open block and opens the next one, as long as the open one is known to be whole. */
+  #advance(): void {
+    for (let open = this.#blocks[0]; open !== undefined && this.#isWhole(open); open = this.#blocks[0]) this.#next();
+  }
+
+  #isWhole(open: Block): boolean {
+    return open.kind === "tool_use" ? open.extent.complete : this.#blocks.length > 1;
+  }
+
+  #next(): void {
+    const open = this.#blocks.shift();
+    if (open !== undefined) this.#close(open);
+    const next = this.#blocks[0];
+    if (next !== undefined) this.#open(next);
+  }
+
+  #finish({ reason, usage: counted }: Finished): void {
+    while (this.#blocks.length > 0) this.#next();
+    this.#emit({
+      case: "messageDelta",
+      value: {
+        $typeName: "messages.v1.MessageDelta",
+        delta: { $typeName: "messages.v1.MessageChange", stopReason: stopReason(reason) },
+        usage: usage(counted),
+      },
+    });
+    this.#emit({ case: "messageStop", value: { $typeName: "messages.v1.MessageStop" } });
+  }
+
+  #open(block: Block): void {
+    this.#emit({
+      case: "contentBlockStart",
+      value: { $typeName: "messages.v1.ContentBlockStart", index: this.#index, contentBlock: emptyBlock(block) },
+    });
+    for (const piece of block.waiting) this.#delta(block, piece);
+  }
+
+  #close(block: Block): void {
+    if (block.kind === "thinking") {
+      this.#emitDelta({
+        case: "signatureDelta",
+        value: { $typeName: "messages.v1.SignatureDelta", signature: SIGNATURE },
+      });
+    }
+    if (block.kind === "tool_use" && block.empty) this.#delta(block, "{}"); // no arguments are an empty object
+    this.#emit({
+      case: "contentBlockStop",
+      value: { $typeName: "messages.v1.ContentBlockStop", index: this.#index },
+    });
+    this.#index++;
+  }
+
+  #delta(block: Block, piece: string): void {
+    switch (block.kind) {
+      case "thinking":
+        this.#emitDelta({
+          case: "thinkingDelta",
+          value: { $typeName: "messages.v1.ThinkingDelta", thinking: piece },
+        });
+        break;
+      case "text":
+        this.#emitDelta({ case: "textDelta", value: { $typeName: "messages.v1.TextDelta", text: piece } });
+        break;
+      case "tool_use":
+        block.empty = false;
+        this.#emitDelta({
+          case: "inputJsonDelta",
+          value: { $typeName: "messages.v1.InputJsonDelta", partialJson: piece },
+        });
+    }
+  }
+
+  #emitDelta(delta: Delta["delta"]): void {
+    this.#emit({
+      case: "contentBlockDelta",
+      value: {
+        $typeName: "messages.v1.ContentBlockDelta",
+        index: this.#index,
+        delta: { $typeName: "messages.v1.Delta", delta },
+      },
+    });
+  }
+
+  #emit(event: StreamEvent["event"]): void {
+    this.#out.push({ $typeName: "messages.v1.StreamEvent", event });
+  }
+}
+
+/** A block of the answer; `waiting` is what came before it could be opened. */
+type Block = { readonly kind: "thinking" | "text"; readonly waiting: string[] } | CallBlock;
+
+interface CallBlock {
+  readonly kind: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly waiting: string[];
+  /** How far its arguments have come. */
+  readonly extent: JsonExtent;
+  /** Whether no arguments were sent yet. */
+  empty: boolean;
+}
+
+function emptyBlock(block: Block): ContentBlock {
+  switch (block.kind) {
+    case "thinking":
+      return contentBlock({
+        case: "thinking",
+        value: { $typeName: "messages.v1.ThinkingBlock", thinking: "", signature: "" },
+      });
+    case "text":
+      return contentBlock({ case: "text", value: { $typeName: "messages.v1.TextBlock", text: "" } });
+    case "tool_use":
+      return contentBlock({
+        case: "toolUse",
+        value: { $typeName: "messages.v1.ToolUseBlock", id: block.id, name: block.name, input: "{}" },
+      });
+  }
+}
+
+function contentBlock(block: ContentBlock["block"]): ContentBlock {
+  return { $typeName: "messages.v1.ContentBlock", block };
+}
