@@ -1,0 +1,24 @@
+import { Account } from "./account.ts";
+import { ApiKey } from "./api-key.ts";
+import { Lot, LotEntry } from "./lot.ts";
+import { Payment } from "./payment.ts";
+import { Price, PriceVersion } from "./price.ts";
+import { Setting } from "./setting.ts";
+import { Core, Slice } from "./slice.ts";
+import { Usage, UsageLine } from "./usage.ts";
+
+/** Everything that is stored. */
+export const entities = [
+  Account,
+  ApiKey,
+  PriceVersion,
+  Price,
+  Payment,
+  Lot,
+  LotEntry,
+  Core,
+  Slice,
+  Usage,
+  UsageLine,
+  Setting,
+];

@@ -1,0 +1,53 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { Account } from "./account.ts";
+import { amount, MAX_AMOUNT } from "./amount.ts";
+import { Payment } from "./payment.ts";
+import { PriceVersion } from "./price.ts";
+
+/** Money that came in at once, with the prices of that moment. */
+export const Lot = defineEntity({
+  name: "Lot",
+  properties: {
+    id: p.uuid().primary(),
+    accountId: () => p.manyToOne(Account).mapToPk().joinColumn("account_id"),
+    kind: p.enum(["free", "grant", "paid"] as const),
+    /** Lower is spent first. */
+    priority: p.integer(),
+    granted: amount(),
+    /** Spent through slices that are closed, and on the account's debt. */
+    spent: amount(),
+    /** Lent to cores: the sum of its open slices. */
+    leased: amount(),
+    refunded: amount(),
+    expired: amount(),
+    priceVersionId: () => p.manyToOne(PriceVersion).mapToPk().joinColumn("price_version_id"),
+    createdAt: p.datetime(3),
+    /** Null: never. */
+    expiresAt: p.datetime(3).nullable(),
+    paymentId: () => p.manyToOne(Payment).mapToPk().joinColumn("payment_id").unique(),
+  },
+  indexes: [{ properties: ["accountId"] }],
+  checks: [
+    { name: "lot_granted", expression: `granted > 0 and granted <= ${MAX_AMOUNT}` },
+    { name: "lot_parts", expression: "spent >= 0 and leased >= 0 and refunded >= 0 and expired >= 0" },
+    { name: "lot_sum", expression: "spent + leased + refunded + expired <= granted" },
+  ],
+});
+export type Lot = InferEntity<typeof Lot>;
+
+/** Why a lot's money changed other than by usage. Appended, never changed. */
+export const LotEntry = defineEntity({
+  name: "LotEntry",
+  properties: {
+    id: p.uuid().primary(),
+    lotId: () => p.manyToOne(Lot).mapToPk().joinColumn("lot_id").index(),
+    /** debt: spent on what the account owed. */
+    kind: p.enum(["grant", "refund", "expire", "debt"] as const),
+    amount: amount(),
+    /** The payment behind it. Null: none. */
+    paymentId: p.uuid().nullable(),
+    at: p.datetime(3),
+  },
+  checks: [{ name: "lot_entry_amount", expression: `amount > 0 and amount <= ${MAX_AMOUNT}` }],
+});
+export type LotEntry = InferEntity<typeof LotEntry>;

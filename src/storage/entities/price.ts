@@ -1,0 +1,37 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { amount } from "./amount.ts";
+
+/** An immutable list of the prices of all models. The newest one is live; ids sort by age. */
+export const PriceVersion = defineEntity({
+  name: "PriceVersion",
+  properties: {
+    id: p.uuid().primary(),
+    publishedAt: p.datetime(3),
+  },
+});
+export type PriceVersion = InferEntity<typeof PriceVersion>;
+
+/** One model's price in one version, in pico-USD a token. */
+export const Price = defineEntity({
+  name: "Price",
+  properties: {
+    versionId: () => p.manyToOne(PriceVersion).mapToPk().primary().joinColumn("version_id"),
+    model: p.string().primary(),
+    input: amount(),
+    output: amount(),
+    /** The operator's rates, around which the live ones move. */
+    baseInput: amount(),
+    baseOutput: amount(),
+    /** What the configuration said when it last decided: another value there makes a new base. */
+    configuredInput: amount(),
+    configuredOutput: amount(),
+    pinned: p.boolean(),
+    /** The version in which this model's price last changed. */
+    introducedIn: p.uuid(),
+  },
+  indexes: [{ properties: ["model", "versionId"] }],
+  checks: [
+    { name: "price_amounts", expression: "input >= 0 and output >= 0 and base_input >= 0 and base_output >= 0" },
+  ],
+});
+export type Price = InferEntity<typeof Price>;

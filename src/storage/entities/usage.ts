@@ -1,0 +1,59 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { amount, MAX_AMOUNT } from "./amount.ts";
+
+/** How a charged request ended; recovered: its core died, and its journal's last record was billed. */
+export const usageStatuses = ["completed", "cancelled", "failed", "recovered"] as const;
+
+/**
+ * A charged request: its receipt. Without foreign keys, because rows come by the thousand a second;
+ * reconciliation proves what the keys would.
+ */
+export const Usage = defineEntity({
+  name: "Usage",
+  properties: {
+    requestId: p.string().primary(),
+    accountId: p.uuid(),
+    /** Empty: a service token. */
+    keyId: p.string(),
+    model: p.string(),
+    inputTokens: p.integer(),
+    outputTokens: p.integer(),
+    /** What the tokens cost, shortfall included. */
+    cost: amount(),
+    /** What no lot could pay. */
+    shortfall: amount(),
+    status: p.enum(usageStatuses),
+    settledAt: p.datetime(3),
+  },
+  indexes: [{ properties: ["accountId", "settledAt"] }, { properties: ["settledAt"] }],
+  checks: [
+    { name: "usage_tokens", expression: "input_tokens >= 0 and output_tokens >= 0" },
+    { name: "usage_cost", expression: `shortfall >= 0 and shortfall <= cost and cost <= ${MAX_AMOUNT}` },
+  ],
+});
+export type Usage = InferEntity<typeof Usage>;
+
+/** What one slice paid of a request. */
+export const UsageLine = defineEntity({
+  name: "UsageLine",
+  properties: {
+    requestId: p.string().primary(),
+    /** Counts from 0 in the order of spending. */
+    seq: p.integer().primary(),
+    lotId: p.uuid(),
+    sliceId: p.uuid(),
+    inputTokens: p.integer(),
+    outputTokens: p.integer(),
+    /** The lot's rates in pico-USD a token. */
+    inputRate: amount(),
+    outputRate: amount(),
+    cost: amount(),
+  },
+  checks: [
+    {
+      name: "usage_line_amounts",
+      expression: `input_tokens >= 0 and output_tokens >= 0 and cost >= 0 and cost <= ${MAX_AMOUNT}`,
+    },
+  ],
+});
+export type UsageLine = InferEntity<typeof UsageLine>;

