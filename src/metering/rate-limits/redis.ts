@@ -6,8 +6,7 @@ import { MemoryWindows } from "./memory.ts";
 import { COUNT_CORES, COUNT_REQUEST } from "./redis-scripts.ts";
 import type { Admission, WindowState, Windows } from "./windows.ts";
 
-/** A command that takes longer counts as failed; then the server is left alone for RETRY_MS. */
-const COMMAND_TIMEOUT_MS = 250;
+/** How long a server that failed is left alone. */
 const RETRY_MS = 1000;
 const HEARTBEAT_MS = 5000;
 /** A core that has not been heard of for so long is gone. */
@@ -22,6 +21,8 @@ export interface RedisWindowsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** A server that takes longer for an answer counts as away. 250 ms unless set. */
+  readonly timeoutMs?: number;
 }
 
 interface Scripts {
@@ -49,7 +50,7 @@ export class RedisWindows implements Windows {
   #closed = false;
   #stopHeartbeat = () => {};
 
-  private constructor({ url, clock, random, logger }: RedisWindowsOptions) {
+  private constructor({ url, clock, random, logger, timeoutMs = 250 }: RedisWindowsOptions) {
     this.#clock = clock;
     this.#logger = logger;
     this.#core = random.uuid();
@@ -58,8 +59,9 @@ export class RedisWindows implements Windows {
       lazyConnect: true,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      commandTimeout: COMMAND_TIMEOUT_MS,
+      commandTimeout: timeoutMs,
       connectTimeout: 2000,
+      disconnectTimeout: 100, // it waits so long even for a connection that is gone
       retryStrategy: (attempt) => Math.min(attempt * 100, RETRY_MS),
     }) as Redis & Scripts;
     this.#redis.defineCommand("countRequest", { numberOfKeys: 1, lua: COUNT_REQUEST });
