@@ -1,0 +1,25 @@
+/** A wish in a prompt: `[[sim:name]]` or `[[sim:name=value]]`. The value ends at the first `]]`. */
+export interface Directive {
+  readonly name: string;
+  /** Empty when there is none. */
+  readonly value: string;
+}
+
+const form = /\[\[sim:([a-z_]+)(?:=([\s\S]*?))?\]\]/g;
+
+/** The directives in a text, in their order. */
+export function directivesIn(text: string): Directive[] {
+  if (!text.includes("[[sim:")) return [];
+  return Array.from(text.matchAll(form), ([, name = "", value = ""]) => ({ name, value }));
+}
+
+/** A text without its directives. */
+export function withoutDirectives(text: string): string {
+  return text.includes("[[sim:") ? text.replace(form, "").trim() : text;
+}
+
+/** The number that a directive gives, at least 0. Undefined: it is not there or not a number. */
+export function numberOf(directives: readonly Directive[], name: string): number | undefined {
+  const value = directives.find((directive) => directive.name === name)?.value;
+  return value !== undefined && /^\d{1,7}$/.test(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,79 @@
+import type { Clock } from "../../runtime/clock.ts";
+import { type AnswerMode, answer, type Limits, type Question } from "./answer.ts";
+import { embedTokens } from "./embedding.ts";
+import type { Gpu } from "./gpu.ts";
+import type { Output } from "./output.ts";
+import { hashNumbers, hashText } from "./random.ts";
+import { Scheduler } from "./scheduler.ts";
+import type { Sequence } from "./sequence.ts";
+import type { ThinkingOptions } from "./thinking.ts";
+
+/** What a simulated model is. */
+export interface ModelTraits {
+  readonly id: string;
+  readonly kind: "generation" | "embedding";
+  /** Most tokens of prompt and answer together; of one input for an embedding model. */
+  readonly contextLength: number;
+  readonly thinking: ThinkingOptions;
+  readonly answers: AnswerMode;
+  /** Whether the chat template takes a system message after the first turn. */
+  readonly systemAnywhere: boolean;
+  /** Dimensions of an embedding model's vectors. */
+  readonly dimensions: number;
+}
+
+/** What the engine is to do. */
+export interface Generation extends Omit<Question, "seed"> {
+  readonly prompt: readonly number[];
+  readonly limits: Limits;
+  readonly seed: number;
+  readonly salt: string | undefined;
+  readonly stallAt: number | undefined;
+}
+
+/** A generation under way. */
+export interface Run {
+  /** Stands for model, prompt and seed. */
+  readonly seed: number;
+  readonly output: Output;
+  readonly sequence: Sequence;
+}
+
+/** One model on its own simulated GPU: the engine, whatever protocol stands before it. */
+export class Model {
+  readonly traits: ModelTraits;
+  readonly scheduler: Scheduler;
+  readonly gpu: Gpu;
+  readonly #identity: number;
+
+  constructor(traits: ModelTraits, gpu: Gpu, speed: number, clock: Clock) {
+    this.traits = traits;
+    this.gpu = gpu;
+    this.scheduler = new Scheduler(gpu, speed, clock);
+    this.#identity = hashText(traits.id);
+  }
+
+  /** Starts a generation. `progress` hears of new tokens of the output, never before this returns. */
+  start(generation: Generation, progress: (run: Run, from: number, to: number) => void): Run {
+    const seed = hashNumbers(generation.prompt, this.#identity ^ Math.imul(generation.seed, 0x9e3779b1));
+    const { answers, thinking } = this.traits;
+    const output = answer({ ...generation, seed }, generation.limits, answers, thinking.shown);
+    const run: Run = {
+      seed,
+      output,
+      sequence: this.scheduler.submit({
+        prompt: generation.prompt,
+        output: output.ids,
+        salt: generation.salt === undefined ? 0 : hashText(generation.salt),
+        ...(generation.stallAt === undefined ? {} : { stallAt: generation.stallAt }),
+        progress: (from, to) => progress(run, from, to),
+      }),
+    };
+    return run;
+  }
+
+  /** The vector of one input, of unit length. */
+  embed(tokens: readonly number[]): Float32Array {
+    return embedTokens(tokens, this.traits.dimensions);
+  }
+}

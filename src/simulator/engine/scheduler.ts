@@ -1,0 +1,259 @@
+import type { Clock } from "../../runtime/clock.ts";
+import type { Gpu } from "./gpu.ts";
+import { blockSize, KvCache } from "./kv-cache.ts";
+import { Sequence, type Work } from "./sequence.ts";
+
+/** What a scheduler has done since it started. */
+export interface Counters {
+  promptTokens: number;
+  generatedTokens: number;
+  /** Prompt tokens looked up, and found, in the prefix cache. */
+  cacheQueries: number;
+  cacheHits: number;
+  finished: number;
+  aborted: number;
+  preempted: number;
+}
+
+// Without delays, sequences hear of their tokens this many steps at a time.
+const burst = 32;
+
+/**
+ * Continuous batching, as real engines do it: in every step each running sequence gets one token,
+ * and prompts are worked through in chunks beside that. A sequence joins as soon as a place and KV
+ * memory are free; when memory runs out, the youngest one starts over later.
+ */
+export class Scheduler {
+  readonly counters: Counters = {
+    promptTokens: 0,
+    generatedTokens: 0,
+    cacheQueries: 0,
+    cacheHits: 0,
+    finished: 0,
+    aborted: 0,
+    preempted: 0,
+  };
+  readonly cache: KvCache;
+  readonly #gpu: Gpu;
+  readonly #speed: number;
+  readonly #clock: Clock;
+  #running: Sequence[] = [];
+  #waiting: Sequence[] = [];
+  #moved: Sequence[] = [];
+  /** When the step under way is done. Only meaningful while `#cancel` is set. */
+  #due = 0;
+  #cancel: (() => void) | undefined;
+
+  /** `speed` is how many times faster than the GPU the steps go; 0 means without any delay. */
+  constructor(gpu: Gpu, speed: number, clock: Clock) {
+    this.#gpu = gpu;
+    this.#speed = speed;
+    this.#clock = clock;
+    this.cache = new KvCache(Math.floor(gpu.kvTokens / blockSize));
+  }
+
+  get running(): number {
+    return this.#running.length;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Whether one more sequence would be one too many. */
+  get full(): boolean {
+    return this.#running.length + this.#waiting.length >= this.#gpu.maxRunning + this.#gpu.maxWaiting;
+  }
+
+  submit(work: Work): Sequence {
+    const sequence = new Sequence(work);
+    this.#waiting.push(sequence);
+    this.#start();
+    return sequence;
+  }
+
+  /** Takes a sequence off the GPU at once, with its place and its memory. */
+  abort(sequence: Sequence): void {
+    if (sequence.state === "finished" || sequence.state === "aborted") return;
+    if (sequence.state === "waiting") this.#waiting.splice(this.#waiting.indexOf(sequence), 1);
+    else this.#running.splice(this.#running.indexOf(sequence), 1);
+    this.#end(sequence, "aborted");
+    this.counters.aborted++;
+    this.#start(); // a waiting one may fit now
+  }
+
+  /** Stops the steps for good. */
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = () => {};
+  }
+
+  #start(): void {
+    if (this.#cancel !== undefined) return;
+    const duration = this.#schedule();
+    if (duration === undefined) return;
+    this.#due = this.#clock.monotonic() + this.#scaled(duration);
+    this.#arm();
+  }
+
+  #arm(): void {
+    if (this.#speed === 0) {
+      const immediate = setImmediate(() => this.#advance());
+      this.#cancel = () => clearImmediate(immediate);
+    } else {
+      const wait = Math.max(0, this.#due - this.#clock.monotonic());
+      this.#cancel = this.#clock.after(wait, () => this.#advance());
+    }
+  }
+
+  /** Completes every step that is due: a late timer does not slow the pace. */
+  #advance(): void {
+    const now = this.#clock.monotonic();
+    this.#cancel = undefined;
+    for (let steps = 1; ; steps++) {
+      this.#complete();
+      const duration = this.#schedule();
+      if (duration === undefined) break;
+      this.#due += this.#scaled(duration);
+      if (this.#speed === 0 ? steps < burst : this.#due <= now) continue;
+      this.#arm();
+      break;
+    }
+    this.#report();
+  }
+
+  #scaled(duration: number): number {
+    return this.#speed === 0 ? 0 : duration / this.#speed;
+  }
+
+  /** Gives out the work of the next step. Returns how long it takes; undefined: there is nothing to do. */
+  #schedule(): number | undefined {
+    let batch = 0;
+    let prefill = 0;
+    for (let at = 0; at < this.#running.length; at++) {
+      const sequence = this.#running[at];
+      if (sequence === undefined || sequence.stalled) continue;
+      const missing = sequence.length - sequence.computed;
+      const tokens = missing === 1 ? 1 : Math.min(missing, this.#gpu.prefillChunk - prefill);
+      if (tokens === 0 || !this.#reserve(sequence, sequence.computed + tokens)) continue;
+      sequence.scheduled = tokens;
+      if (missing > 1) prefill += tokens;
+      batch++;
+    }
+    while (prefill < this.#gpu.prefillChunk && this.#running.length < this.#gpu.maxRunning) {
+      const sequence = this.#waiting[0];
+      if (sequence === undefined || !this.#admit(sequence)) break;
+      const tokens = Math.min(sequence.length - sequence.computed, this.#gpu.prefillChunk - prefill);
+      this.#reserve(sequence, sequence.computed + tokens);
+      sequence.scheduled = tokens;
+      prefill += tokens;
+      batch++;
+    }
+    if (batch === 0) return undefined;
+    const { stepBase, stepPerSequence, prefillPerSecond } = this.#gpu;
+    return stepBase + stepPerSequence * batch + (prefill / prefillPerSecond) * 1000;
+  }
+
+  #complete(): void {
+    let left = false;
+    for (const sequence of this.#running) {
+      const tokens = sequence.scheduled;
+      if (tokens === 0) continue;
+      sequence.scheduled = 0;
+      const from = sequence.computed;
+      sequence.computed += tokens;
+      if (this.#gpu.prefixCache) this.#seal(sequence, from);
+      if (sequence.computed < sequence.length) continue;
+      if (sequence.produced++ === sequence.reported) this.#moved.push(sequence);
+      this.counters.generatedTokens++;
+      if (sequence.produced < sequence.work.output.length) continue;
+      this.#end(sequence, "finished");
+      this.counters.finished++;
+      left = true;
+    }
+    if (left) this.#running = this.#running.filter((sequence) => sequence.state === "running");
+  }
+
+  #report(): void {
+    const moved = this.#moved;
+    if (moved.length === 0) return;
+    this.#moved = [];
+    for (const sequence of moved) {
+      if (sequence.state === "aborted") continue;
+      const from = sequence.reported;
+      sequence.reported = sequence.produced;
+      sequence.work.progress(from, sequence.produced);
+    }
+  }
+
+  /** Moves the first waiting sequence to the running ones, if its memory can be had. */
+  #admit(sequence: Sequence): boolean {
+    const blocks = sequence.blocks;
+    if (this.#gpu.prefixCache) {
+      // The last token is computed in any case: the next one follows from it.
+      const reusable = Math.floor((sequence.length - 1) / blockSize);
+      while (blocks.length < reusable) {
+        const block = this.cache.reuse(sequence.blockHash(blocks.length));
+        if (block === undefined) break;
+        blocks.push(block);
+      }
+    }
+    if (Math.ceil(sequence.length / blockSize) - blocks.length > this.cache.available) {
+      this.cache.release(blocks);
+      sequence.blocks = [];
+      return false;
+    }
+    this.#waiting.shift();
+    this.#running.push(sequence);
+    sequence.state = "running";
+    sequence.computed = blocks.length * blockSize;
+    if (sequence.cached === undefined) {
+      sequence.cached = sequence.computed;
+      this.counters.promptTokens += sequence.length;
+      this.counters.cacheQueries += sequence.length;
+      this.counters.cacheHits += sequence.computed;
+    }
+    return true;
+  }
+
+  /** Sees to memory for a number of tokens. False: the sequence itself had to give way. */
+  #reserve(sequence: Sequence, tokens: number): boolean {
+    while (sequence.blocks.length * blockSize < tokens) {
+      const block = this.cache.take();
+      if (block !== undefined) {
+        sequence.blocks.push(block);
+        continue;
+      }
+      const youngest = this.#running.pop();
+      if (youngest === undefined) return false;
+      this.#preempt(youngest);
+      if (youngest === sequence) return false;
+    }
+    return true;
+  }
+
+  #preempt(sequence: Sequence): void {
+    this.cache.release(sequence.blocks);
+    sequence.blocks = [];
+    sequence.computed = 0;
+    sequence.scheduled = 0;
+    sequence.state = "waiting";
+    this.#waiting.unshift(sequence);
+    this.counters.preempted++;
+  }
+
+  #seal(sequence: Sequence, from: number): void {
+    const full = Math.floor(sequence.computed / blockSize);
+    for (let index = Math.floor(from / blockSize); index < full; index++) {
+      const block = sequence.blocks[index];
+      if (block !== undefined) this.cache.seal(block, sequence.blockHash(index));
+    }
+  }
+
+  #end(sequence: Sequence, state: "finished" | "aborted"): void {
+    this.cache.release(sequence.blocks);
+    sequence.blocks = [];
+    sequence.scheduled = 0;
+    sequence.state = state;
+  }
+}

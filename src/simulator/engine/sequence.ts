@@ -1,0 +1,70 @@
+import { type Block, blockSize } from "./kv-cache.ts";
+
+/** What one generation asks of the GPU. */
+export interface Work {
+  readonly prompt: readonly number[];
+  /** What it will say: the simulator knows beforehand. At least one token. */
+  readonly output: readonly number[];
+  /** Prefixes are shared only among equal salts. */
+  readonly salt?: number;
+  /** Output tokens after which it hangs, keeping its place until it is aborted. */
+  readonly stallAt?: number;
+  /** Told of new output tokens: `from` up to but not including `to`. */
+  progress(from: number, to: number): void;
+}
+
+/** One generation on the GPU and how far it is. */
+export class Sequence {
+  readonly work: Work;
+  state: "waiting" | "running" | "finished" | "aborted" = "waiting";
+  /** Tokens, of prompt and output, whose attention state is in KV memory. */
+  computed = 0;
+  /** Output tokens so far, and how many of them were reported. */
+  produced = 0;
+  reported = 0;
+  /** Prompt tokens that came from the prefix cache. Undefined: it did not run yet. */
+  cached: number | undefined;
+  /** Tokens that the step under way computes. */
+  scheduled = 0;
+  blocks: Block[] = [];
+  readonly #hashes: number[] = [];
+
+  constructor(work: Work) {
+    this.work = work;
+  }
+
+  /** Tokens that it consists of by now. */
+  get length(): number {
+    return this.work.prompt.length + this.produced;
+  }
+
+  get stalled(): boolean {
+    return this.work.stallAt !== undefined && this.produced >= this.work.stallAt;
+  }
+
+  /** Stands for all tokens up to the end of a full block: equal hash, equal prefix. */
+  blockHash(index: number): number {
+    for (let next = this.#hashes.length; next <= index; next++) {
+      this.#hashes.push(this.#chain(this.#hashes[next - 1] ?? this.work.salt ?? 0, next * blockSize));
+    }
+    return this.#hashes[index] ?? 0;
+  }
+
+  /** 52 bits, the most that fit a number's integers with room: collisions would be wrong cache hits. */
+  #chain(parent: number, from: number): number {
+    let low = parent | 0;
+    let high = (parent / 4_294_967_296) | 0;
+    for (let at = from; at < from + blockSize; at++) {
+      const token = this.#tokenAt(at);
+      low = Math.imul(low ^ token, 0x85ebca6b);
+      low ^= low >>> 13;
+      high = Math.imul(high + token, 0xc2b2ae35) ^ low;
+    }
+    return (high & 0xfffff) * 4_294_967_296 + (low >>> 0);
+  }
+
+  #tokenAt(at: number): number {
+    const { prompt, output } = this.work;
+    return (at < prompt.length ? prompt[at] : output[at - prompt.length]) ?? 0;
+  }
+}

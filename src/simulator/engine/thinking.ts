@@ -1,0 +1,31 @@
+/** How a model thinks before it answers. */
+export interface ThinkingOptions {
+  readonly mode: "none" | "always" | "default_off" | "default_on";
+  /** Whether an effort of `high` or more makes it think longer. */
+  readonly depths: boolean;
+  /**
+   * Where thinking appears: in a field of its own, as `<think>…</think>` left in the text, or there
+   * without the opening tag, which some chat templates write into the prompt.
+   */
+  readonly shown: "field" | "tags" | "closing-tag";
+}
+
+/** What a request says about thinking. */
+export interface ThinkingSwitch {
+  /** `thinking` or `enable_thinking` of the chat template. */
+  readonly enabled: boolean | undefined;
+  readonly effort: string | undefined;
+}
+
+export type Depth = "none" | "normal" | "deep";
+
+/** How deep a model thinks about a request. The template's own variable outweighs the effort, as in vLLM. */
+export function thinkingDepth(options: ThinkingOptions, asked: ThinkingSwitch): Depth {
+  if (options.mode === "none") return "none";
+  if (options.mode !== "always") {
+    const byEffort = asked.effort === undefined ? undefined : asked.effort !== "none";
+    if (!(asked.enabled ?? byEffort ?? options.mode === "default_on")) return "none";
+  }
+  const deep = asked.effort === "high" || asked.effort === "xhigh" || asked.effort === "max";
+  return options.depths && deep ? "deep" : "normal";
+}

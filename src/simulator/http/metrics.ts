@@ -1,0 +1,36 @@
+import type { Model } from "../engine/model.ts";
+
+/** How busy a model's GPU is, and what it has done since the start. */
+export interface ModelMetrics {
+  readonly running: number;
+  readonly waiting: number;
+  /** Share of the KV memory in use, 0 to 1. */
+  readonly kvUsage: number;
+  readonly promptTokens: number;
+  readonly generatedTokens: number;
+  /** Prompt tokens looked up, and found, in the prefix cache. */
+  readonly cacheQueries: number;
+  readonly cacheHits: number;
+  readonly finished: number;
+  readonly aborted: number;
+  readonly preempted: number;
+}
+
+export function metricsOf({ scheduler }: Model): ModelMetrics {
+  const { running, waiting, cache, counters } = scheduler;
+  return { running, waiting, kvUsage: cache.usage, ...counters };
+}
+
+/** A figure to publish: its name, its kind, and its value for each model. */
+export type Figure = readonly [name: string, type: "gauge" | "counter", read: (metrics: ModelMetrics) => number];
+
+/** Prometheus text of figures for all models. */
+export function prometheus(figures: readonly Figure[], models: Iterable<Model>, label: string): string {
+  const measured = Array.from(models, (model) => ({ model: model.traits.id, metrics: metricsOf(model) }));
+  return figures
+    .map(([name, type, read]) => {
+      const lines = measured.map(({ model, metrics }) => `${name}{${label}=${JSON.stringify(model)}} ${read(metrics)}`);
+      return `# TYPE ${name} ${type}\n${lines.join("\n")}\n`;
+    })
+    .join("");
+}

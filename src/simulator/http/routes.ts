@@ -1,0 +1,16 @@
+import type { Dialect, Routes } from "../dialects/dialect.ts";
+import { addFault, clearFaults } from "./admin.ts";
+import { embeddings } from "./embed.ts";
+import { chat, completion } from "./generate.ts";
+
+/** Every endpoint of a server that speaks a dialect. */
+export function routesOf(dialect: Dialect): Routes {
+  return {
+    "POST /v1/chat/completions": chat,
+    "POST /v1/completions": completion,
+    "POST /v1/embeddings": embeddings,
+    ...dialect.routes,
+    "POST /sim/faults": addFault,
+    "DELETE /sim/faults": clearFaults,
+  };
+}

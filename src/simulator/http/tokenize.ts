@@ -1,0 +1,22 @@
+import type { Exchange } from "../dialects/dialect.ts";
+import { encode } from "../engine/tokenizer.ts";
+import { EngineError } from "../engine-error.ts";
+import { readChat } from "./chat-request.ts";
+import { modelOf } from "./exchange.ts";
+import { chatPrompt } from "./generate.ts";
+import { sendJson } from "./reply.ts";
+
+/** POST /tokenize in vLLM's and SGLang's form: a `prompt`, or `messages` as for a chat. */
+export function tokenize(exchange: Exchange): void {
+  const model = modelOf(exchange);
+  const tokens = tokensOf(exchange);
+  const count = { count: tokens.length, max_model_len: model.traits.contextLength };
+  sendJson(exchange.response, 200, { ...count, tokens, token_strs: null });
+}
+
+function tokensOf(exchange: Exchange): number[] {
+  const { body } = exchange;
+  if (Array.isArray(body.messages)) return chatPrompt(readChat(body), modelOf(exchange));
+  if (typeof body.prompt === "string") return encode(body.prompt);
+  throw new EngineError(400, "prompt or messages is required", { param: "prompt" });
+}

@@ -1,0 +1,93 @@
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { defaultGpu, type Gpu } from "./engine/gpu.ts";
+import { blockSize } from "./engine/kv-cache.ts";
+import type { ModelTraits } from "./engine/model.ts";
+import type { ThinkingOptions } from "./engine/thinking.ts";
+import type { Fault } from "./faults.ts";
+
+/** Engines whose HTTP dialect the simulator speaks. */
+export const dialectNames = ["vllm", "sglang", "llama.cpp", "ollama", "trtllm", "openai", "tei"] as const;
+export type DialectName = (typeof dialectNames)[number];
+
+/** A model to simulate. A plain string is a generation model of that id that does not think. */
+export interface ModelOptions extends Partial<Omit<ModelTraits, "id" | "thinking">> {
+  readonly id: string;
+  readonly thinking?: Partial<ThinkingOptions>;
+  /** Each model has a GPU of its own. */
+  readonly gpu?: Partial<Gpu>;
+}
+
+/** What a simulated server is like. Everything but the models has a default. */
+export interface SimulatorOptions {
+  readonly models: readonly (string | ModelOptions)[];
+  /** Default: 127.0.0.1 and a free port. */
+  readonly host?: string;
+  readonly port?: number;
+  /** Whose HTTP it speaks. Default: vllm. */
+  readonly dialect?: DialectName;
+  /** How many times faster than a real GPU; 0 means without any delay. Default: 1. */
+  readonly speed?: number;
+  /** For requests without a seed of their own. Default: 0. */
+  readonly seed?: number;
+  /** The GPU of models that do not name their own. */
+  readonly gpu?: Partial<Gpu>;
+  /** Milliseconds of loading models after the start, in which requests get 503. Default: 0. */
+  readonly loading?: number;
+  /** Demanded as `Authorization: Bearer`. Default: none is. */
+  readonly apiKey?: string;
+  /** Strikes every request from the start. */
+  readonly fault?: Fault;
+  readonly clock?: Clock;
+}
+
+/** A simulator's options with every default filled in. */
+export interface Settings {
+  readonly models: readonly { readonly traits: ModelTraits; readonly gpu: Gpu }[];
+  readonly host: string;
+  readonly port: number;
+  readonly dialect: DialectName;
+  readonly speed: number;
+  readonly seed: number;
+  readonly loading: number;
+  readonly apiKey: string | undefined;
+  readonly fault: Fault | undefined;
+  readonly clock: Clock;
+}
+
+/** Fills in the defaults. Throws when a model's context does not fit its GPU, as engines refuse to start then. */
+export function settle(options: SimulatorOptions): Settings {
+  return {
+    models: options.models.map((model) => settleModel(typeof model === "string" ? { id: model } : model, options.gpu)),
+    host: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    dialect: options.dialect ?? "vllm",
+    speed: options.speed ?? 1,
+    seed: options.seed ?? 0,
+    loading: options.loading ?? 0,
+    apiKey: options.apiKey,
+    fault: options.fault,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+function settleModel({ gpu: own, ...model }: ModelOptions, shared: Partial<Gpu> = {}) {
+  const kind = model.kind ?? "generation";
+  const traits: ModelTraits = {
+    contextLength: kind === "embedding" ? 8192 : 32_768,
+    answers: "words",
+    systemAnywhere: false,
+    dimensions: 1024,
+    ...model,
+    kind,
+    thinking: { mode: "none", depths: false, shown: "field", ...model.thinking },
+  };
+  const gpu = { ...defaultGpu, ...shared, ...own };
+  if (gpu.kvTokens < traits.contextLength) {
+    throw new Error(
+      `${traits.id}: a context of ${traits.contextLength} tokens does not fit ${gpu.kvTokens} tokens of KV`,
+    );
+  }
+  if (gpu.kvTokens % blockSize !== 0) throw new Error(`${traits.id}: kvTokens must be a multiple of ${blockSize}`);
+  return { traits, gpu };
+}

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Exchange, Host } from "./dialects/dialect.ts";
+import { dialectOf } from "./dialects/dialects.ts";
+import { Model } from "./engine/model.ts";
+import { EngineError } from "./engine-error.ts";
+import { FaultPanel } from "./faults.ts";
+import { readBody } from "./http/body.ts";
+import { type ModelMetrics, metricsOf } from "./http/metrics.ts";
+import { sendError } from "./http/reply.ts";
+import { routesOf } from "./http/routes.ts";
+import { type SimulatorOptions, settle } from "./options.ts";
+
+/** A simulated inference server that is listening. */
+export interface Simulator {
+  /** Such as `http://127.0.0.1:8000`. */
+  readonly url: string;
+  readonly port: number;
+  /** The ids of its models. */
+  readonly models: readonly string[];
+  /** How busy a model is and what it has done. Default: the first model. */
+  metrics(model?: string): ModelMetrics;
+  /** Faults, to be switched on and off while it runs. */
+  readonly faults: FaultPanel;
+  /** Stops at once; open connections break, as when a server dies. */
+  close(): Promise<void>;
+}
+
+/** Starts a simulated inference server. Rejects when the port is taken or a model does not fit its GPU. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const settings = settle(options);
+  const { clock, speed } = settings;
+  const models = new Map(
+    settings.models.map(({ traits, gpu }) => [traits.id, new Model(traits, gpu, speed, clock)] as const),
+  );
+  const faults = new FaultPanel();
+  if (settings.fault !== undefined) faults.add(settings.fault);
+  const server = createServer({ keepAliveTimeout: 60_000 });
+  const stop = (): Promise<void> => {
+    for (const { scheduler } of models.values()) scheduler.close();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    return closed;
+  };
+  const host: Host = { settings, dialect: dialectOf(settings.dialect), models, faults, die: () => void stop() };
+  server.on("request", answerer(host));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(settings.port, settings.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`,
+    port,
+    models: [...models.keys()],
+    faults,
+    metrics(id = models.keys().next().value ?? "") {
+      const model = models.get(id);
+      if (model === undefined) throw new Error(`no model ${id}`);
+      return metricsOf(model);
+    },
+    close: stop,
+  };
+}
+
+function answerer(host: Host): (request: IncomingMessage, response: ServerResponse) => void {
+  const { dialect, settings } = host;
+  const routes = new Map(Object.entries(routesOf(dialect)));
+  const loadedAt = settings.clock.monotonic() + settings.loading;
+  const authorization = settings.apiKey === undefined ? undefined : `Bearer ${settings.apiKey}`;
+  return (request, response) => {
+    const guard = (action: () => void) => {
+      try {
+        action();
+      } catch (error) {
+        sendError(response, dialect, error);
+      }
+    };
+    readBody(request, (body) => {
+      guard(() => {
+        const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+        const route = routes.get(`${request.method} ${path}`);
+        if (route === undefined) throw new EngineError(404, "Not Found");
+        const open = !path.startsWith("/v1") || authorization === undefined;
+        if (!open && request.headers.authorization !== authorization) throw new EngineError(401, "Unauthorized");
+        if (settings.loading > 0 && settings.clock.monotonic() < loadedAt) throw dialect.loading();
+        if (body instanceof EngineError) throw body;
+        const exchange: Exchange = { host, request, response, path, body, guard };
+        route(exchange);
+      });
+    });
+  };
+}
