@@ -1,4 +1,6 @@
+import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
 import type { Caller } from "../accounts/interface.ts";
+import { durationOf } from "../errors.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
 export type PicoUsd = number;
@@ -127,6 +129,13 @@ export interface RateLimitState {
   readonly remaining: number;
   /** Until the whole limit is available again. */
   readonly resetAfterMs: number;
+}
+
+/** A key's standing as the contract carries it. */
+export function rateLimitStatus({ limit, remaining, resetAfterMs }: RateLimitState): RateLimitStatus {
+  const status: RateLimitStatus = { $typeName: "metering.v1.RateLimitStatus", limit, remaining };
+  if (resetAfterMs > 0) status.resetAfter = { $typeName: "google.protobuf.Duration", ...durationOf(resetAfterMs) };
+  return status;
 }
 
 /** Requests a minute. */

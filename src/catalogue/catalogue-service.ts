@@ -1,0 +1,56 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import { type Model, ModelKind, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
+import type { Fleet } from "../fleet/interface.ts";
+import type { Prices } from "../metering/interface.ts";
+import type { Catalogue, ServedModel } from "./interface.ts";
+
+/** What the service stands on. */
+export interface CatalogueDependencies {
+  readonly catalogue: Catalogue;
+  readonly prices: Prices;
+  readonly fleet: Fleet;
+}
+
+/** Tells what is served: models and live prices to everybody, servers to the operator. */
+export function createCatalogueService({
+  catalogue,
+  prices,
+  fleet,
+}: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
+  const modelOf = (model: ServedModel) => describe(model, prices);
+  return {
+    listModels: () => ({ models: catalogue.list().map(modelOf) }),
+    getModel: ({ id }) => ({ model: modelOf(catalogue.get(id)) }),
+    listServers: () => ({ servers: fleet.servers() }),
+    drainServer: ({ id }) => ({ server: fleet.drain(id) }),
+    resumeServer: ({ id }) => ({ server: fleet.resume(id) }),
+  };
+}
+
+const thinkingModes = {
+  none: ThinkingMode.NONE,
+  always: ThinkingMode.ALWAYS,
+  default_off: ThinkingMode.DEFAULT_OFF,
+  default_on: ThinkingMode.DEFAULT_ON,
+} as const;
+
+function describe(model: ServedModel, prices: Prices): Model {
+  const rates = prices.live(model.id);
+  const generates = model.kind === "generation";
+  return {
+    $typeName: "catalogue.v1.Model",
+    id: model.id,
+    displayName: model.display_name ?? model.id,
+    kind: generates ? ModelKind.GENERATION : ModelKind.EMBEDDING,
+    contextLength: model.context_length,
+    maxOutputTokens: generates ? (model.max_output ?? model.context_length) : 0,
+    inputPicoUsdPerToken: BigInt(rates.input),
+    outputPicoUsdPerToken: BigInt(rates.output),
+    thinking: thinkingModes[model.thinking.mode],
+    thinkingDepths: model.thinking.depths,
+    createdAt: timestampFromDate(model.createdAt),
+    dimensions: generates ? 0 : model.dimensions,
+  };
+}

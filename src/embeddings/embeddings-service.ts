@@ -1,0 +1,59 @@
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { EmbeddingsService, EmbedRequest } from "#gen/embeddings/v1/embeddings_service_pb.js";
+import type { Catalogue } from "../catalogue/interface.ts";
+import type { EngineEmbeddings } from "../engines/interface.ts";
+import type { Fleet } from "../fleet/interface.ts";
+import { requestIdKey } from "../interceptors/log.ts";
+import { callerOf } from "../interceptors/principal.ts";
+import { type Hold, type Ledger, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
+import type { Random } from "../runtime/random.ts";
+import { newRequestId } from "../runtime/request-id.ts";
+import { measureInputs } from "./measure-inputs.ts";
+import { validate } from "./validate.ts";
+
+/** What the service stands on. */
+export interface EmbeddingsDependencies {
+  readonly catalogue: Catalogue;
+  readonly fleet: Fleet;
+  readonly ledger: Ledger;
+  readonly rateLimits: RateLimits;
+  readonly random: Random;
+}
+
+/** Runs embedding models: rate, model, length of every input, balance, engine, in this order. */
+export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceImpl<typeof EmbeddingsService> {
+  return {
+    async embed(request: EmbedRequest, context: HandlerContext) {
+      const caller = callerOf(context);
+      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
+      validate(request);
+      const requestId = request.requestId === "" ? newRequestId(deps.random) : request.requestId;
+      context.values.set(requestIdKey, requestId);
+      const model = deps.catalogue.ofKind(request.model, "embedding");
+      const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
+      const hold = await deps.ledger.hold(
+        { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
+        context.signal,
+      );
+      const embedded = await settled(hold, deps.fleet.embed(model, requestId, request.inputs, context.signal));
+      return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };
+    },
+  };
+}
+
+/** Charges what was counted before the vectors are handed out; a failure costs nothing. */
+async function settled(hold: Hold, embedding: Promise<EngineEmbeddings>): Promise<EngineEmbeddings> {
+  let embedded: EngineEmbeddings;
+  try {
+    embedded = await embedding;
+  } catch (error) {
+    hold.release();
+    throw error;
+  }
+  await hold.settle({ inputTokens: embedded.inputTokens, outputTokens: 0 }, "completed");
+  return embedded;
+}
+
+/** A vector's memory as it is: float32 is little-endian on every platform that Node runs on. */
+const bytesOf = (vector: Float32Array<ArrayBufferLike>): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(vector.buffer as ArrayBuffer, vector.byteOffset, vector.byteLength);

@@ -1,0 +1,44 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { ServedModel } from "../catalogue/interface.ts";
+import { failure } from "../errors.ts";
+import type { Fleet } from "../fleet/interface.ts";
+import { byteBound } from "../runtime/byte-bound.ts";
+
+/** Tokens that an engine adds around an input: beginning and end, a task prefix. */
+const perInput = 16;
+
+/**
+ * A number of tokens that the engine's count of all inputs cannot pass. An input whose length in
+ * bytes could pass the model's context is counted by the engine's tokenizer. Throws INPUT_TOO_LONG
+ * with the input's index, count and limit, before anything is held or run.
+ */
+export async function measureInputs(
+  inputs: readonly string[],
+  model: ServedModel,
+  fleet: Fleet,
+  signal: AbortSignal,
+): Promise<number> {
+  let total = 0;
+  for (const [index, input] of inputs.entries()) {
+    const bound = byteBound(input) + perInput;
+    if (bound <= model.context_length) {
+      total += bound;
+      continue;
+    }
+    const exact = await fleet.countTokens(
+      model,
+      { prompt: { case: "text", value: input }, recipe: model.thinking },
+      signal,
+    );
+    if (exact !== undefined && exact > model.context_length) throw tooLong(index, exact, model.context_length);
+    total += exact ?? bound;
+  }
+  return total;
+}
+
+const tooLong = (index: number, actual: number, limit: number) =>
+  failure(Reason.INPUT_TOO_LONG, `Input ${index} has ${actual} tokens; an input may have at most ${limit}.`, {
+    parameter: `inputs[${index}]`,
+    limit: BigInt(limit),
+    actual: BigInt(actual),
+  });

@@ -1,0 +1,101 @@
+import { create, type DescMessage, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { CallSignal } from "./call-signal.ts";
+
+const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * The messages of a handler on their way to a caller in the same process. Adds one promise a message,
+ * which is what lets the end of the call reach a caller whose handler is stuck. For one reader at a time.
+ */
+export class DirectStream<O extends DescMessage> implements AsyncIterableIterator<MessageShape<O>, undefined> {
+  readonly #source: AsyncIterator<Message>;
+  readonly #schema: O;
+  readonly #life: CallSignal;
+  #first: IteratorResult<MessageShape<O>, undefined> | undefined;
+  #pending = false;
+  #resolve: (result: IteratorResult<MessageShape<O>, undefined>) => void = ignore;
+  #reject: (error: unknown) => void = ignore;
+  #over = false;
+
+  /** Takes what the implementation yields, whole messages of this schema or parts of them. */
+  constructor(messages: AsyncIterable<Message>, schema: O, life: CallSignal) {
+    this.#source = messages[Symbol.asyncIterator]();
+    this.#schema = schema;
+    this.#life = life;
+    life.signal.addEventListener("abort", this.#onAbort);
+    if (life.signal.aborted) this.#onAbort();
+  }
+
+  /** Starts the handler and resolves when its first message is there, and with it the response's headers. */
+  async started(): Promise<this> {
+    this.#first = await this.next();
+    return this;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<MessageShape<O>, undefined>> {
+    const first = this.#first;
+    if (first) {
+      this.#first = undefined;
+      return Promise.resolve(first);
+    }
+    if (this.#over) return Promise.resolve(end);
+    if (this.#life.signal.aborted) {
+      this.#over = true;
+      return Promise.reject(this.#life.signal.reason);
+    }
+    this.#pending = true;
+    return new Promise(this.#pull);
+  }
+
+  /** The caller wants no more: the call is cancelled. */
+  return(): Promise<IteratorReturnResult<undefined>> {
+    this.#first = undefined;
+    this.#over = true;
+    this.#life.abort(new ConnectError("the caller cancelled the call", Code.Canceled));
+    return Promise.resolve(end);
+  }
+
+  // Functions made once a stream rather than once a message.
+
+  readonly #pull = (
+    resolve: (result: IteratorResult<MessageShape<O>, undefined>) => void,
+    reject: (error: unknown) => void,
+  ): void => {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#source.next().then(this.#deliver, this.#fail);
+  };
+
+  readonly #deliver = (result: IteratorResult<Message>): void => {
+    if (this.#over) return;
+    this.#pending = false;
+    if (result.done) {
+      this.#over = true;
+      this.#life.complete();
+      this.#resolve(end);
+    } else {
+      this.#resolve({ done: false, value: create(this.#schema, result.value as MessageInitShape<O>) });
+    }
+  };
+
+  readonly #fail = (reason: unknown): void => {
+    if (this.#over) return;
+    this.#pending = false;
+    this.#over = true;
+    const error = ConnectError.from(reason, Code.Internal);
+    this.#life.abort(error);
+    this.#reject(error);
+  };
+
+  readonly #onAbort = (): void => {
+    if (this.#pending) this.#fail(this.#life.signal.reason);
+    this.#source.return?.().catch(ignore);
+  };
+}
+
+function ignore(): void {}

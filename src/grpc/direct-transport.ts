@@ -1,0 +1,121 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescMethodStreaming,
+  type DescMethodUnary,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  createContextValues,
+  type Interceptor,
+  type StreamResponse,
+  type Transport,
+  type UnaryResponse,
+} from "@connectrpc/connect";
+import { type CallSignal, createCallSignal } from "./call-signal.ts";
+import { DirectStream } from "./direct-stream.ts";
+import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "./invoke.ts";
+import { normalized } from "./messages.ts";
+import type { ServiceRegistration } from "./registration.ts";
+
+type HeadersInit = ConstructorParameters<typeof Headers>[0];
+
+/**
+ * Calls services in the same process with the semantics of the wire but without serialisation: what one
+ * side sends is the very object that the other side gets, so both treat messages as immutable.
+ * The interceptors are the server's; the first one is the outermost.
+ */
+export function createDirectTransport(
+  services: readonly ServiceRegistration[],
+  interceptors: readonly Interceptor[],
+): Transport {
+  const served = new Map<DescMethod, ServedMethod>();
+  for (const service of services) {
+    for (const method of servedMethods(service, interceptors)) served.set(method.spec.method, method);
+  }
+  const find = (method: DescMethod): ServedMethod => {
+    const found = served.get(method);
+    if (!found) throw new ConnectError(`${method.parent.typeName} is not served`, Code.Unimplemented);
+    return found;
+  };
+  return {
+    async unary<I extends DescMessage, O extends DescMessage>(
+      method: DescMethodUnary<I, O>,
+      signal: AbortSignal | undefined,
+      timeoutMs: number | undefined,
+      header: HeadersInit | undefined,
+      input: MessageInitShape<I>,
+    ): Promise<UnaryResponse<I, O>> {
+      const called = find(method);
+      const { life, init } = start(signal, timeoutMs, header);
+      try {
+        const response = await untilAborted(life, invokeUnary(called, init, create(method.input, input)));
+        // The implementation answered with a message of this method, perhaps a partial one.
+        const message = create(method.output, response.message as MessageInitShape<O>);
+        return { ...response, method, message };
+      } catch (error) {
+        throw ConnectError.from(error, Code.Internal);
+      } finally {
+        life.complete();
+      }
+    },
+    async stream<I extends DescMessage, O extends DescMessage>(
+      method: DescMethodStreaming<I, O>,
+      signal: AbortSignal | undefined,
+      timeoutMs: number | undefined,
+      header: HeadersInit | undefined,
+      input: AsyncIterable<MessageInitShape<I>>,
+    ): Promise<StreamResponse<I, O>> {
+      const called = find(method);
+      const { life, init } = start(signal, timeoutMs, header);
+      const opening = invokeStream(called, init, normalized(method.input, input));
+      try {
+        const response = await untilAborted(life, opening);
+        const messages = new DirectStream<O>(response.message, method.output, life);
+        return { ...response, method, message: await messages.started() };
+      } catch (error) {
+        opening.then(discard, ignore); // a handler that was opened too late
+        const reason = ConnectError.from(error, Code.Internal);
+        life.abort(reason);
+        throw reason;
+      }
+    },
+  };
+}
+
+function start(
+  signal: AbortSignal | undefined,
+  timeoutMs: number | undefined,
+  header: HeadersInit | undefined,
+): { life: CallSignal; init: CallInit } {
+  const limit = timeoutMs !== undefined && timeoutMs > 0 ? timeoutMs : undefined;
+  const life = createCallSignal(signal, limit);
+  const init: CallInit = {
+    protocolName: "direct",
+    header: new Headers(header),
+    values: createContextValues(),
+    signal: life.signal,
+    deadline: limit === undefined ? undefined : Date.now() + limit,
+  };
+  return { life, init };
+}
+
+/** Settles as the work does, but not later than the call's end: a handler may not notice it. */
+function untilAborted<T>({ signal }: CallSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const onAbort = () => reject(signal.reason);
+    const settled = () => signal.removeEventListener("abort", onAbort);
+    signal.addEventListener("abort", onAbort);
+    work.finally(settled).then(resolve, reject);
+  });
+}
+
+function discard({ message }: StreamResponse): void {
+  message[Symbol.asyncIterator]().return?.().catch(ignore);
+}
+
+function ignore(): void {}

@@ -1,0 +1,37 @@
+import { Metadata } from "@grpc/grpc-js";
+
+// Connect keeps metadata in Headers, where a binary value is base64; grpc-js keeps bytes.
+
+const sendableName = /^[0-9a-z_.-]+$/;
+const unsendable = /[^ -~]/g;
+
+/**
+ * Headers as gRPC metadata. What gRPC cannot carry is never worth failing a call: a character that is
+ * not printable ASCII becomes a question mark, a header with another kind of name is left out.
+ */
+export function metadataOf(headers: Headers): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of headers) {
+    if (!sendableName.test(name)) continue;
+    if (!name.endsWith("-bin")) metadata.add(name, value.replace(unsendable, "?"));
+    else for (const part of value.split(",")) metadata.add(name, Buffer.from(part, "base64"));
+  }
+  return metadata;
+}
+
+/** gRPC metadata as headers, added to those given. */
+export function headersOf(metadata: Metadata, headers: Headers = new Headers()): Headers {
+  for (const name of Object.keys(metadata.getMap())) {
+    for (const value of metadata.get(name)) headers.append(name, textOf(value));
+  }
+  return headers;
+}
+
+/** Whether there is nothing to send. */
+export function isEmpty(headers: Headers): boolean {
+  return headers.keys().next().done === true;
+}
+
+function textOf(value: string | Buffer): string {
+  return typeof value === "string" ? value : value.toString("base64").replace(/=+$/, "");
+}

@@ -1,0 +1,17 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+
+/** A service and what answers it, in the one shape that every server and the direct transport take. */
+export interface ServiceRegistration {
+  readonly service: DescService;
+  /** A method that is missing answers UNIMPLEMENTED. */
+  readonly implementation: Partial<ServiceImpl<DescService>>;
+}
+
+/** Pairs a service with an implementation whose types have been checked against it. */
+export function registration<S extends DescService>(
+  service: S,
+  implementation: Partial<ServiceImpl<S>>,
+): ServiceRegistration {
+  return { service, implementation: implementation as Partial<ServiceImpl<DescService>> };
+}

@@ -1,0 +1,31 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { findTrailerError, headerStatusDetailsBin, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import type { StatusObject } from "@grpc/grpc-js";
+import { headersOf, metadataOf } from "./metadata.ts";
+
+/** A longer message could pass the peer's bound on headers, and with it the whole error would be lost. */
+const longestMessage = 1000;
+
+/** An error as the status that ends a gRPC call, its details in grpc-status-details-bin. */
+export function statusOf(error: unknown): StatusObject {
+  const { code, rawMessage, metadata, details } = ConnectError.from(error, Code.Internal);
+  // Half a surrogate pair cannot be encoded: grpc-js would throw outside of any call.
+  const message = rawMessage.slice(0, longestMessage).toWellFormed();
+  const headers = setTrailerStatus(
+    new Headers(),
+    Object.assign(new ConnectError(message, code, metadata), { details }),
+  );
+  headers.delete("grpc-status");
+  headers.delete("grpc-message");
+  return { code: code as number, details: message, metadata: metadataOf(headers) };
+}
+
+/** The error that a gRPC call ended with, its details unpacked. */
+export function errorOf({ code, details, metadata }: StatusObject): ConnectError {
+  const trailer = headersOf(metadata);
+  if (trailer.has(headerStatusDetailsBin)) {
+    const error = findTrailerError(trailer);
+    if (error) return error;
+  }
+  return new ConnectError(details, code in Code ? (code as number) : Code.Unknown, trailer);
+}

@@ -1,0 +1,17 @@
+import type { Catalogue } from "../catalogue/interface.ts";
+import type { Fleet } from "../fleet/interface.ts";
+import type { Ledger, RateLimits } from "../metering/interface.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Random } from "../runtime/random.ts";
+
+/** What the service stands on. */
+export interface InferenceDependencies {
+  readonly catalogue: Catalogue;
+  readonly fleet: Fleet;
+  readonly ledger: Ledger;
+  readonly rateLimits: RateLimits;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Whether accounts are kept apart in the engines' prefix caches. */
+  readonly cacheSalt: boolean;
+}

@@ -1,0 +1,89 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { FinishReason, type GenerationEvent, type Usage } from "#gen/inference/v1/generation_event_pb.js";
+import type { GenerateResponse } from "#gen/inference/v1/inference_service_pb.js";
+import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import type { EngineUsage } from "../engines/interface.ts";
+import { failure } from "../errors.ts";
+import type { InferenceDependencies } from "./dependencies.ts";
+import type { PlannedGeneration } from "./plan.ts";
+
+/**
+ * Runs a planned generation and settles it exactly once, however it ends: finished, failed, cut at the
+ * money's limit, or left by the caller, which ends this generator early. The engine's last count is
+ * what is charged; nothing is charged when the engine never began.
+ */
+export async function* generation(
+  { model, request, hold }: PlannedGeneration,
+  rateLimit: RateLimitStatus,
+  deps: Pick<InferenceDependencies, "fleet" | "logger">,
+  signal: AbortSignal,
+): AsyncGenerator<GenerateResponse> {
+  let usage: EngineUsage | undefined;
+  let finish: FinishReason | undefined;
+  let started = false;
+  let open = true;
+  try {
+    for await (const output of deps.fleet.generate(model, request, signal)) {
+      if (output.usage !== undefined) {
+        usage = output.usage;
+        hold.progress(usage);
+      }
+      finish = output.finish;
+      if (!started) {
+        started = true;
+        yield response([startedEvent(request.requestId, usage?.inputTokens ?? 0, rateLimit), ...output.events]);
+      } else if (output.events.length > 0) {
+        yield response(output.events as GenerationEvent[]);
+      }
+      if (usage !== undefined && usage.outputTokens > hold.outputTokens) {
+        finish = FinishReason.LENGTH; // the engine ignored its limit: cut it off
+        break;
+      }
+    }
+    if (usage === undefined || finish === undefined) {
+      throw failure(Reason.ENGINE_FAILED, "The inference server ended the answer without its token count.");
+    }
+    open = false;
+    await hold.settle(usage, "completed");
+    yield response([finishedEvent(finish, usage)]);
+  } catch (error) {
+    if (open && started && !signal.aborted) {
+      open = false;
+      await settleEarly("failed");
+    }
+    throw error;
+  } finally {
+    if (open) await settleEarly("cancelled");
+  }
+
+  /** Charges what was counted before the end came early. */
+  async function settleEarly(status: "failed" | "cancelled"): Promise<void> {
+    open = false;
+    if (usage !== undefined) return await hold.settle(usage, status);
+    if (started)
+      deps.logger.error({ request_id: request.requestId, model: model.id }, "unbilled usage: the engine gave no count");
+    hold.release();
+  }
+}
+
+const response = (events: GenerationEvent[]): GenerateResponse => ({
+  $typeName: "inference.v1.GenerateResponse",
+  events,
+});
+
+function startedEvent(requestId: string, inputTokens: number, rateLimit: RateLimitStatus): GenerationEvent {
+  const value = { $typeName: "inference.v1.Started", requestId, inputTokens, rateLimit } as const;
+  return { $typeName: "inference.v1.GenerationEvent", event: { case: "started", value } };
+}
+
+function finishedEvent(reason: FinishReason, counted: EngineUsage): GenerationEvent {
+  const usage: Usage = {
+    $typeName: "inference.v1.Usage",
+    inputTokens: counted.inputTokens,
+    outputTokens: counted.outputTokens,
+  };
+  if (counted.reasoningTokens !== undefined) usage.reasoningTokens = counted.reasoningTokens;
+  if (counted.cachedInputTokens !== undefined) usage.cachedInputTokens = counted.cachedInputTokens;
+  const value = { $typeName: "inference.v1.Finished", reason, usage } as const;
+  return { $typeName: "inference.v1.GenerationEvent", event: { case: "finished", value } };
+}

@@ -1,0 +1,39 @@
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { CountTokensRequest, GenerateRequest, InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { failure } from "../errors.ts";
+import { requestIdKey } from "../interceptors/log.ts";
+import { callerOf } from "../interceptors/principal.ts";
+import { rateLimitStatus } from "../metering/interface.ts";
+import { newRequestId } from "../runtime/request-id.ts";
+import type { InferenceDependencies } from "./dependencies.ts";
+import { generation } from "./generation.ts";
+import { plan } from "./plan.ts";
+import { estimateTokens } from "./token-bound.ts";
+import { validateConversation, validateRequestId } from "./validate.ts";
+
+/** Runs generation models: rate, model, balance, engine, in this order; then streams and settles. */
+export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
+  return {
+    async *generate(request: GenerateRequest, context: HandlerContext) {
+      const caller = callerOf(context);
+      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
+      validateRequestId(request.requestId);
+      const requestId = request.requestId === "" ? newRequestId(deps.random) : request.requestId;
+      context.values.set(requestIdKey, requestId);
+      const model = deps.catalogue.ofKind(request.model, "generation");
+      const planned = await plan(request, requestId, model, caller, deps, context.signal);
+      yield* generation(planned, rateLimit, deps, context.signal);
+    },
+
+    async countTokens({ model, conversation }: CountTokensRequest, context: HandlerContext) {
+      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(callerOf(context)));
+      if (conversation === undefined) {
+        throw failure(Reason.INVALID_ARGUMENT, "A conversation is required.", { parameter: "conversation" });
+      }
+      validateConversation(conversation);
+      deps.catalogue.ofKind(model, "generation");
+      return { inputTokens: estimateTokens({ case: "conversation", value: conversation }), rateLimit };
+    },
+  };
+}

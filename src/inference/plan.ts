@@ -1,0 +1,74 @@
+import type { GenerateRequest } from "#gen/inference/v1/inference_service_pb.js";
+import type { Caller } from "../accounts/interface.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { FleetRequest } from "../fleet/interface.ts";
+import type { Hold } from "../metering/interface.ts";
+import type { InferenceDependencies } from "./dependencies.ts";
+import { limitOutput } from "./output-limit.ts";
+import { samplingOf } from "./sampling.ts";
+import { thinkingOf } from "./thinking.ts";
+import { estimateTokens, inputBound } from "./token-bound.ts";
+import { validate } from "./validate.ts";
+
+/** A request that has been judged and paid for in advance: ready to run. */
+export interface PlannedGeneration {
+  readonly model: ServedModel;
+  readonly request: FleetRequest;
+  readonly hold: Hold;
+}
+
+/** Judges a request, settles every default and limit, and holds its worst case. Throws as the ledger does. */
+export async function plan(
+  request: GenerateRequest,
+  requestId: string,
+  model: ServedModel,
+  caller: Caller,
+  deps: InferenceDependencies,
+  signal: AbortSignal,
+): Promise<PlannedGeneration> {
+  validate(request);
+  const prompt = request.prompt;
+  if (prompt.case === undefined) throw new Error("validate let an empty prompt pass");
+  const thinking = thinkingOf(request.thinking, model.thinking);
+  const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
+  const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
+  const limits = await limitOutput(model, request.maxOutputTokens, {
+    bound: inputBound(prompt),
+    estimate: estimateTokens(prompt),
+    count: countInput,
+  });
+  const sampling = samplingOf(request.sampling, model.sampling);
+  const hold = await deps.ledger.hold(
+    {
+      requestId,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      model: model.id,
+      inputTokens: limits.input,
+      outputTokens: limits.output,
+      countInput,
+    },
+    signal,
+  );
+  return {
+    model,
+    hold,
+    request: {
+      ...tokenizable,
+      requestId,
+      maxOutputTokens: hold.outputTokens,
+      sampling,
+      stopSequences: request.stopSequences,
+      ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
+    },
+  };
+}
+
+/** Asks at most once, however often it is called. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}

@@ -1,0 +1,108 @@
+import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Interceptor, type StreamRequest, type UnaryRequest } from "@connectrpc/connect";
+import { Access, access } from "#gen/access/v1/access_pb.js";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Authenticator, Principal } from "../accounts/interface.ts";
+import { durationOf, failure } from "../errors.ts";
+import { peerKey } from "../grpc/peer.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
+import { principalKey } from "./principal.ts";
+
+/** Which account pays for a call that a service token makes. */
+export const accountHeader = "x-tollgate-account";
+
+/**
+ * The address of the client that a facade calls for. Believed only from this machine, where the facade
+ * runs in the same process or beside the core; from elsewhere the facade's own address counts.
+ */
+export const clientAddressHeader = "x-tollgate-client-address";
+
+type Request = UnaryRequest | StreamRequest;
+
+/**
+ * Asks for the credential that a method's `access.v1.access` option demands, once a call, and leaves
+ * the principal in `principalKey`. A method without the option is closed to everybody. Wrong credentials
+ * are counted by address; a right one is never refused for what others did.
+ */
+export function authenticate(authenticator: Authenticator, attempts: FailedAttempts): Interceptor {
+  const check = async (request: Request): Promise<Principal> => {
+    const credential = credentialOf(request.header);
+    try {
+      return await authenticator.authenticate(credential, request.header.get(accountHeader) ?? undefined);
+    } catch (error) {
+      if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
+        const wait = await attempts.count(addressOf(request));
+        if (wait !== undefined) throw throttled(wait);
+      }
+      throw error;
+    }
+  };
+  return (next) => async (request) => {
+    const needed = accessOf(request.method);
+    if (needed === Access.PUBLIC) return next(request);
+    const principal = await check(request);
+    if (!isAllowed(needed, principal)) throw denied(needed);
+    request.contextValues.set(principalKey, principal);
+    return next(request);
+  };
+}
+
+const accesses = new WeakMap<DescMethod, Access>();
+
+/** Who may call a method, by its own declaration. */
+export function accessOf(method: DescMethod): Access {
+  let found = accesses.get(method);
+  if (found === undefined) {
+    found = hasOption(method, access) ? getOption(method, access) : Access.UNSPECIFIED;
+    accesses.set(method, found);
+  }
+  return found;
+}
+
+function isAllowed(needed: Access, { kind }: Principal): boolean {
+  switch (needed) {
+    case Access.CALLER:
+      return kind === "caller";
+    case Access.OPERATOR:
+      return kind === "operator";
+    case Access.CALLER_OR_OPERATOR:
+    case Access.PUBLIC:
+      return true;
+    case Access.UNSPECIFIED:
+      return false; // a method that forgot to say
+  }
+}
+
+function denied(needed: Access): ConnectError {
+  return failure(
+    Reason.PERMISSION_DENIED,
+    needed === Access.OPERATOR
+      ? "This method needs the operator token."
+      : "This method needs an API key, or a service token that names an account.",
+  );
+}
+
+function throttled(waitMs: number): ConnectError {
+  return failure(Reason.AUTHENTICATION_THROTTLED, "Too many failed authentications from this address.", {
+    retryAfter: durationOf(waitMs),
+  });
+}
+
+function credentialOf(header: Headers): string {
+  const [, credential] = /^Bearer +(\S+) *$/i.exec(header.get("authorization") ?? "") ?? [];
+  if (credential === undefined) {
+    throw failure(
+      Reason.UNAUTHENTICATED,
+      "A credential is missing. Send the header: authorization: Bearer <credential>.",
+    );
+  }
+  return credential;
+}
+
+function addressOf({ contextValues, header }: Request): string {
+  const peer = contextValues.get(peerKey);
+  const isLocal = peer === undefined || loopback.test(peer);
+  return (isLocal ? header.get(clientAddressHeader) : null) ?? peer ?? "in process";
+}
+
+const loopback = /^(::ffff:)?127\.|^::1$/i;

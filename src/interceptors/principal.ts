@@ -1,0 +1,23 @@
+import { createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Caller, Principal } from "../accounts/interface.ts";
+import { failure } from "../errors.ts";
+
+/** Who made the call. Undefined on public methods, which ask for no credential. */
+export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
+
+/** Who made the call. Throws PERMISSION_DENIED where nobody was asked to say. */
+export function principalOf(context: Pick<HandlerContext, "values">): Principal {
+  const principal = context.values.get(principalKey);
+  if (!principal) throw failure(Reason.PERMISSION_DENIED, "This call has no authenticated caller.");
+  return principal;
+}
+
+/** The caller whose account pays. Throws PERMISSION_DENIED for anybody else. */
+export function callerOf(context: Pick<HandlerContext, "values">): Caller {
+  const principal = principalOf(context);
+  if (principal.kind !== "caller") {
+    throw failure(Reason.PERMISSION_DENIED, "This call needs an API key, or a service token that names an account.");
+  }
+  return principal;
+}

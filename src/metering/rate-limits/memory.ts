@@ -1,0 +1,103 @@
+import type { Clock } from "../../runtime/clock.ts";
+import { type Admission, WINDOW_MS, type WindowState, type Windows } from "./windows.ts";
+
+const NO_STATE = { used: 0, waitMs: 0, resetAfterMs: 0 };
+
+/**
+ * Windows of one process, exact: the time of every request admitted within the last minute is kept.
+ * Memory is bounded by what was admitted in a minute, eight bytes a request, whatever the limits are.
+ */
+export class MemoryWindows implements Windows {
+  readonly #clock: Clock;
+  /** In the order of each key's last admitted request, so that idle keys are at the front. */
+  readonly #keys = new Map<string, Times>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many keys take up memory. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  admit(key: string, limit: number): Admission {
+    const now = this.#clock.monotonic();
+    this.#evict(now - WINDOW_MS);
+    const times = this.#keys.get(key) ?? new Times();
+    times.dropUntil(now - WINDOW_MS);
+    if (times.length >= limit) return { admitted: false, ...stateOf(times, limit, now) };
+    times.push(now);
+    this.#keys.delete(key);
+    this.#keys.set(key, times);
+    return { admitted: true, ...stateOf(times, limit, now) };
+  }
+
+  read(key: string, limit: number): WindowState {
+    const now = this.#clock.monotonic();
+    const times = this.#keys.get(key);
+    if (!times) return { ...NO_STATE, limit };
+    times.dropUntil(now - WINDOW_MS);
+    return stateOf(times, limit, now);
+  }
+
+  async close(): Promise<void> {
+    this.#keys.clear();
+  }
+
+  /** Forgets idle keys: two a request, as a request adds at most one. */
+  #evict(until: number): void {
+    for (let i = 0; i < 2; i++) {
+      const oldest = this.#keys.entries().next().value;
+      if (!oldest || oldest[1].newest > until) return;
+      this.#keys.delete(oldest[0]);
+    }
+  }
+}
+
+function stateOf(times: Times, limit: number, now: number): WindowState {
+  const used = times.length;
+  // The limit may have been lowered: then several have to lapse before one more fits.
+  const waitMs = used < limit ? 0 : times.at(used - limit) + WINDOW_MS - now;
+  return { used, waitMs, resetAfterMs: used === 0 ? 0 : times.newest + WINDOW_MS - now, limit };
+}
+
+const LEAST_CAPACITY = 8;
+
+/** Times in ascending order, in a ring that grows and shrinks with what it holds. */
+class Times {
+  #ring = new Float64Array(LEAST_CAPACITY);
+  #head = 0;
+  length = 0;
+  /** The last time pushed, even when it has been dropped. */
+  newest = Number.NEGATIVE_INFINITY;
+
+  at(index: number): number {
+    return this.#ring[(this.#head + index) % this.#ring.length] ?? Number.NEGATIVE_INFINITY;
+  }
+
+  push(time: number): void {
+    if (this.length === this.#ring.length) this.#resize(this.length * 2);
+    this.#ring[(this.#head + this.length) % this.#ring.length] = time;
+    this.length++;
+    this.newest = time;
+  }
+
+  /** Drops what is not after a time. */
+  dropUntil(time: number): void {
+    while (this.length > 0 && this.at(0) <= time) {
+      this.#head = (this.#head + 1) % this.#ring.length;
+      this.length--;
+    }
+    if (this.#ring.length > LEAST_CAPACITY && this.length * 4 <= this.#ring.length) {
+      this.#resize(Math.max(LEAST_CAPACITY, this.#ring.length / 2));
+    }
+  }
+
+  #resize(capacity: number): void {
+    const ring = new Float64Array(capacity);
+    for (let i = 0; i < this.length; i++) ring[i] = this.at(i);
+    this.#ring = ring;
+    this.#head = 0;
+  }
+}

@@ -1,0 +1,54 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Caller } from "../../accounts/interface.ts";
+import { durationOf, failure } from "../../errors.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { RateLimitState, RateLimits, Standing } from "../interface.ts";
+import { type MaxRpm, maxRpm, type RatePolicy } from "./max-rpm.ts";
+import type { WindowState, Windows } from "./windows.ts";
+
+/** What rate limits are made of. */
+export interface RateLimitsOptions {
+  readonly policy: RatePolicy;
+  readonly windows: Windows;
+  /** What an account has earned, as Ledger.standing tells. */
+  readonly standing: (accountId: string) => Promise<Standing>;
+  readonly clock: Clock;
+}
+
+/** Limits each key to its requests a minute; an account's service tokens share one limit. */
+export function createRateLimits({ policy, windows, standing, clock }: RateLimitsOptions): RateLimits {
+  const limitOf = async (caller: Caller) => maxRpm(policy, caller.rpm, await standing(caller.accountId), clock.now());
+  const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
+  return {
+    async admit(caller) {
+      const max = await limitOf(caller);
+      const admission = await windows.admit(nameOf(caller), max.limit);
+      if (!admission.admitted) throw refusal(max, admission);
+      return stateOf(admission);
+    },
+    async read(caller) {
+      return stateOf(await windows.read(nameOf(caller), (await limitOf(caller)).limit));
+    },
+  };
+}
+
+function stateOf({ limit, used, resetAfterMs }: WindowState): RateLimitState {
+  return { limit, remaining: Math.max(0, limit - used), resetAfterMs };
+}
+
+function refusal(max: MaxRpm, { limit, waitMs, resetAfterMs }: WindowState): Error {
+  const facts = {
+    retryAfter: durationOf(waitMs),
+    limit: BigInt(limit),
+    rateLimit: { limit, remaining: 0, resetAfter: durationOf(resetAfterMs) },
+  };
+  const requests = `${limit} ${limit === 1 ? "request" : "requests"} per minute`;
+  const retry = `Retry in ${Math.ceil(waitMs / 1000)} s`;
+  return max.freeTier
+    ? failure(
+        Reason.FREE_TIER_LIMITED,
+        `Accounts that have free-tier credit alone are limited to ${requests} per key. ${retry}, or top up: the cap lifts within a minute.`,
+        facts,
+      )
+    : failure(Reason.RATE_LIMITED, `The rate limit of this key, ${requests}, is reached. ${retry}.`, facts);
+}

@@ -1,0 +1,141 @@
+import { Redis } from "ioredis";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import type { Random } from "../../runtime/random.ts";
+import { MemoryWindows } from "./memory.ts";
+import { COUNT_CORES, COUNT_REQUEST } from "./redis-scripts.ts";
+import type { Admission, WindowState, Windows } from "./windows.ts";
+
+/** How long a server that failed is left alone. */
+const RETRY_MS = 1000;
+const HEARTBEAT_MS = 5000;
+/** A core that has not been heard of for so long is gone. */
+const CORE_LIFETIME_MS = 3 * HEARTBEAT_MS;
+const PREFIX = "tollgate:rate:";
+const CORES = "tollgate:cores";
+
+/** What windows in Valkey or Redis are made of. */
+export interface RedisWindowsOptions {
+  /** Such as redis://host:6379 or rediss://user:password@host:6379/0. */
+  readonly url: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** A server that takes longer for an answer counts as away. 250 ms unless set. */
+  readonly timeoutMs?: number;
+}
+
+interface Scripts {
+  countRequest(key: string, limit: number, count: 0 | 1): Promise<[number, number, number, number]>;
+  countCores(key: string, core: string, lifetimeUs: number): Promise<number>;
+}
+
+/**
+ * Windows that all cores share, in Valkey or Redis, by one script a request on the server's clock.
+ *
+ * While the server is away each core counts by itself, with its share of the limit: the limit over
+ * the number of cores last seen, at least 1. So R cores still admit about N a minute; within the
+ * minute around a change between the two ways up to twice that, as neither knows the other's count.
+ * The server is tried again every second.
+ */
+export class RedisWindows implements Windows {
+  readonly #redis: Redis & Scripts;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #core: string;
+  readonly #alone: MemoryWindows;
+  #cores = 1;
+  #away = false;
+  #retryAt = 0;
+  #closed = false;
+  #stopHeartbeat = () => {};
+
+  private constructor({ url, clock, random, logger, timeoutMs = 250 }: RedisWindowsOptions) {
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#core = random.uuid();
+    this.#alone = new MemoryWindows(clock);
+    this.#redis = new Redis(url, {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: timeoutMs,
+      connectTimeout: 2000,
+      disconnectTimeout: 100, // it waits so long even for a connection that is gone
+      retryStrategy: (attempt) => Math.min(attempt * 100, RETRY_MS),
+    }) as Redis & Scripts;
+    this.#redis.defineCommand("countRequest", { numberOfKeys: 1, lua: COUNT_REQUEST });
+    this.#redis.defineCommand("countCores", { numberOfKeys: 1, lua: COUNT_CORES });
+    // Every failed command reports the same by itself.
+    this.#redis.on("error", () => {});
+  }
+
+  /** Connects. A server that is away does not stop the start. */
+  static async open(options: RedisWindowsOptions): Promise<RedisWindows> {
+    const windows = new RedisWindows(options);
+    await windows.#redis.connect().catch((error: unknown) => windows.#lose(error));
+    await windows.#beat();
+    return windows;
+  }
+
+  async admit(key: string, limit: number): Promise<Admission> {
+    const answer = await this.#count(key, limit, 1);
+    return answer ?? this.#alone.admit(key, this.#share(limit));
+  }
+
+  async read(key: string, limit: number): Promise<WindowState> {
+    const answer = await this.#count(key, limit, 0);
+    return answer ?? this.#alone.read(key, this.#share(limit));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopHeartbeat();
+    await this.#redis.zrem(CORES, this.#core).catch(() => {});
+    this.#redis.disconnect();
+  }
+
+  /** Undefined: the server is away. */
+  async #count(key: string, limit: number, count: 0 | 1): Promise<Admission | undefined> {
+    const answer = await this.#ask(() => this.#redis.countRequest(PREFIX + key, limit, count));
+    if (!answer) return undefined;
+    const [admitted, used, waitUs, resetUs] = answer;
+    return { admitted: admitted === 1, used, waitMs: waitUs / 1000, resetAfterMs: resetUs / 1000, limit };
+  }
+
+  async #ask<T>(command: () => Promise<T>): Promise<T | undefined> {
+    if (this.#away) {
+      const now = this.#clock.monotonic();
+      if (now < this.#retryAt) return undefined;
+      this.#retryAt = now + RETRY_MS; // one request tries, the others go on alone
+    }
+    try {
+      const answer = await command();
+      if (this.#away) this.#logger.info({}, "rate limits are shared again");
+      this.#away = false;
+      return answer;
+    } catch (error) {
+      this.#lose(error);
+      return undefined;
+    }
+  }
+
+  #lose(error: unknown): void {
+    this.#retryAt = this.#clock.monotonic() + RETRY_MS;
+    if (this.#away) return;
+    this.#away = true;
+    const share = `1/${this.#cores}`;
+    this.#logger.warn({ error: String(error), share }, "rate limits are not shared: each core applies its share alone");
+  }
+
+  #share(limit: number): number {
+    return Math.max(1, Math.floor(limit / this.#cores));
+  }
+
+  async #beat(): Promise<void> {
+    const cores = await this.#ask(() => this.#redis.countCores(CORES, this.#core, CORE_LIFETIME_MS * 1000));
+    if (cores !== undefined) this.#cores = cores;
+    if (this.#closed) return;
+    this.#stopHeartbeat = this.#clock.after(HEARTBEAT_MS, () => void this.#beat());
+  }
+}

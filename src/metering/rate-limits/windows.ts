@@ -1,0 +1,28 @@
+/** The span over which requests count. */
+export const WINDOW_MS = 60_000;
+
+/** Where a key stands in its rolling minute. */
+export interface WindowState {
+  /** Requests admitted within the last minute. */
+  readonly used: number;
+  /** Until a request would be admitted. 0: one would be now. */
+  readonly waitMs: number;
+  /** Until nothing counts any more. */
+  readonly resetAfterMs: number;
+  /** The limit that held, lower than the one asked for while cores cannot count together. */
+  readonly limit: number;
+}
+
+/** As WindowState, after one request. A refused one counts nothing, and waitMs is what it has to wait. */
+export interface Admission extends WindowState {
+  readonly admitted: boolean;
+}
+
+/** Counts requests over rolling minutes: at most `limit` of a key are admitted within any 60 seconds. */
+export interface Windows {
+  /** Counts one request, or refuses it. The limit is at least 1. */
+  admit(key: string, limit: number): Admission | Promise<Admission>;
+  /** Tells without counting. */
+  read(key: string, limit: number): WindowState | Promise<WindowState>;
+  close(): Promise<void>;
+}

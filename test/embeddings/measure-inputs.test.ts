@@ -1,0 +1,38 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { ServedModel } from "../../src/catalogue/interface.ts";
+import { measureInputs } from "../../src/embeddings/measure-inputs.ts";
+import { detailOf } from "../../src/errors.ts";
+import type { Fleet } from "../../src/fleet/interface.ts";
+
+const model = { context_length: 100, thinking: { mode: "none" } } as ServedModel;
+const { signal } = new AbortController();
+const counting = (count: number | undefined) => ({ countTokens: async () => count }) as unknown as Fleet;
+const uncounted = {
+  countTokens: async () => {
+    throw new Error("the tokenizer must not be asked");
+  },
+} as unknown as Fleet;
+
+test("short inputs are bounded by their bytes", async () => {
+  expect(await measureInputs(["abc", "é"], model, uncounted, signal)).toBe(3 + 16 + 2 + 16);
+});
+
+test("a long input is counted", async () => {
+  expect(await measureInputs(["abc", "x".repeat(200)], model, counting(100), signal)).toBe(3 + 16 + 100);
+});
+
+test("without a tokenizer the bound stays and the engine decides", async () => {
+  expect(await measureInputs(["x".repeat(200)], model, counting(undefined), signal)).toBe(216);
+});
+
+test("an input over the limit is refused by index, with its count and the limit", async () => {
+  const error = await measureInputs(["abc", "x".repeat(200)], model, counting(101), signal).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.INPUT_TOO_LONG,
+    parameter: "inputs[1]",
+    limit: 100n,
+    actual: 101n,
+  });
+});

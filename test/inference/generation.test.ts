@@ -1,0 +1,140 @@
+import { create } from "@bufbuild/protobuf";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { RateLimitStatusSchema } from "#gen/metering/v1/rate_limit_pb.js";
+import type { EngineOutput } from "../../src/engines/interface.ts";
+import { detailOf, failure } from "../../src/errors.ts";
+import type { Fleet } from "../../src/fleet/interface.ts";
+import { generation } from "../../src/inference/generation.ts";
+import type { PlannedGeneration } from "../../src/inference/plan.ts";
+import type { ChargedTokens, Hold, SettleStatus } from "../../src/metering/interface.ts";
+
+const text = (value: string): GenerationEvent => ({
+  $typeName: "inference.v1.GenerationEvent",
+  event: { case: "text", value },
+});
+const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
+const rateLimit = create(RateLimitStatusSchema, { limit: 60, remaining: 59 });
+
+/** A hold that writes down what becomes of it. */
+function recordingHold(outputTokens: number) {
+  const ended: (["settled", ChargedTokens, SettleStatus] | ["released"])[] = [];
+  const hold: Hold = {
+    outputTokens,
+    progress: () => {},
+    async settle({ inputTokens, outputTokens }, status) {
+      ended.push(["settled", { inputTokens, outputTokens }, status]);
+    },
+    release: () => void ended.push(["released"]),
+  };
+  return { hold, ended };
+}
+
+/** Runs a scripted engine; an Error in the script is thrown. `take` is how many messages the caller reads. */
+async function run(script: (EngineOutput | Error)[], options: { take?: number; cap?: number; abort?: boolean } = {}) {
+  const { hold, ended } = recordingHold(options.cap ?? 1000);
+  const alarms: string[] = [];
+  let engineStopped = false;
+  const fleet = {
+    async *generate() {
+      try {
+        for (const step of script) {
+          if (step instanceof Error) throw step;
+          yield step;
+        }
+      } finally {
+        engineStopped = true;
+      }
+    },
+  } as unknown as Fleet;
+  const logger = { debug() {}, info() {}, warn() {}, error: (_: object, message: string) => void alarms.push(message) };
+  const controller = new AbortController();
+  const planned = { model: { id: "m" }, request: { requestId: "req_1" }, hold } as unknown as PlannedGeneration;
+  const events: GenerationEvent["event"][] = [];
+  let error: unknown;
+  let taken = 0;
+  try {
+    for await (const message of generation(planned, rateLimit, { fleet, logger }, controller.signal)) {
+      events.push(...message.events.map(({ event }) => event));
+      if (++taken === options.take) {
+        if (options.abort) controller.abort();
+        else break;
+      }
+    }
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { events, ended, alarms, engineStopped, error };
+}
+
+const aborted = failure(Reason.ENGINE_FAILED, "aborted");
+
+test("starts, streams, settles, finishes", async () => {
+  const { events, ended, error } = await run([
+    { events: [text("Hel")], usage: usage(7, 1) },
+    { events: [text("lo")], usage: usage(7, 2) },
+    { events: [], usage: { ...usage(7, 3), reasoningTokens: 0, cachedInputTokens: 4 }, finish: FinishReason.STOP },
+  ]);
+  expect(error).toBeUndefined();
+  expect(events.map((event) => event.case)).toEqual(["started", "text", "text", "finished"]);
+  expect(events[0]?.value).toMatchObject({ requestId: "req_1", inputTokens: 7, rateLimit: { remaining: 59 } });
+  expect(events[3]?.value).toMatchObject({
+    reason: FinishReason.STOP,
+    usage: { inputTokens: 7, outputTokens: 3, reasoningTokens: 0, cachedInputTokens: 4 },
+  });
+  expect(ended).toEqual([["settled", usage(7, 3), "completed"]]);
+});
+
+test.each<[string, Parameters<typeof run>, Awaited<ReturnType<typeof run>>["ended"]]>([
+  [
+    "the caller leaves",
+    [[{ events: [text("a")], usage: usage(5, 1) }, { events: [text("b")] }], { take: 1 }],
+    [["settled", usage(5, 1), "cancelled"]],
+  ],
+  [
+    "the caller's signal aborts the engine",
+    [[{ events: [text("a")], usage: usage(5, 1) }, aborted], { take: 1, abort: true }],
+    [["settled", usage(5, 1), "cancelled"]],
+  ],
+  ["the engine never begins", [[failure(Reason.OVERLOADED, "full")]], [["released"]]],
+  [
+    "the engine breaks midway",
+    [[{ events: [text("a")], usage: usage(5, 1) }, aborted]],
+    [["settled", usage(5, 1), "failed"]],
+  ],
+  [
+    "the engine ends without a finish",
+    [[{ events: [text("a")], usage: usage(5, 1) }]],
+    [["settled", usage(5, 1), "failed"]],
+  ],
+])("settles once when %s", async (_, args, expected) => {
+  const { ended, engineStopped } = await run(...args);
+  expect(ended).toEqual(expected);
+  expect(engineStopped).toBe(true);
+});
+
+test("an answer without any count is an error with an alarm, not a free answer", async () => {
+  const { events, ended, alarms, error } = await run([
+    { events: [text("a")] },
+    { events: [], finish: FinishReason.STOP },
+  ]);
+  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(events.map((event) => event.case)).toEqual(["started", "text"]);
+  expect(ended).toEqual([["released"]]);
+  expect(alarms).toEqual(["unbilled usage: the engine gave no count"]);
+});
+
+test("an engine that passes its output limit is cut off and its count is charged", async () => {
+  const { events, ended, engineStopped } = await run(
+    [
+      { events: [text("a")], usage: usage(5, 2) },
+      { events: [text("b")], usage: usage(5, 3) },
+      { events: [text("c")], usage: usage(5, 4) },
+    ],
+    { cap: 2 },
+  );
+  expect(events.map((event) => event.case)).toEqual(["started", "text", "text", "finished"]);
+  expect(events.at(-1)?.value).toMatchObject({ reason: FinishReason.LENGTH });
+  expect(ended).toEqual([["settled", usage(5, 3), "completed"]]);
+  expect(engineStopped).toBe(true);
+});

@@ -1,0 +1,42 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { ServedModel } from "../../src/catalogue/interface.ts";
+import { detailOf } from "../../src/errors.ts";
+import { limitOutput } from "../../src/inference/output-limit.ts";
+
+const model = { context_length: 1000, max_output: 400 } as ServedModel;
+const unasked = async () => {
+  throw new Error("the tokenizer must not be asked");
+};
+
+test.each([
+  ["nothing asked", undefined, 100, { input: 100, output: 400 }],
+  ["less than the maximum", 50, 100, { input: 100, output: 50 }],
+  ["more than the maximum", 5000, 100, { input: 100, output: 400 }],
+  ["all that is left", 400, 600, { input: 600, output: 400 }],
+])("settles without the tokenizer: %s", async (_, asked, bound, expected) => {
+  expect(await limitOutput(model, asked, { bound, estimate: bound, count: unasked })).toEqual(expected);
+});
+
+test.each([
+  ["the count leaves room", 400, 700, 500, { input: 500, output: 400 }],
+  ["the count leaves less", 400, 2000, 900, { input: 900, output: 100 }],
+  ["the count leaves one", undefined, 2000, 999, { input: 999, output: 1 }],
+])("asks the tokenizer: %s", async (_, asked, bound, exact, expected) => {
+  expect(await limitOutput(model, asked, { bound, estimate: bound, count: async () => exact })).toEqual(expected);
+});
+
+test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) => {
+  const limited = limitOutput(model, 10, { bound: exact * 4, estimate: exact, count: async () => exact });
+  const error = await limited.catch((thrown: unknown) => thrown);
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.CONTEXT_LENGTH_EXCEEDED,
+    limit: 1000n,
+    actual: BigInt(exact),
+  });
+});
+
+test("leaves the decision to an engine without a tokenizer", async () => {
+  const count = async () => undefined;
+  expect(await limitOutput(model, 300, { bound: 3200, estimate: 800, count })).toEqual({ input: 3200, output: 200 });
+  expect(await limitOutput(model, 300, { bound: 9000, estimate: 3000, count })).toEqual({ input: 9000, output: 1 });
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "@jest/globals";
+import { defaultConfig } from "../../../src/config/load.ts";
+import { maxRpm, ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
+
+const policy = ratePolicyOf(defaultConfig());
+const usd = (amount: number) => BigInt(amount) * 10n ** 12n;
+const DAY = 86_400_000;
+
+test.each([
+  ["a new account, free money alone", { paid: 0, days: 0, free: true }, undefined, 20, true],
+  ["granted or free money alone, old", { paid: 0, days: 900, free: true }, undefined, 20, true],
+  ["paid a little", { paid: 5, days: 0, free: false }, undefined, 60, false],
+  ["paid for the second tier", { paid: 50, days: 0, free: false }, undefined, 300, false],
+  ["paid for the third tier, too young", { paid: 500, days: 13.99, free: false }, undefined, 300, false],
+  ["paid for the third tier", { paid: 500, days: 14, free: false }, undefined, 2000, false],
+  ["old but has not paid enough", { paid: 49, days: 900, free: false }, undefined, 60, false],
+  ["paid once, nothing paid is left", { paid: 500, days: 20, free: true }, undefined, 20, true],
+  ["an own limit above the tier", { paid: 5, days: 0, free: false }, 5000, 5000, false],
+  ["an own limit below the tier", { paid: 500, days: 20, free: false }, 7, 7, false],
+  ["an own limit above the free cap", { paid: 0, days: 0, free: true }, 5000, 20, true],
+  ["an own limit below the free cap: a top-up would not lift it", { paid: 0, days: 0, free: true }, 7, 7, false],
+  ["a clock that went back", { paid: 0, days: -1, free: false }, undefined, 60, false],
+])("%s", (_, account, own, limit, freeTier) => {
+  const now = 10_000 * DAY;
+  const standing = { paidTotal: usd(account.paid), createdAt: now - account.days * DAY, freeOnly: account.free };
+  expect(maxRpm(policy, own, standing, now)).toEqual({ limit, freeTier });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "@jest/globals";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Caller } from "../../../src/accounts/interface.ts";
+import { defaultConfig } from "../../../src/config/load.ts";
+import { detailOf } from "../../../src/errors.ts";
+import type { RateLimits, Standing } from "../../../src/metering/interface.ts";
+import { ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
+import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
+import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
+import { FakeClock } from "../../fake-clock.ts";
+
+const caller: Caller = { kind: "caller", accountId: "account", keyId: "key" };
+
+function setUp(standing: Omit<Standing, "createdAt">) {
+  const clock = new FakeClock();
+  const account = { createdAt: clock.now(), ...standing };
+  const limits = createRateLimits({
+    policy: ratePolicyOf(defaultConfig()),
+    windows: new MemoryWindows(clock),
+    standing: async () => account,
+    clock,
+  });
+  return { clock, limits, account };
+}
+
+async function use(limits: RateLimits, times: number, who = caller) {
+  for (let i = 0; i < times; i++) await limits.admit(who);
+}
+
+test("a paying account's key has its tier's requests, then waits as long as it is told", async () => {
+  const { clock, limits } = setUp({ paidTotal: 5n * 10n ** 12n, freeOnly: false });
+  expect(await limits.admit(caller)).toEqual({ limit: 60, remaining: 59, resetAfterMs: 60_000 });
+  clock.advance(12_345);
+  await use(limits, 59);
+  const error: unknown = await limits.admit(caller).catch((thrown: unknown) => thrown);
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.RATE_LIMITED,
+    retryAfter: { seconds: 47n, nanos: 655_000_000 },
+    limit: 60n,
+    rateLimit: { limit: 60, remaining: 0, resetAfter: { seconds: 60n, nanos: 0 } },
+  });
+  expect(await limits.read(caller)).toEqual({ limit: 60, remaining: 0, resetAfterMs: 60_000 });
+  clock.advance(47_000);
+  await expect(limits.admit(caller)).rejects.toThrow("The rate limit of this key, 60 requests per minute, is reached");
+  clock.advance(1000);
+  expect(await limits.admit(caller)).toMatchObject({ remaining: 0 });
+});
+
+test("free money alone has a lower cap that says so and that a top-up lifts at once", async () => {
+  const { limits, account } = setUp({ paidTotal: 0n, freeOnly: true });
+  await use(limits, 20);
+  const error: unknown = await limits.admit(caller).catch((thrown: unknown) => thrown);
+  expect(detailOf(error)).toMatchObject({ reason: Reason.FREE_TIER_LIMITED, limit: 20n });
+  expect(String(error)).toContain("free-tier credit alone are limited to 20 requests per minute");
+  Object.assign(account, { paidTotal: 50n * 10n ** 12n, freeOnly: false });
+  expect(await limits.admit(caller)).toMatchObject({ limit: 300, remaining: 279 });
+});
+
+test("reading counts nothing", async () => {
+  const { limits } = setUp({ paidTotal: 0n, freeOnly: true });
+  for (let i = 0; i < 50; i++) expect(await limits.read(caller)).toEqual({ limit: 20, remaining: 20, resetAfterMs: 0 });
+});
+
+test("a key's own limit holds for that key alone", async () => {
+  const { limits } = setUp({ paidTotal: 5n * 10n ** 12n, freeOnly: false });
+  const bounded = { ...caller, keyId: "bounded", rpm: 1 };
+  await use(limits, 1, bounded);
+  await expect(limits.admit(bounded)).rejects.toThrow("1 request per minute");
+  await use(limits, 60);
+});
+
+test("service tokens share their account's limit", async () => {
+  const { limits } = setUp({ paidTotal: 0n, freeOnly: true });
+  await use(limits, 20, { ...caller, keyId: "" });
+  await expect(limits.admit({ ...caller, keyId: "" })).rejects.toThrow("20 requests");
+  await use(limits, 20);
+});

@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { Redis } from "ioredis";
+import { v7 } from "uuid";
+import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
+import { systemRandom } from "../../../src/runtime/random.ts";
+import { FakeClock } from "../../fake-clock.ts";
+import { type Door, type RedisServer, startDoor, startRedis } from "./redis-server.ts";
+
+let server: RedisServer;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+const opened: RedisWindows[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((windows) => windows.close()));
+});
+
+async function open(url = server.url, clock = systemClock, warnings: string[] = []): Promise<RedisWindows> {
+  const note = (_: object, message: string) => void warnings.push(message);
+  const logger = { debug: note, info: note, warn: note, error: note };
+  const windows = await RedisWindows.open({ url, clock, random: systemRandom, logger, timeoutMs: 2000 });
+  opened.push(windows);
+  return windows;
+}
+
+/** Moves a key's requests into the past, as if time had gone by. */
+async function age(key: string, ms: number): Promise<void> {
+  const times = await redis.lrange(`tollgate:rate:${key}`, 0, -1);
+  await redis.del(`tollgate:rate:${key}`);
+  for (const time of times) await redis.rpush(`tollgate:rate:${key}`, String(Number(time) - ms * 1000));
+}
+
+test("several cores admit the limit together, not each", async () => {
+  const cores = await Promise.all([open(), open(), open()]);
+  const key = v7();
+  const outcomes = await Promise.all(cores.flatMap((core) => Array.from({ length: 20 }, () => core.admit(key, 25))));
+  expect(outcomes.filter((outcome) => outcome.admitted)).toHaveLength(25);
+  expect((await cores[0]?.read(key, 25))?.used).toBe(25);
+});
+
+test("a request is admitted when the wait is over and not before; refused ones count nothing", async () => {
+  const core = await open();
+  const key = v7();
+  await core.admit(key, 2);
+  await age(key, 40_000);
+  await core.admit(key, 2);
+  const refused = await core.admit(key, 2);
+  expect(refused).toMatchObject({ admitted: false, used: 2, limit: 2 });
+  expect(refused.waitMs).toBeGreaterThan(15_000);
+  expect(refused.waitMs).toBeLessThanOrEqual(20_000);
+  expect(refused.resetAfterMs).toBeGreaterThan(55_000);
+  for (let i = 0; i < 5; i++) await core.admit(key, 2);
+  await age(key, Math.ceil(refused.waitMs / 1000) * 1000);
+  expect(await core.admit(key, 2)).toMatchObject({ admitted: true, used: 2 });
+});
+
+test("one second before the wait is over a request is refused", async () => {
+  const core = await open();
+  const key = v7();
+  await core.admit(key, 1);
+  await age(key, 30_000);
+  const { waitMs } = await core.admit(key, 1);
+  await age(key, Math.ceil(waitMs / 1000) * 1000 - 1000);
+  expect((await core.admit(key, 1)).admitted).toBe(false);
+});
+
+test("a lowered limit holds at once", async () => {
+  const core = await open();
+  const key = v7();
+  for (let i = 0; i < 4; i++) await core.admit(key, 4);
+  await age(key, 10_000);
+  await core.admit(key, 5);
+  const refused = await core.admit(key, 2);
+  expect(refused).toMatchObject({ admitted: false, used: 5 });
+  expect(refused.waitMs).toBeLessThanOrEqual(50_000);
+  expect(await core.read(key, 1)).toMatchObject({ used: 5 });
+  expect((await core.read(key, 1)).waitMs).toBeGreaterThan(55_000);
+});
+
+test("a server clock that goes back neither opens the limit nor locks the key out", async () => {
+  const core = await open();
+  const key = v7();
+  await core.admit(key, 2);
+  await age(key, 20_000);
+  await core.admit(key, 2);
+  await age(key, -3_600_000);
+  const refused = await core.admit(key, 2);
+  expect(refused.admitted).toBe(false);
+  expect(refused.waitMs).toBeLessThanOrEqual(40_000);
+});
+
+test("keys vanish from the server a minute after their last request", async () => {
+  const core = await open();
+  const key = v7();
+  await core.admit(key, 2);
+  expect(await redis.pttl(`tollgate:rate:${key}`)).toBeGreaterThan(0);
+});
+
+/** Asks until the answer fits: the connection comes back in its own time. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test.each(["shut", "hang"] as const)(
+  "while the server is away (%s) each core applies its share, then they share again",
+  async (how) => {
+    await redis.del("tollgate:cores");
+    const door: Door = await startDoor(server.url);
+    const clock = new FakeClock();
+    const warnings: string[] = [];
+    await open();
+    const core = await open(door.url, clock, warnings); // it sees two cores
+    const key = v7();
+    expect((await core.admit(key, 10)).limit).toBe(10);
+
+    await door[how]();
+    const alone = [];
+    for (let i = 0; i < 20; i++) alone.push(await core.admit(key, 10));
+    expect(alone.filter((outcome) => outcome.admitted)).toHaveLength(5);
+    expect(alone.at(-1)).toMatchObject({ limit: 5, waitMs: 60_000 });
+    expect((await core.admit(v7(), 1)).admitted).toBe(true); // a share is at least 1
+    expect(warnings).toEqual(["rate limits are not shared: each core applies its share alone"]);
+
+    await door.open();
+    const other = v7();
+    await until(async () => {
+      clock.advance(1000);
+      return (await core.read(other, 10)).limit === 10;
+    });
+    expect(warnings.at(-1)).toBe("rate limits are shared again");
+    await door.shut();
+  },
+);
+
+test("a server that is away at the start is used when it comes", async () => {
+  const door = await startDoor(server.url);
+  await door.shut();
+  const clock = new FakeClock();
+  const core = await open(door.url, clock);
+  const key = v7();
+  expect((await core.admit(key, 1)).admitted).toBe(true);
+  expect((await core.admit(key, 1)).admitted).toBe(false);
+  await door.open();
+  await until(async () => {
+    clock.advance(1000);
+    return (await core.admit(key, 1)).admitted;
+  });
+  expect(await redis.llen(`tollgate:rate:${key}`)).toBe(1);
+  await door.shut();
+});
