@@ -91,6 +91,21 @@ export interface EngineLoad {
 }
 
 /**
+ * What really went wrong in a call to an engine: the `cause` of what an engine throws. Its message is
+ * for the operator's log and quotes no prompt.
+ */
+export class EngineFault extends Error {
+  override readonly name = "EngineFault";
+  /** Whether another server may succeed where this one failed. */
+  readonly transient: boolean;
+
+  constructor(message: string, transient: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.transient = transient;
+  }
+}
+
+/**
  * One inference server, whatever its protocol. Every method throws `failure(Reason.…)`: ENGINE_FAILED
  * for a broken engine, OVERLOADED for a full one, CONTEXT_LENGTH_EXCEEDED, INPUT_TOO_LONG, TIMEOUT.
  * An error's `cause` says what really happened, for the log; its message is fit for a client.

@@ -3,7 +3,10 @@ import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineOutput, EngineRequest } from "../engines/interface.ts";
 
 /** A generation for some server of a model; the server's own model name is filled in by the fleet. */
-export type FleetRequest = Omit<EngineRequest, "model">;
+export interface FleetRequest extends Omit<EngineRequest, "model"> {
+  /** Whose request it is: accounts take turns in the queue. Undefined: all such requests share one turn. */
+  readonly accountId?: string;
+}
 
 /** The inference servers: which one gets a request, and which ones are fit to get any. */
 export interface Fleet {

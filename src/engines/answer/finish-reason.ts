@@ -1,0 +1,25 @@
+import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+
+/**
+ * Why an answer ended, in our terms. Engines say "stop" after a named tool call and "tool_calls"
+ * although there is none, so what came decides between the two. Undefined: the engine broke off.
+ */
+export function finishReason(reason: string, calledTools: boolean): FinishReason | undefined {
+  switch (reason) {
+    case "stop":
+    case "eos":
+    case "eos_token":
+    case "stop_sequence":
+    case "tool_calls":
+    case "function_call":
+    case "":
+      return calledTools ? FinishReason.TOOL_CALLS : FinishReason.STOP;
+    case "length":
+    case "max_tokens":
+      return FinishReason.LENGTH;
+    case "content_filter":
+      return FinishReason.CONTENT_FILTER;
+    default:
+      return undefined; // "abort" and "error", and whatever comes new: not an end that anybody asked for
+  }
+}

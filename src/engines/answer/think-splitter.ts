@@ -1,0 +1,124 @@
+import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { reasoningEvent, textEvent } from "./events.ts";
+
+const OPEN = "<think>";
+const CLOSE = "</think>";
+
+/**
+ * What the engine's text starts with: an answer, the inside of a block that the prompt's template has
+ * opened, or the continuation of a text that the caller began, whose leading white space counts.
+ */
+export type TextStart = "answer" | "thinking" | "continuation";
+
+/**
+ * Takes `<think>…</think>` blocks out of an answer whose engine left them in the text. The text comes in
+ * pieces that may end anywhere, also within a tag; what might be the beginning of a tag is held back.
+ *
+ * A block opens at the start of the answer or of a line, so that an answer about the tag itself
+ * (`"<think>"` in a program) stays whole. White space next to the tags belongs to them.
+ */
+export class ThinkSplitter {
+  #thinking: boolean;
+  #held = "";
+  /** Only white space came since the start or the last line end. */
+  #lineStart = true;
+  /** Nothing but white space, which is dropped, came since the start or the last tag. */
+  #trimming: boolean;
+
+  constructor(start: TextStart) {
+    this.#thinking = start === "thinking";
+    this.#trimming = start !== "continuation";
+  }
+
+  /** Takes the next piece and adds what is settled by it to the events. */
+  push(piece: string, events: GenerationEvent[]): void {
+    let rest = this.#held + piece;
+    this.#held = "";
+    while (rest !== "") rest = this.#thinking ? this.#think(rest, events) : this.#answer(rest, events);
+  }
+
+  /** The engine turns out to send reasoning apart: its text is the answer. */
+  startAnswer(): void {
+    this.#thinking = false;
+  }
+
+  /** The answer is over: what was held back was no tag. */
+  end(events: GenerationEvent[]): void {
+    this.#emit(this.#held, events);
+    this.#held = "";
+  }
+
+  #think(rest: string, events: GenerationEvent[]): string {
+    if (this.#trimming) {
+      // A model may open the block although the template had opened it for it.
+      const text = rest.trimStart();
+      if (text.startsWith(OPEN)) return text.slice(OPEN.length);
+      if (OPEN.startsWith(text)) return this.#hold(text);
+    }
+    const close = rest.indexOf(CLOSE);
+    if (close === -1) return this.#emitAllBut(partialTag(rest, CLOSE), rest, events);
+    this.#emit(rest.slice(0, close), events);
+    this.#thinking = false;
+    this.#trimming = true;
+    this.#lineStart = true;
+    return rest.slice(close + CLOSE.length);
+  }
+
+  #answer(rest: string, events: GenerationEvent[]): string {
+    const open = this.#findOpening(rest);
+    if (open === -1) {
+      const partial = partialTag(rest, OPEN);
+      const opens = partial > 0 && startsLine(rest, rest.length - partial, this.#lineStart);
+      return this.#emitAllBut(opens ? partial : 0, rest, events);
+    }
+    this.#emit(rest.slice(0, open), events);
+    this.#thinking = true;
+    this.#trimming = true;
+    return rest.slice(open + OPEN.length);
+  }
+
+  #findOpening(text: string): number {
+    for (let at = text.indexOf(OPEN); at !== -1; at = text.indexOf(OPEN, at + 1)) {
+      if (startsLine(text, at, this.#lineStart)) return at;
+    }
+    return -1;
+  }
+
+  #emitAllBut(held: number, rest: string, events: GenerationEvent[]): string {
+    this.#emit(rest.slice(0, rest.length - held), events);
+    return this.#hold(rest.slice(rest.length - held));
+  }
+
+  #hold(text: string): string {
+    this.#held = text;
+    return "";
+  }
+
+  #emit(raw: string, events: GenerationEvent[]): void {
+    const text = this.#trimming ? raw.trimStart() : raw;
+    if (text === "") return;
+    this.#trimming = false;
+    if (this.#thinking) {
+      events.push(reasoningEvent(text));
+    } else {
+      this.#lineStart = startsLine(text, text.length, this.#lineStart);
+      events.push(textEvent(text));
+    }
+  }
+}
+
+/** Whether only white space stands between a place and the start of its line. */
+function startsLine(text: string, at: number, lineStart: boolean): boolean {
+  for (let i = at - 1; i >= 0; i--) {
+    const character = text[i];
+    if (character === "\n") return true;
+    if (character !== " " && character !== "\t" && character !== "\r") return false;
+  }
+  return lineStart;
+}
+
+/** How many characters at the end may be the beginning of a tag. */
+function partialTag(text: string, tag: string): number {
+  const at = text.lastIndexOf("<");
+  return at !== -1 && tag.startsWith(text.slice(at)) ? text.length - at : 0;
+}

@@ -1,0 +1,26 @@
+import type { FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
+import type { Engine } from "./interface.ts";
+import { OpenAiHttpEngine } from "./openai-http/engine.ts";
+import type { EngineSettings } from "./settings.ts";
+import { vllm } from "./vllm/dialect.ts";
+
+/** Connections beyond a server's capacity, for health, metrics and counting while it is full. */
+const spareConnections = 4;
+
+/** Makes the adapter of one server of one model. */
+export function createEngine(server: ServerConfig, model: ModelConfig, fleet: FleetConfig): Engine {
+  const settings: EngineSettings = {
+    connections: server.capacity + spareConnections,
+    connectTimeoutMs: fleet.connect_timeout_s * 1000,
+    silenceTimeoutMs: 1000 * (1 + Math.max(fleet.first_token_timeout_s, fleet.idle_timeout_s)),
+    systemAnywhere: model.system_anywhere,
+    contextLength: model.context_length,
+  };
+  switch (server.engine) {
+    case "vllm":
+    case "simulator": // speaks vLLM's dialect
+      return new OpenAiHttpEngine(server.url, vllm, settings);
+    default:
+      throw new Error(`no adapter for engine ${server.engine}`);
+  }
+}

@@ -1,0 +1,78 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { durationOf, failure } from "../errors.ts";
+import { EngineFault } from "./interface.ts";
+
+// What every engine's failures become, whatever its protocol.
+
+/** The engine broke, cannot be reached, or answered nonsense. */
+export function engineFailed(what: string, transient: boolean, cause?: unknown): ConnectError {
+  return failure(
+    Reason.ENGINE_FAILED,
+    "The inference server failed to answer.",
+    {},
+    new EngineFault(what, transient, cause),
+  );
+}
+
+/** The engine is full, or still loading its model. */
+export function engineOverloaded(what: string, retryAfterMs: number): ConnectError {
+  return failure(
+    Reason.OVERLOADED,
+    "The model is busy. Try again shortly.",
+    { retryAfter: durationOf(retryAfterMs) },
+    new EngineFault(what, true),
+  );
+}
+
+/** The engine understood the request and will never take it, so no other server will. */
+export function engineRefused(what: string): ConnectError {
+  return failure(
+    Reason.INVALID_ARGUMENT,
+    "The model cannot process this request as it stands.",
+    {},
+    new EngineFault(what, false),
+  );
+}
+
+/** What is known of a prompt that does not fit: tokens; undefined where the engine did not tell. */
+export interface Overflow {
+  readonly limit?: number | undefined;
+  readonly actual?: number | undefined;
+  readonly requestedOutput?: number | undefined;
+}
+
+/** The prompt, or the prompt and the output asked for, pass the context. */
+export function contextExceeded(what: string, overflow: Overflow): ConnectError {
+  const { limit, actual, requestedOutput } = overflow;
+  const bound = limit === undefined ? "is exceeded" : `is ${limit} tokens`;
+  const came = actual === undefined ? "" : ` The prompt has ${actual} tokens.`;
+  return failure(
+    Reason.CONTEXT_LENGTH_EXCEEDED,
+    `This model's maximum context length ${bound}.${came}`,
+    {
+      ...(limit !== undefined && { limit: BigInt(limit) }),
+      ...(actual !== undefined && { actual: BigInt(actual) }),
+      ...(requestedOutput !== undefined && { requestedOutput: BigInt(requestedOutput) }),
+    },
+    new EngineFault(what, false),
+  );
+}
+
+/** One input of an embeddings request is longer than the model takes. */
+export function inputTooLong(what: string, index: number | undefined, overflow: Overflow): ConnectError {
+  const { limit, actual } = overflow;
+  const which = index === undefined ? "An input" : `Input ${index}`;
+  const came = actual === undefined ? "is too long" : `has ${actual} tokens`;
+  const bound = limit === undefined ? "" : `; the maximum is ${limit}`;
+  return failure(
+    Reason.INPUT_TOO_LONG,
+    `${which} ${came}${bound}.`,
+    {
+      parameter: index === undefined ? "inputs" : `inputs[${index}]`,
+      ...(limit !== undefined && { limit: BigInt(limit) }),
+      ...(actual !== undefined && { actual: BigInt(actual) }),
+    },
+    new EngineFault(what, false),
+  );
+}

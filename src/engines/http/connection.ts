@@ -1,0 +1,93 @@
+import { type Dispatcher, Pool } from "undici";
+import { engineFailed } from "../faults.ts";
+
+/** How to reach a server. */
+export interface ConnectionOptions {
+  /** Connections at most; calls beyond that wait for one. */
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+  /** The longest silence within an answer. Only a backstop: the caller's signal bounds every call sooner. */
+  readonly silenceTimeoutMs: number;
+}
+
+/** A whole answer. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** A call's body as JSON text, and the headers beyond our own. */
+export interface HttpRequest {
+  readonly path: string;
+  /** JSON text; undefined: a GET. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The connections to one server, kept open between calls. */
+export class HttpConnection {
+  /** Where the server listens, without a path. */
+  readonly origin: string;
+  readonly #pool: Pool;
+  readonly #prefix: string;
+
+  /** Takes a base URL with or without the `/v1` that OpenAI clients put there. */
+  constructor(url: string, options: ConnectionOptions) {
+    const parsed = new URL(url);
+    this.origin = parsed.origin;
+    this.#prefix = parsed.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+    this.#pool = new Pool(parsed.origin, {
+      connections: options.connections,
+      connect: { timeout: options.connectTimeoutMs },
+      // Shorter than the engines keep idle connections (5 s), or a call meets one that is just being closed.
+      keepAliveTimeout: 3000,
+      keepAliveTimeoutThreshold: 2000,
+      allowH2: false, // its streams would share one connection, and a stall of one would be a stall of all
+      headersTimeout: options.silenceTimeoutMs,
+      bodyTimeout: options.silenceTimeoutMs,
+    });
+  }
+
+  /** Sends a call and hands its answer's pieces to the handler. */
+  dispatch(request: HttpRequest, handler: Dispatcher.DispatchHandler): void {
+    this.#pool.dispatch(this.#options(request), handler);
+  }
+
+  /** Sends a call and waits for its whole answer. Throws ENGINE_FAILED without one, the signal's reason when aborted. */
+  async send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+    signal.throwIfAborted();
+    try {
+      const answer = await this.#pool.request({ ...this.#options(request), signal });
+      return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw connectionFailed(this.origin, error);
+    }
+  }
+
+  /** Breaks off what runs. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  #options({ path, body, headers }: HttpRequest): Dispatcher.DispatchOptions {
+    const post = body !== undefined;
+    return {
+      path: this.#prefix + path,
+      method: post ? "POST" : "GET",
+      headers: {
+        "accept-encoding": "identity", // compression would hold tokens back
+        ...(post && { "content-type": "application/json" }),
+        ...headers,
+      },
+      body: body ?? null,
+    };
+  }
+}
+
+/** The error for a connection that could not be made or broke. */
+export function connectionFailed(origin: string, cause: unknown) {
+  const what = cause instanceof Error ? (("code" in cause && cause.code) ?? cause.message) : cause;
+  return engineFailed(`${origin}: ${what}`, true, cause);
+}

@@ -1,0 +1,25 @@
+import { engineFailed } from "../faults.ts";
+import type { EngineEmbeddings } from "../interface.ts";
+
+interface WireEmbeddings {
+  readonly data?: readonly { readonly index?: number; readonly embedding?: unknown }[];
+  readonly usage?: { readonly prompt_tokens?: unknown } | null;
+}
+
+/** Reads the vectors of one call in input order. Throws ENGINE_FAILED when one or the count is missing. */
+export function readEmbeddings(where: string, body: unknown, inputs: number): EngineEmbeddings {
+  const { data, usage } = body as WireEmbeddings;
+  const vectors = new Array<Float32Array | undefined>(inputs).fill(undefined);
+  for (const [position, entry] of (data ?? []).entries()) {
+    if (Array.isArray(entry.embedding)) vectors[entry.index ?? position] = Float32Array.from(entry.embedding);
+  }
+  const inputTokens = usage?.prompt_tokens;
+  if (typeof inputTokens !== "number" || !Number.isInteger(inputTokens) || inputTokens < 1) {
+    throw engineFailed(`${where} did not count the tokens`, false);
+  }
+  const whole = vectors.filter((vector) => vector !== undefined);
+  if (whole.length !== inputs || vectors.length !== inputs) {
+    throw engineFailed(`${where} embedded ${whole.length} of ${inputs} inputs`, true);
+  }
+  return { vectors: whole, inputTokens };
+}

@@ -1,0 +1,158 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../errors.ts";
+import { ThinkSplitter } from "../answer/think-splitter.ts";
+import { engineFailed, inputTooLong } from "../faults.ts";
+import { HttpConnection, type HttpRequest } from "../http/connection.ts";
+import { openStream } from "../http/stream.ts";
+import type {
+  Engine,
+  EngineEmbeddings,
+  EngineEmbedRequest,
+  EngineLoad,
+  EngineModel,
+  EngineOutput,
+  EngineRequest,
+} from "../interface.ts";
+import { metricSum } from "../prometheus.ts";
+import type { EngineSettings } from "../settings.ts";
+import type { Dialect, Fields } from "./dialect.ts";
+import { readEmbeddings } from "./embeddings.ts";
+import { refusalOf } from "./errors.ts";
+import { continuesText, generationRequest, promptFields } from "./request.ts";
+import { ChunkReader } from "./stream.ts";
+
+/** An engine with an OpenAI-compatible HTTP API. Always streams, so that tokens are counted as they come. */
+export class OpenAiHttpEngine implements Engine {
+  readonly #connection: HttpConnection;
+  readonly #dialect: Dialect;
+  readonly #settings: EngineSettings;
+  readonly #where: string;
+  /** Whether the engine was seen to send reasoning apart: then its text never opens inside a block. */
+  #sendsReasoning = false;
+
+  constructor(url: string, dialect: Dialect, settings: EngineSettings) {
+    this.#connection = new HttpConnection(url, settings);
+    this.#dialect = dialect;
+    this.#settings = settings;
+    this.#where = `${dialect.engine} at ${this.#connection.origin}`;
+  }
+
+  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+    const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
+    const reader = new ChunkReader(this.#where, request, this.#dialect, this.#splitterFor(request), () => {
+      this.#sendsReasoning = true;
+    });
+    return openStream(this.#connection, { path, body, headers: { "x-request-id": request.requestId } }, reader, signal);
+  }
+
+  async embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const vectors: Float32Array[] = [];
+    let inputTokens = 0;
+    for (let start = 0; start < request.inputs.length; start += this.#dialect.embedBatch) {
+      const batch = await this.#embedBatch(request, start, signal);
+      vectors.push(...batch.vectors);
+      inputTokens += batch.inputTokens;
+    }
+    return { vectors, inputTokens };
+  }
+
+  async countTokens(
+    request: Pick<EngineRequest, "model" | "prompt" | "thinking" | "recipe">,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { tokenize } = this.#dialect;
+    if (tokenize === undefined) return undefined;
+    const body = tokenize.body(promptFields(request, this.#dialect, this.#settings.systemAnywhere));
+    const answer = await this.#call({ path: tokenize.path, body: JSON.stringify(body) }, signal);
+    const count = (answer as Fields)[tokenize.field];
+    if (Array.isArray(count)) return count.length;
+    return typeof count === "number" ? count : undefined;
+  }
+
+  async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
+    const { data } = (await this.#call({ path: "/v1/models" }, signal)) as { data?: readonly WireModel[] };
+    return (data ?? []).map(({ id, max_model_len, meta }) => {
+      const contextLength = max_model_len ?? meta?.n_ctx ?? meta?.n_ctx_train;
+      return { id, ...(contextLength !== undefined && { contextLength }) };
+    });
+  }
+
+  async checkHealth(signal: AbortSignal): Promise<void> {
+    const response = await this.#connection.send({ path: this.#dialect.healthPath }, signal);
+    if (response.status !== 200) throw refusalOf(this.#where, response);
+  }
+
+  async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
+    const { metrics } = this.#dialect;
+    if (metrics === undefined) return undefined;
+    const response = await this.#connection.send({ path: metrics.path }, signal);
+    if (response.status !== 200) return undefined; // metrics are an option of most engines
+    const load = Object.entries(metrics.names).flatMap(([key, name]) => {
+      const value = metricSum(response.text, name);
+      return value === undefined ? [] : [[key, value]];
+    });
+    return Object.fromEntries(load);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #splitterFor({ prompt, recipe, thinking }: EngineRequest): ThinkSplitter | undefined {
+    if (recipe.mode === "none") return undefined;
+    if (continuesText(prompt)) return new ThinkSplitter("continuation");
+    const thinks = recipe.mode === "always" || (thinking?.enabled ?? recipe.mode === "default_on");
+    return new ThinkSplitter(thinks && !this.#sendsReasoning ? "thinking" : "answer");
+  }
+
+  async #embedBatch(request: EngineEmbedRequest, start: number, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const inputs = request.inputs.slice(start, start + this.#dialect.embedBatch);
+    const body = JSON.stringify({ model: request.model, input: inputs, encoding_format: "float" });
+    const headers = { "x-request-id": request.requestId };
+    try {
+      const answer = await this.#call({ path: "/v1/embeddings", body, headers }, signal);
+      return readEmbeddings(this.#where, answer, inputs.length);
+    } catch (error) {
+      const detail = detailOf(error);
+      if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
+      throw await this.#tooLong(request, start, inputs, Number(detail.limit ?? this.#settings.contextLength), signal);
+    }
+  }
+
+  /** Engines refuse a batch without saying for which input. */
+  async #tooLong(
+    { model }: EngineEmbedRequest,
+    start: number,
+    inputs: readonly string[],
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<Error> {
+    const what = `${this.#where} refused an input as too long`;
+    const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
+    for (const [index, value] of inputs.entries()) {
+      const actual = await this.countTokens({ model, prompt: { case: "text", value }, recipe }, signal);
+      if (actual !== undefined && actual > limit) return inputTooLong(what, start + index, { limit, actual });
+    }
+    return inputTooLong(what, inputs.length === 1 ? start : undefined, { limit });
+  }
+
+  /** Calls for a JSON answer. */
+  async #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
+    const response = await this.#connection.send(request, signal);
+    if (response.status !== 200) throw refusalOf(this.#where, response);
+    try {
+      const body: unknown = JSON.parse(response.text);
+      if (typeof body === "object" && body !== null) return body;
+    } catch {
+      // Falls through to the one failure that covers both.
+    }
+    throw engineFailed(`${this.#where} answered ${request.path} with something that is not a JSON object`, true);
+  }
+}
+
+/** A model as `/v1/models` lists it: the length is vLLM's and SGLang's, or llama-server's. */
+interface WireModel {
+  readonly id: string;
+  readonly max_model_len?: number;
+  readonly meta?: { readonly n_ctx?: number; readonly n_ctx_train?: number } | null;
+}

@@ -1,0 +1,114 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { contextExceeded, engineFailed, engineOverloaded, engineRefused, type Overflow } from "../faults.ts";
+import type { HttpResponse } from "../http/connection.ts";
+
+/** An error as an OpenAI-compatible engine tells it, whichever way it wraps it. */
+export interface EngineError {
+  readonly message: string;
+  readonly type: string;
+  readonly code: unknown;
+  readonly overflow: Overflow | undefined;
+}
+
+/** What an error status stands for. `where` names the server, for the log. */
+export function refusalOf(where: string, response: HttpResponse): ConnectError {
+  const error = readError(parse(response.text));
+  const what = `${where} answered ${response.status}: ${forLog(error)}`;
+  if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
+  switch (response.status) {
+    case 429:
+    case 503:
+      return engineOverloaded(what, retryAfterMs(response.headers["retry-after"]));
+    case 400:
+    case 413:
+    case 422:
+      return engineRefused(what);
+    case 408:
+      return engineFailed(what, true);
+    default:
+      // Another 4xx is a matter of the operator's configuration, such as a wrong model name.
+      return engineFailed(what, response.status >= 500);
+  }
+}
+
+/** What an error within a stream stands for. */
+export function streamFailure(where: string, value: unknown): ConnectError {
+  const error = readError({ error: value });
+  const what = `${where} broke off: ${forLog(error)}`;
+  if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
+  const code = Number(error.code);
+  if (code === 429 || code === 503) return engineOverloaded(what, 1000);
+  if (code === 400 || code === 422) return engineRefused(what);
+  return engineFailed(what, true);
+}
+
+/** Reads `{error: {…}}`, `{error: "…"}`, `{message: …}` and `{detail: …}`. */
+export function readError(body: unknown): EngineError {
+  const outer = objectOf(body);
+  const inner = outer.error ?? outer.detail ?? outer;
+  const fields = typeof inner === "string" ? { message: inner } : objectOf(inner);
+  const message = typeof fields.message === "string" ? fields.message : "";
+  const type = typeof fields.type === "string" ? fields.type : "";
+  const code = fields.code ?? outer.code;
+  return { message, type, code, overflow: overflowOf(message, type, fields) };
+}
+
+const overflowing =
+  /maximum context length|context length is only|longer than the (model's|maximum) (context|model) length|exceeds the (model's|available) context|context size|input length/i;
+
+function overflowOf(message: string, type: string, fields: Record<string, unknown>): Overflow | undefined {
+  if (type === "exceed_context_size_error") {
+    return { limit: numberOf(fields.n_ctx), actual: numberOf(fields.n_prompt_tokens) }; // llama-server
+  }
+  if (!overflowing.test(message)) return undefined;
+  return {
+    limit:
+      numberIn(message, /maximum context length is (\d+)/i) ??
+      numberIn(message, /context length is only (\d+)/i) ??
+      numberIn(message, /(?:context|model) length (?:of |\()(\d+)/i),
+    // vLLM counts only up to the limit and says "at least" then; that is no count of the prompt.
+    actual:
+      numberIn(message, /prompt contains (\d+) input tokens/i) ??
+      numberIn(message, /passed (\d+) input tokens/i) ??
+      numberIn(message, /\((\d+) in the (?:messages|prompt)/i) ??
+      numberIn(message, /(?:resulted in|prompt \(length|input \() ?(\d+)/i) ??
+      numberIn(message, /input length (?:of )?\(?(\d+)/i),
+    requestedOutput:
+      numberIn(message, /requested (\d+) output tokens/i) ?? numberIn(message, /, (\d+) (?:in|for) the completion/i),
+  };
+}
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const digits = pattern.exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Validation errors quote what they refuse: what may be a prompt is cut off. */
+function forLog(error: EngineError): string {
+  const message = error.message.replace(/['"]?\binput\b['"]?\s*[:=][\s\S]*/i, "").slice(0, 200);
+  return [error.type, error.code, message]
+    .filter((part) => part !== undefined && part !== null && part !== "")
+    .join(" ");
+}
+
+/** Seconds, as engines send it; 1 s without. */
+function retryAfterMs(header: string | string[] | undefined): number {
+  const seconds = Number(header);
+  return seconds >= 1 && seconds <= 60 ? seconds * 1000 : 1000;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // a proxy's page, say
+  }
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,58 @@
+import { type Message, Role } from "#gen/inference/v1/conversation_pb.js";
+
+/**
+ * Puts system messages where chat templates take them: the leading ones as one; a later one in place if
+ * the model's template takes it there, else within the neighbouring user turn. None stays between a tool
+ * call and its results.
+ */
+export function placeSystemMessages(messages: readonly Message[], anywhere: boolean): readonly Message[] {
+  const start = messages.findIndex((message) => message.role !== Role.SYSTEM);
+  const leading = start === -1 ? messages : messages.slice(0, start);
+  const turns = messages.slice(leading.length);
+  const later = turns.some((message) => message.role === Role.SYSTEM);
+  if (!later && leading.length <= 1) return messages;
+  const ordered = later ? moveBehindResults(turns) : turns;
+  const placed = anywhere ? ordered : foldIntoUserTurns(ordered);
+  return leading.length === 0 ? placed : [leading.reduce(append), ...placed];
+}
+
+function moveBehindResults(messages: readonly Message[]): Message[] {
+  const ordered: Message[] = [];
+  let waiting: Message[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role === Role.SYSTEM && precedesResult(messages, index)) {
+      waiting.push(message);
+      continue;
+    }
+    if (message.role !== Role.TOOL) {
+      ordered.push(...waiting);
+      waiting = [];
+    }
+    ordered.push(message);
+  }
+  return [...ordered, ...waiting];
+}
+
+function precedesResult(messages: readonly Message[], index: number): boolean {
+  return messages.slice(index).find((message) => message.role !== Role.SYSTEM)?.role === Role.TOOL;
+}
+
+/** The user turn before takes a system message in, else the one after; between others it becomes one. */
+function foldIntoUserTurns(messages: readonly Message[]): Message[] {
+  const folded: Message[] = [];
+  let made: Message | undefined; // a user turn that consists of system messages alone
+  for (const message of messages) {
+    const last = folded.at(-1);
+    const system = message.role === Role.SYSTEM;
+    const joins = last?.role === Role.USER && (system || (last === made && message.role === Role.USER));
+    const turn = joins ? append(last, message) : system ? { ...message, role: Role.USER } : message;
+    folded.splice(joins ? -1 : folded.length, joins ? 1 : 0, turn);
+    made = system && (!joins || last === made) ? turn : undefined;
+  }
+  return folded;
+}
+
+/** The first message with the text of the second one behind its own. */
+function append(first: Message, second: Message): Message {
+  return { ...first, text: `${first.text}\n\n${second.text}` };
+}

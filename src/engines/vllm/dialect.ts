@@ -1,0 +1,41 @@
+import type { Dialect, Fields } from "../openai-http/dialect.ts";
+import { thinkingFields } from "../openai-http/thinking.ts";
+
+/** vLLM, by its source as of 2026 (entrypoints/openai/chat_completion, entrypoints/serve). */
+export const vllm: Dialect = {
+  engine: "vllm",
+  reasoningField: "reasoning",
+  topKAll: -1,
+  promptFields: (request, continued) => ({
+    ...thinkingFields(request),
+    ...(continued && { continue_final_message: true, add_generation_prompt: false }),
+  }),
+  fields: ({ prompt, cacheSalt }) => ({
+    stream_options: { include_usage: true, continuous_usage_stats: true },
+    cache_salt: cacheSalt,
+    // Without it no chunk comes, and no count, while the parser of tool calls gathers tokens.
+    ...(prompt.case === "conversation" && prompt.value.tools.length > 0 && { return_token_ids: true }),
+  }),
+  healthPath: "/health",
+  tokenize: { path: "/tokenize", body: tokenizeBody, field: "count" },
+  metrics: {
+    path: "/metrics",
+    names: {
+      running: "vllm:num_requests_running",
+      waiting: "vllm:num_requests_waiting",
+      kvUsage: "vllm:kv_cache_usage_perc",
+      cacheQueries: "vllm:prefix_cache_queries_total",
+      cacheHits: "vllm:prefix_cache_hits_total",
+    },
+  },
+  embedBatch: 128,
+};
+
+/** `/tokenize` takes the effort as a variable of the template only. */
+function tokenizeBody({ reasoning_effort, ...prompt }: Fields): Fields {
+  if (reasoning_effort === undefined) return prompt;
+  return {
+    ...prompt,
+    chat_template_kwargs: { ...(prompt.chat_template_kwargs as Fields | undefined), reasoning_effort },
+  };
+}

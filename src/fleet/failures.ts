@@ -1,0 +1,30 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { EngineFault } from "../engines/interface.ts";
+import { detailOf } from "../errors.ts";
+
+// What a failed call tells about the server that it ran on.
+
+/** Whether another server may succeed. */
+export function isTransient(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof EngineFault && cause.transient;
+}
+
+/** How long the server wants to be left alone, in milliseconds. Undefined: it did not say that it is full. */
+export function fullForMs(error: unknown): number | undefined {
+  const detail = detailOf(error);
+  if (detail?.reason !== Reason.OVERLOADED) return undefined;
+  return detail.retryAfter === undefined ? 1000 : Number(detail.retryAfter.seconds) * 1000;
+}
+
+/** Whether the server itself is to blame: it broke, or it fell silent. */
+export function isServersFault(error: unknown): boolean {
+  const reason = detailOf(error)?.reason;
+  return reason === Reason.TIMEOUT || (reason === Reason.ENGINE_FAILED && isTransient(error));
+}
+
+/** What really went wrong, for the operator. */
+export function describe(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof EngineFault ? cause.message : String(error);
+}

@@ -1,0 +1,95 @@
+import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import type { ServerConfig } from "../config/schema.ts";
+import type { Engine, EngineLoad } from "../engines/interface.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { Breaker } from "./breaker.ts";
+
+/** One server of one model as the fleet sees it. */
+export class Member {
+  readonly id: string;
+  readonly engine: Engine;
+  readonly config: ServerConfig;
+  /** The model under the server's own name. */
+  readonly model: string;
+  readonly breaker: Breaker;
+  /** Requests that run on it for us. */
+  inFlight = 0;
+  /** Tokens of theirs that it has yet to read or write, roughly. */
+  inFlightTokens = 0;
+  draining = false;
+  healthy = true;
+  /** What it told of itself at the last poll. */
+  load: EngineLoad | undefined;
+  lastError = "";
+  readonly #modelId: string;
+  readonly #clock: Clock;
+  readonly #onFree: () => void;
+  #fullUntil = 0;
+
+  /** `onFree` is told when the server may take work again. */
+  constructor(
+    id: string,
+    modelId: string,
+    config: ServerConfig,
+    engine: Engine,
+    settings: { readonly clock: Clock; readonly openMs: number; readonly onFree: () => void },
+  ) {
+    this.id = id;
+    this.config = config;
+    this.engine = engine;
+    this.model = config.model ?? modelId;
+    this.breaker = new Breaker(settings.clock, settings.openMs, settings.onFree);
+    this.#modelId = modelId;
+    this.#clock = settings.clock;
+    this.#onFree = settings.onFree;
+  }
+
+  /** Whether it is fit for work, be it full or not. */
+  get fit(): boolean {
+    return this.healthy && !this.draining && this.breaker.state !== BreakerState.OPEN;
+  }
+
+  /** Whether it can take a request now. */
+  get available(): boolean {
+    return (
+      this.healthy &&
+      !this.draining &&
+      this.inFlight < this.config.capacity &&
+      this.breaker.allows &&
+      this.#clock.monotonic() >= this.#fullUntil
+    );
+  }
+
+  /** It said that it is full: no work for a while. */
+  full(forMs: number): void {
+    this.#fullUntil = this.#clock.monotonic() + forMs;
+    this.#clock.after(forMs, this.#onFree);
+  }
+
+  /** As the catalogue shows it. */
+  toServer(): Server {
+    const queued = this.load?.waiting;
+    const { cacheHits, cacheQueries } = this.load ?? {};
+    return {
+      $typeName: "catalogue.v1.Server",
+      id: this.id,
+      url: this.config.url,
+      model: this.#modelId,
+      engine: this.config.engine,
+      state: this.draining ? ServerState.DRAINING : this.healthy ? ServerState.HEALTHY : ServerState.UNHEALTHY,
+      inFlight: this.inFlight,
+      ...(queued !== undefined && { queued }),
+      breaker: this.breaker.state,
+      capacity: this.config.capacity,
+      ...(cacheHits !== undefined && cacheQueries && { cacheHitRate: cacheHits / cacheQueries }),
+      lastError: this.lastError,
+    };
+  }
+}
+
+/** A name for a server that stays the same as long as its address does: `10.0.0.5:8000/deepseek-v4`. */
+export function memberId(config: ServerConfig, modelId: string): string {
+  const url = URL.parse(config.url);
+  const place = url === null ? config.url : url.host || url.pathname.replace(/^\/+/, "");
+  return `${place}/${config.model ?? modelId}`;
+}
