@@ -133,6 +133,27 @@ export declare type JsonField = Message<"facade.v1.JsonField"> & {
    * @generated from field: string name = 9;
    */
   name: string;
+
+  /**
+   * The fewest characters of a string, or of each string of an array. Absent: no bound.
+   *
+   * @generated from field: optional uint32 min_length = 10;
+   */
+  minLength?: number | undefined;
+
+  /**
+   * Refuse a body that has it, with this text, which says what to do instead. Empty: not refused.
+   *
+   * @generated from field: string refused = 11;
+   */
+  refused: string;
+
+  /**
+   * Added to the error when the value is of the wrong kind: what the caller can do. Empty: nothing.
+   *
+   * @generated from field: string advice = 12;
+   */
+  advice: string;
 };
 
 /**

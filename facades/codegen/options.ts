@@ -1,0 +1,53 @@
+import { type DescExtension, type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
+import type { Schema } from "@bufbuild/protoplugin";
+
+/** The HTTP rule of a method: what google.api.http says, as far as the surfaces use it. */
+export interface HttpRule {
+  readonly verb: "GET" | "POST";
+  /** A template of google.api.http, such as "/v1/models/{id=**}". */
+  readonly path: string;
+}
+
+/** A method that is served over HTTP. */
+export interface HttpEndpoint {
+  readonly method: DescMethod;
+  readonly rule: HttpRule;
+}
+
+/**
+ * Reads options by the full name of their extension, from the request to the plugin itself: a plugin
+ * that imported generated code could not run while that code is being replaced.
+ */
+export class Options {
+  readonly #extensions: Map<string, DescExtension>;
+
+  constructor(schema: Schema) {
+    const extensions = schema.allFiles.flatMap((file) => file.extensions);
+    this.#extensions = new Map(extensions.map((extension) => [extension.typeName, extension]));
+  }
+
+  /** The value of an option as the caller knows it to be. Undefined: not set. */
+  get<T>(desc: Parameters<typeof hasOption>[0], typeName: string): T | undefined {
+    const extension = this.#extensions.get(typeName);
+    return extension !== undefined && hasOption(desc, extension) ? (getOption(desc, extension) as T) : undefined;
+  }
+
+  /** The methods of a service that carry google.api.http, in the order of the file. */
+  endpoints(service: DescService): HttpEndpoint[] {
+    return service.methods.flatMap((method) => {
+      const rule = this.#ruleOf(method);
+      return rule === undefined ? [] : [{ method, rule }];
+    });
+  }
+
+  #ruleOf(method: DescMethod): HttpRule | undefined {
+    const http = this.get<{ pattern: { case?: string; value?: string }; body: string }>(method, "google.api.http");
+    if (http === undefined) return undefined;
+    const { pattern, body } = http;
+    if ((pattern.case !== "get" && pattern.case !== "post") || pattern.value === undefined) {
+      throw new Error(`${method}: only get and post are served`);
+    }
+    if (pattern.case === "post" && body !== "*") throw new Error(`${method}: body must be "*"`);
+    return { verb: pattern.case === "get" ? "GET" : "POST", path: pattern.value };
+  }
+}

@@ -1,0 +1,26 @@
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
+import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
+import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+
+/** The core's services, as the surfaces call them. */
+export interface Core {
+  readonly accounts: Client<typeof AccountsService>;
+  readonly catalogue: Client<typeof CatalogueService>;
+  readonly embeddings: Client<typeof EmbeddingsService>;
+  readonly inference: Client<typeof InferenceService>;
+  readonly metering: Client<typeof MeteringService>;
+}
+
+/** Clients of the core over a transport: in process, or to another machine. */
+export function createCore(transport: Transport): Core {
+  return {
+    accounts: createClient(AccountsService, transport),
+    catalogue: createClient(CatalogueService, transport),
+    embeddings: createClient(EmbeddingsService, transport),
+    inference: createClient(InferenceService, transport),
+    metering: createClient(MeteringService, transport),
+  };
+}

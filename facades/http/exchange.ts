@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import { type CallHeaders, callHeaders } from "./credentials.ts";
+import { addRateLimit } from "./rate-limit-headers.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** One HTTP request and its response. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly runtime: Runtime;
+  /** Names the request everywhere: `x-request-id`, `request-id`, and the receipt. */
+  readonly requestId: string;
+  /** Where the caller's key stands, once the core has told; goes into the response's headers. */
+  rateLimit: RateLimitStatus | undefined;
+  readonly #gone = new AbortController();
+
+  constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime) {
+    this.request = request;
+    this.response = response;
+    this.runtime = runtime;
+    this.requestId = `req_${runtime.random.uuid().replaceAll("-", "")}`;
+    response.once("close", () => {
+      if (!response.writableFinished) this.#gone.abort();
+    });
+  }
+
+  /** Whether the client went away before it had the whole response. */
+  get isGone(): boolean {
+    return this.#gone.signal.aborted;
+  }
+
+  /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */
+  get callOptions(): { headers: CallHeaders; signal: AbortSignal } {
+    return { headers: callHeaders(this.request), signal: this.#gone.signal };
+  }
+
+  /** Writes the head of the response: a status, the content type, and what every response carries. */
+  begin(status: number, contentType: string, more: Readonly<Record<string, string>> = {}): void {
+    const headers: Record<string, string> = {
+      "content-type": contentType,
+      "x-request-id": this.requestId,
+      "request-id": this.requestId,
+    };
+    if (this.rateLimit !== undefined) addRateLimit(headers, this.rateLimit, this.runtime.clock.now());
+    this.response.writeHead(status, Object.assign(headers, more));
+  }
+
+  /** Answers with JSON text, whole. */
+  send(status: number, json: string, more: Readonly<Record<string, string>> = {}): void {
+    if (this.isGone) return;
+    const headers: Record<string, string> = { "content-length": String(Buffer.byteLength(json)), ...more };
+    // What was not read of the request would be taken for the next one.
+    if (!this.request.complete) headers.connection = "close";
+    this.begin(status, "application/json", headers);
+    this.response.end(json);
+  }
+}

@@ -1,0 +1,55 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type DescOneof,
+  getOption,
+  hasOption,
+} from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { type JsonField, type JsonMessage, json_field, json_message, json_value } from "#gen/facade/v1/json_pb.js";
+
+/** What facade.v1 says of a message, with its defaults. */
+export function shapeOf(desc: DescMessage): JsonMessage["shape"] {
+  return hasOption(desc, json_message) ? getOption(desc, json_message).shape : { case: undefined };
+}
+
+/** Whether decoding an unknown tag leaves the oneof of a tagged message unset. */
+export function ignoresUnknownTags(desc: DescMessage): boolean {
+  return hasOption(desc, json_message) && getOption(desc, json_message).ignoreUnknownTags;
+}
+
+/** What facade.v1 says of a field. Undefined: nothing. */
+export function rulesOf(field: DescField): JsonField | undefined {
+  return hasOption(field, json_field) ? getOption(field, json_field) : undefined;
+}
+
+/** The field's key, or the tag that selects it. */
+export function keyOf(field: DescField): string {
+  return rulesOf(field)?.name || field.name;
+}
+
+/** Whether the field has a value even when nothing was said: proto3 fields without `optional`, and lists. */
+export function isImplicit(field: DescField): boolean {
+  return field.fieldKind === "list" || field.presence === FeatureSet_FieldPresence.IMPLICIT;
+}
+
+/** The one oneof of a message that is a union. */
+export function unionOf(desc: DescMessage): DescOneof {
+  const [union] = desc.oneofs;
+  if (union === undefined) throw new Error(`${desc}: a union needs a oneof`);
+  return union;
+}
+
+/** The one field of a message that stands for an array. */
+export function listOf(desc: DescMessage): DescField & { fieldKind: "list" } {
+  const [field] = desc.fields;
+  if (field?.fieldKind !== "list") throw new Error(`${desc}: only a repeated field can be unwrapped`);
+  return field;
+}
+
+/** The values of an enum with the strings that stand for them. */
+export function stringsOf(desc: DescEnum): ReadonlyMap<number, string> {
+  const named = desc.values.filter((value) => hasOption(value, json_value));
+  return new Map(named.map((value) => [value.number, getOption(value, json_value)]));
+}

@@ -1,0 +1,32 @@
+import { invalidField, type RequestError } from "./request-error.ts";
+
+/** Levels of messages within messages. */
+const maxDepth = 64;
+
+/** Where a decoder is in the caller's body, such as messages[0].content. Written out for an error alone. */
+export class JsonPath {
+  readonly #steps: (string | number)[] = [];
+
+  push(step: string | number): void {
+    this.#steps.push(step);
+    if (this.#steps.length > maxDepth) throw this.error(`must not be nested deeper than ${maxDepth} levels`);
+  }
+
+  pop(): void {
+    this.#steps.pop();
+  }
+
+  /** What is wrong here. */
+  error(reason: string): RequestError {
+    return invalidField(this.toString(), reason);
+  }
+
+  toString(): string {
+    let text = "";
+    for (const step of this.#steps) {
+      if (typeof step === "number") text += `[${step}]`;
+      else text += text === "" ? step : `.${step}`;
+    }
+    return text;
+  }
+}

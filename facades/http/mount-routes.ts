@@ -1,0 +1,133 @@
+import type { IncomingMessage } from "node:http";
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import type { Router } from "@koa/router";
+import type { Core } from "./core.ts";
+import type { Exchange } from "./exchange.ts";
+import { jsonDecoder } from "./json-decoder.ts";
+import { queryReader } from "./query.ts";
+import { readJson } from "./request-body.ts";
+import { RequestError } from "./request-error.ts";
+
+/** A table of routes, as the plugin generates it for a service. */
+export type RouteTable = Readonly<
+  Record<string, { readonly verb: "GET" | "POST"; readonly path: string; readonly method: DescMethod }>
+>;
+
+/** What answers each route of a table: it gets the request's message and sends the response, or throws. */
+export type Handlers<Routes extends RouteTable> = {
+  readonly [Name in keyof Routes]: (
+    request: MessageShape<Routes[Name]["method"]["input"]>,
+    exchange: Exchange,
+  ) => Promise<void>;
+};
+
+/** An error as a surface answers it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  /** The body as JSON text. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A public surface: its endpoints, and its shape of errors. */
+export interface Surface {
+  readonly endpoints: readonly Endpoint[];
+  /** Answers whatever was thrown: a RequestError, an error of the core, or a bug. */
+  readonly errorOf: (error: unknown, requestId: string) => ErrorAnswer;
+}
+
+/** One endpoint of a surface. */
+export interface Endpoint {
+  readonly verb: "GET" | "POST";
+  /** The path as the router takes it. */
+  readonly path: string;
+  readonly handle: (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>;
+}
+
+/** Makes a surface of a generated route table and what answers each route. */
+export function createSurface<Routes extends RouteTable>(options: {
+  readonly core: Core;
+  readonly routes: Routes;
+  readonly handlers: Handlers<Routes>;
+  readonly errorOf: Surface["errorOf"];
+}): Surface {
+  const { core, routes, handlers, errorOf } = options;
+  const endpoints = Object.entries(routes).map(([name, { verb, path, method }]): Endpoint => {
+    const handler = handlers[name as keyof Routes] as (request: unknown, exchange: Exchange) => Promise<void>;
+    const read = verb === "GET" ? readerOfPath(method.input) : readerOfBody(method.input);
+    const handle: Endpoint["handle"] = async (exchange, params) => {
+      try {
+        await handler(await read(exchange, params), exchange);
+      } catch (error) {
+        answerError(errorOf, exchange, verb === "POST" ? await firstError(core, exchange, error) : error);
+      }
+    };
+    return { verb, path: path.replace(/\{(\w+)=\*\*\}/g, "*$1"), handle };
+  });
+  return { endpoints, errorOf };
+}
+
+/** Registers the endpoints of all surfaces. Where two have the same one, the headers choose. */
+export function mountRoutes(
+  router: Router,
+  surfaces: readonly Surface[],
+  choose: (request: IncomingMessage) => Surface,
+  exchangeOf: (context: object) => Exchange,
+): void {
+  const shared = new Map<string, Map<Surface, Endpoint>>();
+  for (const surface of surfaces) {
+    for (const endpoint of surface.endpoints) {
+      const key = `${endpoint.verb} ${endpoint.path}`;
+      shared.set(key, (shared.get(key) ?? new Map()).set(surface, endpoint));
+    }
+  }
+  for (const choices of shared.values()) {
+    const [first] = choices.values();
+    if (first === undefined) continue;
+    router.register(first.path, [first.verb], (context) => {
+      const exchange = exchangeOf(context);
+      const endpoint = choices.size === 1 ? first : (choices.get(choose(exchange.request)) ?? first);
+      return endpoint.handle(exchange, context.params);
+    });
+  }
+}
+
+/** Answers an error in the surface's shape. Logs it when it is a bug: an error that nobody meant. */
+export function answerError(errorOf: Surface["errorOf"], exchange: Exchange, error: unknown): void {
+  if (exchange.isGone) return;
+  const { status, body, headers } = errorOf(error, exchange.requestId);
+  if (status === 500) {
+    exchange.runtime.logger.error({ err: error, request_id: exchange.requestId }, "a request failed unexpectedly");
+  }
+  if (exchange.response.headersSent) exchange.response.destroy();
+  else exchange.send(status, body, headers);
+}
+
+/**
+ * The key and the rate limit come before the body: a body that this surface refuses is counted first,
+ * and what the core says to that wins. The size of the body comes before both.
+ */
+async function firstError(core: Core, exchange: Exchange, error: unknown): Promise<unknown> {
+  if (!(error instanceof RequestError) || error.status === 413) return error;
+  try {
+    const { rateLimit } = await core.metering.countRequest({}, exchange.callOptions);
+    exchange.rateLimit = rateLimit;
+    return error;
+  } catch (earlier) {
+    return earlier;
+  }
+}
+
+function readerOfBody(input: DescMessage): (exchange: Exchange) => Promise<unknown> {
+  const decode = jsonDecoder(input);
+  return async (exchange) => decode(await readJson(exchange.request, exchange.runtime.clock));
+}
+
+function readerOfPath(input: DescMessage): (exchange: Exchange, params: Readonly<Record<string, string>>) => unknown {
+  const read = queryReader(input);
+  return (exchange, params) => {
+    const url = exchange.request.url ?? "";
+    const query = url.indexOf("?");
+    return read(new URLSearchParams(query === -1 ? "" : url.slice(query)), params);
+  };
+}

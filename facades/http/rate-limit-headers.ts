@@ -1,0 +1,23 @@
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+
+/** Adds what both vendors' clients read of a rate limit: `x-ratelimit-*` and `anthropic-ratelimit-*`. */
+export function addRateLimit(headers: Record<string, string>, status: RateLimitStatus, now: number): void {
+  const ms = status.resetAfter === undefined ? 0 : millisecondsOf(status.resetAfter);
+  headers["x-ratelimit-limit-requests"] = headers["anthropic-ratelimit-requests-limit"] = String(status.limit);
+  headers["x-ratelimit-remaining-requests"] = headers["anthropic-ratelimit-requests-remaining"] = String(
+    status.remaining,
+  );
+  headers["x-ratelimit-reset-requests"] = ms < 1000 ? `${ms}ms` : `${ms / 1000}s`;
+  headers["anthropic-ratelimit-requests-reset"] = `${new Date(now + ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** `Retry-After`: whole seconds, never too early, and within what every client obeys. */
+export function retryAfterOf(delay: Duration): string {
+  return String(Math.min(60, Math.max(1, Math.ceil(millisecondsOf(delay) / 1000))));
+}
+
+/** Whole milliseconds, rounded up. */
+export function millisecondsOf(duration: Duration): number {
+  return Number(duration.seconds) * 1000 + Math.ceil(duration.nanos / 1e6);
+}

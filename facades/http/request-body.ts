@@ -1,0 +1,82 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { RequestError } from "./request-error.ts";
+import type { Clock } from "./runtime.ts";
+
+/** The largest body that is read, in bytes. */
+const maxBodyBytes = 2 * 1024 * 1024;
+/** How much of a larger one is drained, and for how long, so that its sender gets to read the answer. */
+const maxDrainBytes = 8 * 1024 * 1024;
+const maxDrainMs = 5_000;
+
+/**
+ * Reads the body as JSON, whatever its content type says, unless it is multipart. Throws RequestError:
+ * 413 once the body has been drained, or cannot be within bounds; 415; 400 for bad UTF-8 or bad JSON.
+ */
+export async function readJson(request: IncomingMessage, clock: Clock): Promise<unknown> {
+  const body = await consume(request, clock, maxBodyBytes);
+  if (body === undefined) throw new RequestError(413, "The body is larger than 2 MiB.");
+  return parseJson(body, request);
+}
+
+/** Reads the body away, within bounds: a client that still writes when the connection closes cannot read the answer. */
+export async function drain(request: IncomingMessage, clock: Clock): Promise<void> {
+  await consume(request, clock, 0);
+}
+
+/** Reads to the end of the body, or of the bounds of draining. Undefined: it is larger than what is to be kept. */
+function consume(request: IncomingMessage, clock: Clock, keptBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let stopTimer: (() => void) | undefined;
+    const settle = () => {
+      stopTimer?.();
+      request.off("data", onData).off("end", settle).off("close", onClose);
+      if (size > keptBytes) resolve(undefined);
+      else resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= keptBytes) chunks.push(chunk);
+      else if (size > maxDrainBytes) settle();
+      else if (stopTimer === undefined) {
+        chunks.length = 0;
+        stopTimer = clock.after(maxDrainMs, settle);
+      }
+    };
+    const onClose = () => {
+      stopTimer?.();
+      reject(new RequestError(400, "The body ended too early."));
+    };
+    request.on("data", onData).on("end", settle).on("close", onClose);
+  });
+}
+
+function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {
+  const contentType = headers["content-type"] ?? "";
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (/^\s*multipart\//i.test(contentType)) {
+    throw new RequestError(415, "Multipart bodies are not supported; send JSON as application/json.");
+  }
+  if (encoding.toLowerCase() !== "identity") {
+    throw new RequestError(415, `The content encoding ${encoding} is not supported; send the body uncompressed.`);
+  }
+  if (body.length === 0) throw new RequestError(400, "The body is empty; it must be a JSON object.");
+  if (!isUtf8(body)) throw unreadable(contentType, "The body is not valid UTF-8.");
+  const text = body.toString("utf8");
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch (error) {
+    throw unreadable(contentType, `The body is not valid JSON: ${(error as SyntaxError).message}.`);
+  }
+}
+
+const jsonLike = /^\s*($|;|[^;]*json|text\/plain|application\/x-www-form-urlencoded)/i;
+
+/** A body that is no JSON is wrong in itself where it claims to be JSON or claims nothing (as `curl -d` does). */
+function unreadable(contentType: string, message: string): RequestError {
+  return jsonLike.test(contentType)
+    ? new RequestError(400, message)
+    : new RequestError(415, `The content type ${contentType} is not supported; send JSON as application/json.`);
+}

@@ -1,0 +1,91 @@
+import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+
+/** Certificate and key in PEM. */
+export interface TlsFiles {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+}
+
+/** A server that is listening. */
+export interface HttpServer {
+  /** Where, such as "127.0.0.1:8080". */
+  readonly address: string;
+  /** The same as a URL, such as "http://127.0.0.1:8080". */
+  readonly url: string;
+  /** Takes no new connection, lets running responses finish, and cuts those that outlive the deadline in milliseconds. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Bounds of what a client may cost before its request is whole. */
+const limits = {
+  maxHeaderSize: 32 * 1024,
+  headersTimeout: 15_000,
+  /** For the whole request, body included: 2 MiB over a slow line. */
+  requestTimeout: 120_000,
+  /** Longer than the idle time of the usual load balancers, so that they close first. */
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 5_000,
+};
+const maxConnections = 20_000;
+
+/** Serves HTTP/1.1 on "host:port" (port 0: any free one), over TLS when a certificate is given. */
+export async function startHttpServer(
+  listener: RequestListener,
+  address: string,
+  options: { readonly tls?: TlsFiles } = {},
+): Promise<HttpServer> {
+  const { tls } = options;
+  const server =
+    tls === undefined ? createHttpServer(limits, listener) : createHttpsServer({ ...limits, ...tls }, listener);
+  server.maxConnections = maxConnections;
+  await listen(server, address);
+  const { address: host, port, family } = server.address() as AddressInfo;
+  const bound = `${family === "IPv6" ? `[${host}]` : host}:${port}`;
+  return {
+    address: bound,
+    url: `${tls === undefined ? "http" : "https"}://${bound}`,
+    close: (deadlineMs) => close(server, deadlineMs),
+  };
+}
+
+function listen(server: Server, address: string): Promise<void> {
+  const { host, port } = parseAddress(address);
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(explained(error, address)));
+    server.listen(port, host, () => resolve());
+  });
+}
+
+function parseAddress(address: string): { host: string; port: number } {
+  const match = /^(?:\[(?<v6>.+)\]|(?<name>[^:]+)):(?<port>\d+)$/.exec(address)?.groups;
+  const host = match?.v6 ?? match?.name;
+  if (host === undefined) throw new Error(`${address} is not host:port`);
+  return { host, port: Number(match?.port) };
+}
+
+function explained(error: NodeJS.ErrnoException, address: string): Error {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new Error(`${address} is already in use: stop what listens there, or choose another address`, {
+        cause: error,
+      });
+    case "EACCES":
+      return new Error(`${address} may not be used: ports below 1024 need a privilege`, { cause: error });
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new Error(`${address} is not an address of this machine`, { cause: error });
+    default:
+      return error;
+  }
+}
+
+async function close(server: Server, deadlineMs: number): Promise<void> {
+  // A connection that becomes idle while others still stream would otherwise wait for its client.
+  const sweep = setInterval(() => server.closeIdleConnections(), 100);
+  const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

@@ -1,0 +1,126 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import type { GenerateResponse } from "#gen/inference/v1/inference_service_pb.js";
+import type { Exchange } from "./exchange.ts";
+
+/** How long the status is held back while the core has not begun to answer, in milliseconds. */
+const maxHeldMs = 30_000;
+/** A keep-alive goes out after this much silence, in milliseconds. */
+const silenceMs = 15_000;
+/** A client that reads nothing for this long, in milliseconds, is given up. */
+const maxStalledMs = 60_000;
+
+/** How a surface writes an answer as server-sent events. Holds the state of one stream. */
+export interface EventEncoder {
+  /** The events that a batch becomes, as text that ends at the end of an event. Empty: nothing to say. */
+  encode(events: readonly GenerationEvent[]): string;
+  /** What ends a stream that fails after its head was sent. */
+  fail(error: unknown): string;
+  /** What is sent during silence; may come between any two events. */
+  readonly keepAlive: string;
+}
+
+/**
+ * Streams an answer. The status waits for the first batch, so that an early failure is thrown here and
+ * keeps its own; a later one ends the stream as the surface does it. Resolves when all is said or the
+ * client is gone, which ends the core's work too. Reads the core no faster than the client reads us.
+ */
+export async function sendEvents(
+  exchange: Exchange,
+  answer: AsyncIterable<GenerateResponse>,
+  encoder: EventEncoder,
+): Promise<void> {
+  const stream = new EventStream(exchange, encoder.keepAlive);
+  try {
+    let isFinished = false;
+    for await (const { events } of answer) {
+      stream.begin(events);
+      isFinished = events.at(-1)?.event.case === "finished";
+      if (!stream.write(encoder.encode(events))) await stream.drained();
+    }
+    if (!isFinished) throw new ConnectError("the answer broke off", Code.Internal);
+  } catch (error) {
+    if (exchange.isGone) return;
+    if (!stream.hasBegun) throw error;
+    stream.write(encoder.fail(error));
+  } finally {
+    stream.end();
+  }
+}
+
+class EventStream {
+  hasBegun = false;
+  #isFlushed = false;
+  readonly #exchange: Exchange;
+  readonly #keepAlive: string;
+  /** When something was last written, on the monotonic clock. */
+  #spokeAt: number;
+  #stopTimer: () => void;
+
+  constructor(exchange: Exchange, keepAlive: string) {
+    const { clock } = exchange.runtime;
+    this.#exchange = exchange;
+    this.#keepAlive = keepAlive;
+    this.#spokeAt = clock.monotonic();
+    this.#stopTimer = clock.after(maxHeldMs, () => {
+      this.begin([]);
+      this.write(keepAlive);
+    });
+  }
+
+  /** Sends the head, once. The first event of the core tells the rate limit, which belongs there. */
+  begin(events: readonly GenerationEvent[]): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    const first = events[0]?.event;
+    if (first?.case === "started") this.#exchange.rateLimit = first.value.rateLimit;
+    if (this.#exchange.isGone) return;
+    this.#exchange.begin(200, "text/event-stream; charset=utf-8", {
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no",
+    });
+    this.#stopTimer();
+    this.#stopTimer = this.#exchange.runtime.clock.after(silenceMs, () => this.#watch());
+  }
+
+  /** Writes at once; the head goes out even when there is nothing to say yet. False: the client reads slower than we write. */
+  write(text: string): boolean {
+    if (text === "") {
+      if (!this.#isFlushed) this.#exchange.response.flushHeaders();
+      this.#isFlushed = true;
+      return true;
+    }
+    this.#isFlushed = true;
+    this.#spokeAt = this.#exchange.runtime.clock.monotonic();
+    return this.#exchange.response.write(text);
+  }
+
+  /** Resolves when the client has caught up, or is gone. */
+  drained(): Promise<void> {
+    const { response } = this.#exchange;
+    return new Promise((resolve) => {
+      if (!response.writableNeedDrain || response.destroyed) return resolve();
+      const settle = () => {
+        response.off("drain", settle).off("close", settle);
+        resolve();
+      };
+      response.on("drain", settle).on("close", settle);
+    });
+  }
+
+  end(): void {
+    this.#stopTimer();
+    if (this.hasBegun) this.#exchange.response.end();
+  }
+
+  /** One timer a stream: it looks how long the silence is instead of being set anew at each write. */
+  #watch(): void {
+    const { clock } = this.#exchange.runtime;
+    const { response } = this.#exchange;
+    const silence = clock.monotonic() - this.#spokeAt;
+    if (silence >= maxStalledMs && response.writableNeedDrain) response.destroy();
+    else if (silence >= silenceMs && !response.writableNeedDrain) this.write(this.#keepAlive);
+    const rest = silence < silenceMs ? silenceMs - silence : silenceMs;
+    this.#stopTimer = clock.after(rest, () => this.#watch());
+  }
+}
