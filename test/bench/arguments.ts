@@ -1,0 +1,77 @@
+import { parseArgs } from "node:util";
+import type { PeerOptions } from "./systems/peer.ts";
+
+/** What a run is asked to do. */
+export interface Options {
+  /** Names of scenarios; all when empty. */
+  readonly scenarios: readonly string[];
+  readonly quick: boolean;
+  readonly rounds: number;
+  /** Milliseconds that a round measures. */
+  readonly duration: number;
+  /** Systems to leave out of the comparison keep their names here; all of a scenario when empty. */
+  readonly systems: readonly string[];
+  /** A report of an earlier run to compare with. */
+  readonly against: string | undefined;
+  /** Where the report and the plots go; nowhere for a quick run unless it is said. */
+  readonly out: string | undefined;
+  readonly peer: PeerOptions | undefined;
+}
+
+export const usageText = `npm run bench [-- SCENARIO… OPTIONS]
+
+  SCENARIO            plain, stream, embeddings, split; all unless named
+  --quick             the cells that say most, shorter; writes no files unless --out is given
+  --rounds N          how often the systems take turns (3; quick 2)
+  --seconds S         how long each turn is measured (2; quick 1.5)
+  --systems A,B       only these systems (pass-through is always there)
+  --against FILE      print what changed by more than 5 % since that report
+  --out DIR           where the report and the plots go (docs/performance)
+  --peer-url URL --peer-command COMMAND [--peer-header "name: value"]…
+                      another gateway: where its chat completions are and how it is started;
+                      $ENGINE stands for the engine's base URL
+`;
+
+/** Throws a message for people when the arguments are wrong. */
+export function parseOptions(args: readonly string[], known: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      quick: { type: "boolean", default: false },
+      rounds: { type: "string" },
+      seconds: { type: "string" },
+      systems: { type: "string" },
+      against: { type: "string" },
+      out: { type: "string" },
+      "peer-url": { type: "string" },
+      "peer-command": { type: "string" },
+      "peer-header": { type: "string", multiple: true, default: [] },
+    },
+  });
+  const unknown = positionals.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`no scenario "${unknown}"; there are ${known.join(", ")}`);
+  const { quick } = values;
+  return {
+    scenarios: positionals,
+    quick,
+    rounds: positive("--rounds", values.rounds, quick ? 2 : 3),
+    duration: positive("--seconds", values.seconds, quick ? 1.5 : 2) * 1000,
+    systems: values.systems?.split(",") ?? [],
+    against: values.against,
+    out: values.out ?? (quick ? undefined : "docs/performance"),
+    peer: peerOptions(values["peer-url"], values["peer-command"], values["peer-header"]),
+  };
+}
+
+function peerOptions(url: string | undefined, command: string | undefined, headers: string[]): PeerOptions | undefined {
+  if (url === undefined && command === undefined) return undefined;
+  if (url === undefined || command === undefined) throw new Error("--peer-url and --peer-command go together");
+  return { url, command, headers };
+}
+
+function positive(name: string, text: string | undefined, otherwise: number): number {
+  const value = text === undefined ? otherwise : Number(text);
+  if (!(value > 0)) throw new Error(`${name} must be a number above zero, not "${text}"`);
+  return value;
+}

@@ -1,0 +1,95 @@
+import type { Result } from "./summary.ts";
+
+/** What a budget of the design came to under one load. */
+export interface Verdict {
+  readonly budget: string;
+  readonly limit: number;
+  readonly measured: number;
+  readonly unit: string;
+  readonly held: boolean;
+  /** The load, by name. */
+  readonly cell: string;
+}
+
+/** A budget: the loads that it is about, and the figure that it limits, from the system's result and its neighbours'. */
+interface Budget {
+  readonly name: string;
+  readonly limit: number;
+  readonly unit: string;
+  readonly system: string;
+  readonly applies: (result: Result) => boolean;
+  readonly figure: (result: Result, beside: (system: string) => Result | undefined) => number | undefined;
+}
+
+const paced = ({ cell }: Result) => cell.model === "paced" && cell.stream;
+
+/** The budgets of a request's cost. */
+const budgets: readonly Budget[] = [
+  {
+    name: "CPU of a plain request, all in one",
+    limit: 3,
+    unit: "× raw",
+    system: "tollgate",
+    applies: ({ cell }) => !cell.stream && cell.surface !== "embeddings" && cell.scenario === "plain",
+    figure: (result) => result.ratio.median,
+  },
+  {
+    name: "CPU of a streamed token, all in one",
+    limit: 2.5,
+    unit: "× raw",
+    system: "tollgate",
+    applies: ({ cell }) => cell.stream && cell.scenario === "stream",
+    figure: (result) => result.ratio.median,
+  },
+  {
+    name: "added time to first token, p50",
+    limit: 1,
+    unit: "ms",
+    system: "tollgate",
+    applies: paced,
+    figure: (result, beside) => added(result.firstToken.p50.median, beside("pass-through")?.firstToken.p50.median),
+  },
+  {
+    name: "added time to first token, p99",
+    limit: 5,
+    unit: "ms",
+    system: "tollgate",
+    applies: paced,
+    figure: (result, beside) => added(result.firstToken.p99.median, beside("pass-through")?.firstToken.p99.median),
+  },
+  {
+    name: "CPU split into facade and core",
+    limit: 1.7,
+    unit: "× all in one",
+    system: "tollgate-split",
+    applies: ({ cell }) => cell.scenario === "split",
+    figure: (result, beside) => {
+      const whole = beside("tollgate");
+      return whole && result.cpu.median / whole.cpu.median;
+    },
+  },
+];
+
+function added(of: number, over: number | undefined): number | undefined {
+  return over === undefined ? undefined : of - over;
+}
+
+/** Every budget under every load that was measured. */
+export function judge(results: readonly Result[]): Verdict[] {
+  return budgets.flatMap(({ name, limit, unit, system, applies, figure }) =>
+    results
+      .filter((result) => result.system === system && applies(result))
+      .flatMap((result) => {
+        const sameLoad = (other: Result) => other.name === result.name && other.cell.scenario === result.cell.scenario;
+        const measured = figure(result, (name) => results.find((other) => other.system === name && sameLoad(other)));
+        return measured === undefined || Number.isNaN(measured)
+          ? []
+          : [{ budget: name, limit, measured, unit, held: measured <= limit, cell: result.name }];
+      }),
+  );
+}
+
+/** How far below its limit a figure stays, as a part of the limit; negative when it is above. */
+export function margin(verdict: Verdict): number {
+  return 1 - verdict.measured / verdict.limit;
+}

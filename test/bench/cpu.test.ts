@@ -1,0 +1,29 @@
+import { expect, test } from "@jest/globals";
+import { descendants, parseResident, parseSchedstat, parseStat } from "./cpu.ts";
+
+test("reads parent and CPU time, whatever the command is called", () => {
+  const rest = `S 41 42 42 0 -1 4194560 900 0 0 0 150 25 9 9 20 0 11 0 5000 1000000 2000`;
+  const expected = { parent: 41, cpu: 1_750_000 };
+  expect(parseStat(`42 (node) ${rest}`)).toEqual(expected);
+  expect(parseStat(`42 (a) b (c) ${rest}`)).toEqual(expected);
+});
+
+test("reads the scheduler's counter in microseconds", () => {
+  expect(parseSchedstat("886917 12 3\n")).toBe(886.917);
+});
+
+test("reads resident memory in bytes, none of a process without memory", () => {
+  expect(parseResident("Name:\tnode\nVmHWM:\t   90 kB\nVmRSS:\t   80 kB\nThreads:\t7\n")).toBe(81_920);
+  expect(parseResident("Name:\tkthreadd\n")).toBe(0);
+});
+
+test("finds a tree whatever the order of its processes", () => {
+  const parents = new Map([
+    [30, 20],
+    [20, 10],
+    [11, 1],
+    [10, 1],
+  ]);
+  expect(descendants(parents, [10]).sort()).toEqual([10, 20, 30]);
+  expect(descendants(parents, [30, 11]).sort()).toEqual([11, 30]);
+});

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** What processes have used so far. */
+export interface Usage {
+  /** CPU time since their start, user and system, in microseconds. */
+  readonly cpu: number;
+  /** Resident memory now, in bytes. */
+  readonly resident: number;
+}
+
+/** Kernel clock ticks a second; Linux fixes what it shows to user space at 100. */
+const TICKS_PER_SECOND = 100;
+
+/** One line of /proc/PID/stat: the parent, and user plus system time in microseconds. See proc_pid_stat(5). */
+export function parseStat(line: string): { parent: number; cpu: number } {
+  // The second field is the command in parentheses and may itself hold spaces and parentheses.
+  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  return { parent: Number(fields[1]), cpu: ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND };
+}
+
+/** The first number of a schedstat file: time on a CPU in nanoseconds; here in microseconds. */
+export function parseSchedstat(line: string): number {
+  return Number(line.slice(0, line.indexOf(" "))) / 1000;
+}
+
+/** Resident memory in bytes, from /proc/PID/status. */
+export function parseResident(status: string): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
+/** Every process below the roots, the roots included, given who is whose parent. */
+export function descendants(parents: ReadonlyMap<number, number>, roots: readonly number[]): number[] {
+  const found = new Set(roots);
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid);
+  }
+  return [...found];
+}
+
+/** What process trees have used so far, from /proc. A process that has ended no longer counts. */
+export function usage(roots: readonly number[]): Usage {
+  if (process.platform !== "linux")
+    throw new Error("the benchmark reads CPU time from /proc, which only Linux has; run it on Linux or in a container");
+  let cpu = 0;
+  let resident = 0;
+  for (const pid of descendants(parents(), roots)) {
+    cpu += cpuOf(pid);
+    resident += parseResident(read(`/proc/${pid}/status`));
+  }
+  return { cpu, resident };
+}
+
+/** From the scheduler's nanosecond counters where the kernel keeps them, else from the 10 ms ticks. */
+function cpuOf(pid: number): number {
+  const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`));
+  const counted = threads.filter((line) => line !== "");
+  if (counted.length > 0) return counted.reduce((sum, line) => sum + parseSchedstat(line), 0);
+  const stat = read(`/proc/${pid}/stat`);
+  return stat === "" ? 0 : parseStat(stat).cpu;
+}
+
+function parents(): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const name of list("/proc")) {
+    const stat = /^\d+$/.test(name) ? read(`/proc/${name}/stat`) : "";
+    if (stat !== "") found.set(Number(name), parseStat(stat).parent);
+  }
+  return found;
+}
+
+/** Empty when the process or thread has ended meanwhile. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}

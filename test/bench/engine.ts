@@ -1,0 +1,127 @@
+/**
+ * A load target, not a model: it answers in the vLLM dialect as fast as it can, from bytes that were encoded before,
+ * whatever it is asked. It runs in a process of its own and reports its port to the parent.
+ *
+ * The `model` of a request picks how its tokens leave:
+ * - `burst`: the whole answer in one write;
+ * - `eager`: a write per token, one each turn of the event loop;
+ * - `steady`, `paced`, `slow`: a write per token every 5 ms, 20 ms, 1 s, each stream in its own phase.
+ */
+import { createServer, type ServerResponse } from "node:http";
+import { embeddingsAnswer, plainAnswer, streamChunks } from "./engine-answers.ts";
+import { listenAndReport } from "./processes.ts";
+
+const models = ["burst", "eager", "steady", "paced", "slow"];
+
+interface Stream {
+  readonly response: ServerResponse;
+  readonly chunks: readonly Buffer[];
+  next: number;
+}
+
+/** Writes one chunk of each of its streams every period; streams keep the phase in which they came. */
+class Pacer {
+  readonly #slots: Set<Stream>[];
+  #current = 0;
+
+  constructor(periodMs: number, slots: number) {
+    this.#slots = Array.from({ length: slots }, () => new Set<Stream>());
+    setInterval(() => this.#tick(), periodMs / slots);
+  }
+
+  add(stream: Stream): void {
+    const slot = this.#slots[this.#current];
+    slot?.add(stream);
+    stream.response.on("close", () => slot?.delete(stream));
+  }
+
+  #tick(): void {
+    this.#current = (this.#current + 1) % this.#slots.length;
+    for (const stream of this.#slots[this.#current] ?? []) writeNext(stream);
+  }
+}
+
+const pacers: Record<string, Pacer> = {
+  steady: new Pacer(5, 5),
+  paced: new Pacer(20, 20),
+  slow: new Pacer(1000, 200),
+};
+
+/** The first chunk leaves at once, the rest as the model says. */
+function stream(response: ServerResponse, model: string, chunks: readonly Buffer[]): void {
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+  const pacer = pacers[model];
+  const started: Stream = { response, chunks, next: 0 };
+  if (pacer) {
+    writeNext(started);
+    pacer.add(started);
+  } else if (model === "eager") writeEagerly(started);
+  else response.end(Buffer.concat(chunks));
+}
+
+function writeNext(stream: Stream): void {
+  const chunk = stream.chunks[stream.next++];
+  if (stream.next < stream.chunks.length) stream.response.write(chunk);
+  else stream.response.end(chunk);
+}
+
+function writeEagerly(stream: Stream): void {
+  if (stream.response.destroyed) return;
+  writeNext(stream);
+  if (stream.next < stream.chunks.length) setImmediate(writeEagerly, stream);
+}
+
+/** Found by its bytes rather than parsed, so that a long prompt costs the load target nothing. */
+function field(body: Buffer, name: string, otherwise: string): string {
+  const key = `"${name}":`;
+  const at = body.lastIndexOf(key);
+  if (at === -1) return otherwise;
+  return /^\s*"?([^",}\s]*)/.exec(body.toString("latin1", at + key.length, at + key.length + 100))?.[1] ?? otherwise;
+}
+
+/** What a route answers whole; nothing for a route that is not there. */
+function whole(url: string | undefined, body: Buffer): Buffer | string | undefined {
+  switch (url) {
+    case "/v1/embeddings": {
+      const { input, encoding_format } = JSON.parse(body.toString());
+      return embeddingsAnswer(Array.isArray(input) ? input.length : 1, encoding_format === "base64");
+    }
+    case "/v1/models":
+      return JSON.stringify({
+        object: "list",
+        data: [...models, "embed"].map((id) => ({ id, object: "model", owned_by: "bench", max_model_len: 131_072 })),
+      });
+    case "/tokenize":
+      return JSON.stringify({ count: 16, max_model_len: 131_072, tokens: Array(16).fill(1) });
+    case "/version":
+      return JSON.stringify({ version: "0.22.0" });
+    case "/health":
+    case "/metrics":
+      return "";
+  }
+}
+
+function answer(url: string | undefined, body: Buffer, response: ServerResponse): void {
+  let found: Buffer | string | undefined;
+  if (url === "/v1/chat/completions" || url === "/v1/messages") {
+    const model = field(body, "model", "burst");
+    const tokens = Number(field(body, "max_completion_tokens", field(body, "max_tokens", "16")));
+    if (field(body, "stream", "false") === "true") {
+      stream(response, model, streamChunks(model, tokens, field(body, "continuous_usage_stats", "false") === "true"));
+      return;
+    }
+    found = plainAnswer(model, tokens);
+  } else found = whole(url, body);
+  const content = found ?? JSON.stringify({ error: { message: `no route ${url}`, type: "NotFoundError" } });
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(content) };
+  response.writeHead(found === undefined ? 404 : 200, headers).end(content);
+}
+
+const server = createServer((request, response) => {
+  const pieces: Buffer[] = [];
+  request.on("data", (piece: Buffer) => pieces.push(piece));
+  request.on("end", () => answer(request.url, Buffer.concat(pieces), response));
+});
+// Connections of a system stay open between the rounds that load it.
+server.keepAliveTimeout = 600_000;
+listenAndReport(server);

@@ -1,0 +1,113 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { margin, type Verdict } from "./budgets.ts";
+import type { Change } from "./compare.ts";
+import type { Result } from "./summary.ts";
+import { barChart } from "./svg.ts";
+import { short, table } from "./table.ts";
+
+/** A run, as it is kept. */
+export interface Report {
+  readonly date: string;
+  readonly machine: string;
+  readonly rounds: number;
+  /** Seconds that each round measured. */
+  readonly seconds: number;
+  readonly results: readonly Result[];
+  readonly verdicts: readonly Verdict[];
+}
+
+/** Where it ran, in one line. */
+export function machine(): string {
+  const cores = cpus();
+  return `${cores.length} × ${cores[0]?.model ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
+}
+
+/** One line for each load and system. */
+export function resultTable(results: readonly Result[]): string {
+  return table(
+    ["load", "system", "CPU µs", "min–max", "× raw", "per s", "first p50", "p99 ms", "whole p50", "p99 ms", "MiB"],
+    results.map(
+      ({ name, cell, system, cpu, ratio, requestsPerSecond, tokensPerSecond, firstToken, whole, resident }) => [
+        name,
+        system,
+        short(cpu.median),
+        `${short(cpu.min)}–${short(cpu.max)}`,
+        short(ratio.median),
+        short((cell.stream ? tokensPerSecond : requestsPerSecond).median),
+        short(firstToken.p50.median),
+        short(firstToken.p99.median),
+        short(whole.p50.median),
+        short(whole.p99.median),
+        short(resident.median / 2 ** 20),
+      ],
+    ),
+  );
+}
+
+/** One line for each budget and load. */
+export function verdictTable(verdicts: readonly Verdict[]): string {
+  return table(
+    ["budget", "load", "limit", "measured", "", "margin"],
+    verdicts.map((verdict) => [
+      verdict.budget,
+      verdict.cell,
+      `${verdict.limit} ${verdict.unit}`,
+      `${short(verdict.measured)} ${verdict.unit}`,
+      verdict.held ? "held" : "MISSED",
+      `${Math.round(margin(verdict) * 100)} %`,
+    ]),
+  );
+}
+
+/** One line for each figure that changed. */
+export function changeTable(changes: readonly Change[]): string {
+  if (changes.length === 0) return "nothing changed by more than 5 %";
+  return table(
+    ["load", "system", "figure", "before", "after", "change", ""],
+    changes.map(({ name, system, figure, before, after, part, overlaps }) => [
+      name,
+      system,
+      figure,
+      short(before),
+      short(after),
+      `${part > 0 ? "+" : ""}${Math.round(part * 100)} %`,
+      overlaps ? "rounds overlap" : "",
+    ]),
+  );
+}
+
+/** CPU time of the unit for each load, a bar for each system. */
+export function chart(scenario: string, results: readonly Result[]): string {
+  const names = [...new Set(results.map(({ name }) => name))];
+  const unit = results[0]?.cell.stream ? "streamed token" : "request";
+  return barChart({
+    title: `${scenario}: CPU time against the bare pass-through`,
+    axis: `CPU time of a ${unit} as a multiple of the bare pass-through's`,
+    groups: names.map((label) => ({
+      label,
+      bars: results
+        .filter(({ name }) => name === label)
+        .map(({ system, ratio }) => ({ series: system, value: ratio.median, min: ratio.min, max: ratio.max })),
+    })),
+  });
+}
+
+/** Keeps the report and a plot for each scenario. The file is named after what was run. */
+export function writeReport(directory: string, name: string, report: Report): void {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
+  for (const scenario of new Set(report.results.map(({ cell }) => cell.scenario)))
+    writeFileSync(
+      join(directory, `${scenario}.svg`),
+      chart(
+        scenario,
+        report.results.filter(({ cell }) => cell.scenario === scenario),
+      ),
+    );
+}
+
+export function readReport(file: string): Report {
+  return JSON.parse(readFileSync(file, "utf8"));
+}

@@ -1,0 +1,36 @@
+/** A way into a model. */
+export type Surface = "chat" | "messages" | "embeddings";
+
+/** What a system gets to be started with. */
+export interface Surroundings {
+  /** The port of the load target on 127.0.0.1. */
+  readonly enginePort: number;
+  /** A directory of its own for what it writes. */
+  readonly directory: string;
+}
+
+/** A system that serves. */
+export interface Running {
+  readonly host: string;
+  readonly port: number;
+  /** Headers that every request to it needs, such as the key. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Where each surface is; one that it lacks is not measured. */
+  readonly paths: Readonly<Partial<Record<Surface, string>>>;
+  /** Roots of the process trees that do its work. */
+  readonly processes: readonly number[];
+  stop(): Promise<void>;
+}
+
+/** A system under test. */
+export interface System {
+  readonly name: string;
+  start(surroundings: Surroundings): Promise<Running>;
+}
+
+/** The usual places of the surfaces. */
+export const usualPaths = {
+  chat: "/v1/chat/completions",
+  messages: "/v1/messages",
+  embeddings: "/v1/embeddings",
+} as const;

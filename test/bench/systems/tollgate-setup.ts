@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { freePorts, type Program, startProgram } from "../processes.ts";
+import type { Surroundings } from "./interface.ts";
+
+const program = fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
+const generationModels = ["burst", "eager", "steady", "paced", "slow"];
+
+/** A Tollgate to be started: its configuration file, its ports and its environment. */
+export interface Setup {
+  readonly config: string;
+  readonly ports: { readonly http: number; readonly grpc: number };
+  readonly env: NodeJS.ProcessEnv;
+  readonly directory: string;
+}
+
+/** Writes a configuration that serves the load target's models from SQLite, with limits that a load does not meet. */
+export async function prepare({ enginePort, directory }: Surroundings): Promise<Setup> {
+  const [http = 0, grpc = 0, connect = 0, admin = 0] = await freePorts(4);
+  const server = { url: `http://127.0.0.1:${enginePort}`, engine: "vllm", capacity: 100_000 };
+  // JSON is YAML.
+  const config = {
+    listen: {
+      http: `127.0.0.1:${http}`,
+      grpc: `127.0.0.1:${grpc}`,
+      connect: `127.0.0.1:${connect}`,
+      admin: `127.0.0.1:${admin}`,
+    },
+    storage: { url: `sqlite:${join(directory, "tollgate.db")}` },
+    rate_tiers: [{ rpm: 100_000_000 }],
+    free_tier: { grant_usd: "0" },
+    payments: { minimum_usd: "5", maximum_usd: "1000000", rolling_24h_usd: "1000000" },
+    models: [
+      ...generationModels.map((id) => ({ id, context_length: 131_072, max_output: 32_768, servers: [server] })),
+      { id: "embed", kind: "embedding", context_length: 8192, price: { input: "0.01" }, servers: [server] },
+    ],
+  };
+  const file = join(directory, "tollgate.yaml");
+  writeFileSync(file, JSON.stringify(config, null, 2));
+  const env = {
+    TOLLGATE_DATA_DIR: directory,
+    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-benchmark-0123456789",
+    TOLLGATE_KEY_PEPPER: "pepper-of-the-benchmark-0123456789abcdef",
+  };
+  return { config: file, ports: { http, grpc }, env, directory };
+}
+
+/** Starts one of Tollgate's commands and waits until it says that it is ready. */
+export function startTollgate(setup: Setup, command: string, ...args: string[]): Promise<Program> {
+  return startProgram([process.execPath, ...profiling(), program, command, ...args, "--log", "json"], {
+    log: join(setup.directory, `${command}.log`),
+    env: setup.env,
+    ready: (output) => output.includes("tollgate ready"),
+  });
+}
+
+/** An account with plenty of money, and a key to it. */
+export async function createKey(setup: Setup): Promise<string> {
+  const tollgate = async (...args: string[]) => {
+    const all = [program, ...args, "--json", "--core", `127.0.0.1:${setup.ports.grpc}`];
+    const { stdout } = await promisify(execFile)(process.execPath, all, { env: { ...process.env, ...setup.env } });
+    return JSON.parse(stdout);
+  };
+  const { id } = await tollgate("accounts", "create", "--name", "benchmark");
+  await tollgate("accounts", "top-up", id, "--usd", "100000", "--ref", "benchmark");
+  const { key } = await tollgate("keys", "create", id, "--rpm", "100000000");
+  return key;
+}
+
+/** Node's options for the programs under test from TOLLGATE_BENCH_NODE, such as `--cpu-prof --cpu-prof-dir=/tmp/p`. */
+function profiling(): string[] {
+  return process.env.TOLLGATE_BENCH_NODE?.split(" ") ?? [];
+}
