@@ -9,13 +9,13 @@ import {
 } from "#gen/messages/v1/message_param_pb.js";
 import type { CountTokensRequest, CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
 import { invalidField } from "../http/request-error.ts";
-import { systemPrompt } from "./system-prompt.ts";
-import { toolRules, tools } from "./tools.ts";
+import { systemOf } from "./system.ts";
+import { toolsOf } from "./tools.ts";
 
 /** Translates what the model is given. Throws RequestError with the field's path. */
-export function conversation(request: CreateMessageRequest | CountTokensRequest): Conversation {
+export function conversationOf(request: CreateMessageRequest | CountTokensRequest): Conversation {
   const turns: Message[] = [];
-  const system = systemPrompt(request.system);
+  const system = systemOf(request.system);
   if (system !== "") turns.push(turn(CoreRole.SYSTEM, system));
   for (const [i, message] of request.messages.entries()) turns.push(...turnsOf(message, `messages[${i}]`));
   if (turns.every(({ role }) => role === CoreRole.SYSTEM)) {
@@ -24,8 +24,7 @@ export function conversation(request: CreateMessageRequest | CountTokensRequest)
   return {
     $typeName: "inference.v1.Conversation",
     messages: turns,
-    tools: tools(request.tools),
-    ...toolRules(request.toolChoice, request.tools),
+    ...toolsOf(request),
   };
 }
 

@@ -1,9 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type ErrorDetail, Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { type Error as ApiError, ErrorResponseSchema, ErrorType } from "#gen/messages/v1/error_pb.js";
-import { detailOf, retryAfterHeader } from "../http/error-detail.ts";
+import { detailOf } from "../http/failure.ts";
 import { jsonEncoder } from "../http/json-encoder.ts";
 import type { ErrorAnswer } from "../http/mount-routes.ts";
+import { retryAfterOf } from "../http/rate-limit-headers.ts";
 import { RequestError } from "../http/request-error.ts";
 
 const json = jsonEncoder(ErrorResponseSchema);
@@ -39,7 +40,8 @@ export function classify(error: unknown): Classified {
 }
 
 function classifyDetail(detail: ErrorDetail, message: string): Classified {
-  const retry = retryAfterHeader(detail);
+  const retry: Record<string, string> = {};
+  if (detail.retryAfter !== undefined) retry["retry-after"] = retryAfterOf(detail.retryAfter);
   switch (detail.reason) {
     case Reason.INVALID_ARGUMENT:
     case Reason.UNSUPPORTED:
@@ -67,12 +69,12 @@ function classifyDetail(detail: ErrorDetail, message: string): Classified {
     case Reason.ENGINE_FAILED:
       return answer(502, ErrorType.API, message, retry);
     case Reason.LEDGER_UNAVAILABLE:
-      return answer(503, ErrorType.API, message, retry);
+      return answer(503, ErrorType.API, message, { "retry-after": "1", ...retry });
     case Reason.TIMEOUT:
       return answer(504, ErrorType.TIMEOUT, message, retry);
     case Reason.OVERLOADED:
     case Reason.SHUTTING_DOWN:
-      return answer(529, ErrorType.OVERLOADED, message, retry);
+      return answer(529, ErrorType.OVERLOADED, message, { "retry-after": "1", ...retry });
     default: // nothing that a request of this surface can meet
       return answer(500, ErrorType.API, "Internal server error.");
   }

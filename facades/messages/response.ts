@@ -1,8 +1,7 @@
 import type { ContentBlock, Message } from "#gen/messages/v1/message_pb.js";
 import type { Answer } from "../http/answer.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
-import { stopReason } from "./stop-reason.ts";
-import { usage } from "./usage.ts";
+import { stopReasonOf, usageOf } from "./usage.ts";
 
 /** A whole answer as this surface's message: thinking, then text, then tool calls. */
 export function messageOf(answer: Answer, model: string, requestId: string): Message {
@@ -13,8 +12,8 @@ export function messageOf(answer: Answer, model: string, requestId: string): Mes
     role: "assistant",
     model,
     content: blocksOf(answer),
-    stopReason: stopReason(answer.finishReason),
-    usage: usage(answer.usage),
+    stopReason: stopReasonOf(answer.finishReason),
+    usage: usageOf(answer.usage),
   };
 }
 

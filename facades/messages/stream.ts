@@ -6,8 +6,7 @@ import type { EventEncoder } from "../http/sse.ts";
 import { classify } from "./errors.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
-import { stopReason } from "./stop-reason.ts";
-import { inputUsage, usage } from "./usage.ts";
+import { inputUsage, stopReasonOf, usageOf } from "./usage.ts";
 
 /**
  * Encodes the events of one answer as this surface's stream. Blocks here come strictly one after
@@ -138,8 +137,8 @@ export class StreamEncoder implements EventEncoder {
       case: "messageDelta",
       value: {
         $typeName: "messages.v1.MessageDelta",
-        delta: { $typeName: "messages.v1.MessageChange", stopReason: stopReason(reason) },
-        usage: usage(counted),
+        delta: { $typeName: "messages.v1.MessageChange", stopReason: stopReasonOf(reason) },
+        usage: usageOf(counted),
       },
     });
     this.#emit({ case: "messageStop", value: { $typeName: "messages.v1.MessageStop" } });

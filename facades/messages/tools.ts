@@ -1,60 +1,52 @@
-import { type Conversation, type Tool, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
-import { type ToolChoice, ToolChoiceType, type ToolParam } from "#gen/messages/v1/message_param_pb.js";
+import { type Conversation, type Tool, type ToolChoice, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import {
+  type ToolChoice as ToolChoiceParam,
+  ToolChoiceType,
+  type ToolParam,
+} from "#gen/messages/v1/message_param_pb.js";
+import type { CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
 import { invalidField } from "../http/request-error.ts";
 
-/** The functions that the model may call. Throws RequestError for tools that the original service runs itself. */
-export function tools(params: readonly ToolParam[]): Tool[] {
-  return params.map(({ type, name, description, inputSchema }, i) => {
-    if (type !== "" && type !== "custom") {
-      throw invalidField(`tools[${i}].type`, `must be "custom": this service runs no tools of its own`);
-    }
-    return {
-      $typeName: "inference.v1.Tool",
-      name,
-      description,
-      parametersJson: objectSchema(inputSchema, `tools[${i}].input_schema`),
-    };
-  });
+/**
+ * The tools and the rule for them. Without tools there is no rule either. Throws RequestError for tools
+ * that the original service runs itself, and when a tool must be called that is not there.
+ */
+export function toolsOf(
+  request: Pick<CreateMessageRequest, "tools" | "toolChoice">,
+): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
+  const tools = request.tools.map((tool, index) => toolOf(tool, `tools[${index}]`));
+  const toolChoice = request.toolChoice && choiceOf(request.toolChoice, tools);
+  if (toolChoice === undefined || tools.length === 0) return { tools };
+  return { tools, toolChoice, ...(request.toolChoice?.disableParallelToolUse && { parallelToolCalls: false }) };
 }
 
-/** Whether and what must be called, and how often. Nothing where there are no tools to call. */
-export function toolRules(
-  choice: ToolChoice | undefined,
-  params: readonly ToolParam[],
-): Pick<Conversation, "toolChoice" | "parallelToolCalls"> {
-  if (choice === undefined) return {};
-  const mode = modeOf(choice.type);
-  const forces = mode === ToolChoiceMode.REQUIRED || mode === ToolChoiceMode.NAMED;
-  if (params.length === 0) {
-    if (forces) throw invalidField("tool_choice", "needs tools to choose from");
-    return {};
+function toolOf({ type, name, description, inputSchema }: ToolParam, path: string): Tool {
+  if (type !== "" && type !== "custom") {
+    throw invalidField(`${path}.type`, `must be "custom": this service runs no tools of its own`);
   }
-  if (mode === ToolChoiceMode.NAMED && !params.some(({ name }) => name === choice.name)) {
+  const parametersJson = objectSchema(inputSchema, `${path}.input_schema`);
+  return { $typeName: "inference.v1.Tool", name, description, parametersJson };
+}
+
+function choiceOf({ type, name }: ToolChoiceParam, tools: readonly Tool[]): ToolChoice {
+  const mode = modes[type];
+  if (mode === ToolChoiceMode.REQUIRED && tools.length === 0) {
+    throw invalidField("tool_choice", 'must not be "any" without tools');
+  }
+  if (mode !== ToolChoiceMode.NAMED) return { $typeName: "inference.v1.ToolChoice", mode, name: "" };
+  if (!tools.some((tool) => tool.name === name)) {
     throw invalidField("tool_choice.name", "must be the name of one of the tools");
   }
-  return {
-    toolChoice: {
-      $typeName: "inference.v1.ToolChoice",
-      mode,
-      name: mode === ToolChoiceMode.NAMED ? choice.name : "",
-    },
-    ...(choice.disableParallelToolUse && { parallelToolCalls: false }),
-  };
+  return { $typeName: "inference.v1.ToolChoice", mode, name };
 }
 
-function modeOf(type: ToolChoiceType): ToolChoiceMode {
-  switch (type) {
-    case ToolChoiceType.UNSPECIFIED:
-    case ToolChoiceType.AUTO:
-      return ToolChoiceMode.AUTO;
-    case ToolChoiceType.ANY:
-      return ToolChoiceMode.REQUIRED;
-    case ToolChoiceType.TOOL:
-      return ToolChoiceMode.NAMED;
-    case ToolChoiceType.NONE:
-      return ToolChoiceMode.NONE;
-  }
-}
+const modes = {
+  [ToolChoiceType.UNSPECIFIED]: ToolChoiceMode.AUTO,
+  [ToolChoiceType.AUTO]: ToolChoiceMode.AUTO,
+  [ToolChoiceType.ANY]: ToolChoiceMode.REQUIRED,
+  [ToolChoiceType.TOOL]: ToolChoiceMode.NAMED,
+  [ToolChoiceType.NONE]: ToolChoiceMode.NONE,
+};
 
 /** The schema with its own type named, as engines require. The usual schema names it first and needs no parsing. */
 function objectSchema(schema: string, path: string): string {

@@ -32,10 +32,11 @@ test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
   [Reason.FREE_TIER_LIMITED, 429, "rate_limit_error", soon, { "retry-after": "3", "x-should-retry": "false" }],
   [Reason.ENGINE_FAILED, 502, "api_error", {}, {}],
   [Reason.LEDGER_UNAVAILABLE, 503, "api_error", soon, { "retry-after": "3" }],
+  [Reason.LEDGER_UNAVAILABLE, 503, "api_error", {}, { "retry-after": "1" }],
   [Reason.TIMEOUT, 504, "timeout_error", {}, {}],
   [Reason.OVERLOADED, 529, "overloaded_error", soon, { "retry-after": "3" }],
-  [Reason.SHUTTING_DOWN, 529, "overloaded_error", soon, { "retry-after": "3" }],
-])("reason %i is %i %s", (reason, status, type, facts, headers) => {
+  [Reason.SHUTTING_DOWN, 529, "overloaded_error", {}, { "retry-after": "1" }],
+])("reason %j is %i %s", (reason, status, type, facts, headers) => {
   expect(answerTo(failure(reason, "So it is.", facts))).toEqual({ status, type, message: "So it is.", headers });
 });
 
@@ -75,15 +76,15 @@ test.each([
   expect(answerTo(error)).toEqual({ status, type, message: "No.", headers: {} });
 });
 
-test.each<[unknown, number, string]>([
-  [new Error("a secret"), 500, "api_error"],
-  ["a secret", 500, "api_error"],
-  [undefined, 500, "api_error"],
-  [new ConnectError("a secret", Code.Internal), 500, "api_error"],
-  [failure(Reason.ACCOUNT_NOT_FOUND, "a secret"), 500, "api_error"],
-  [new ConnectError("a secret", Code.Unavailable), 503, "api_error"],
-  [new ConnectError("a secret", Code.DeadlineExceeded), 504, "timeout_error"],
-])("%s, which nobody meant, is %i and tells nothing", (error, status, type) => {
+test.each<[string, unknown, number, string]>([
+  ["an Error", new Error("a secret"), 500, "api_error"],
+  ["a string", "a secret", 500, "api_error"],
+  ["nothing", undefined, 500, "api_error"],
+  ["INTERNAL", new ConnectError("a secret", Code.Internal), 500, "api_error"],
+  ["another service's reason", failure(Reason.ACCOUNT_NOT_FOUND, "a secret"), 500, "api_error"],
+  ["UNAVAILABLE", new ConnectError("a secret", Code.Unavailable), 503, "api_error"],
+  ["DEADLINE_EXCEEDED", new ConnectError("a secret", Code.DeadlineExceeded), 504, "timeout_error"],
+])("%s, which nobody meant, tells nothing", (_, error, status, type) => {
   const answer = answerTo(error);
   expect(answer).toMatchObject({ status, type });
   expect(answer.message).not.toContain("secret");

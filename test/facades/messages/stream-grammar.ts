@@ -29,7 +29,7 @@ export function frames(body: string): Frame[] {
     .slice(0, -2)
     .split("\n\n")
     .map((frame) => {
-      const match = /^event: ([a-z_]+)\ndata: (.+)$/.exec(frame);
+      const match = /^event: ([a-z_]+)\ndata: ([^\n\r]+)$/.exec(frame);
       assert(match !== null, `a frame is an event line and a data line, got ${JSON.stringify(frame)}`);
       const data = object(JSON.parse(match[2] ?? ""));
       assert(data.type === match[1], `event ${match[1]} carries type ${data.type}`);

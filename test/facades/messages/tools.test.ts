@@ -2,14 +2,14 @@ import { expect, test } from "@jest/globals";
 import { ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import { CountTokensRequestSchema } from "#gen/messages/v1/messages_service_pb.js";
 import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
-import { conversation } from "../../../facades/messages/conversation.ts";
+import { conversationOf } from "../../../facades/messages/conversation.ts";
 
 const decode = jsonDecoder(CountTokensRequestSchema);
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const weather = { name: "weather", description: "Tells it", input_schema: schema };
 
 function translate(fields: object) {
-  return conversation(decode({ model: "m", messages: [{ role: "user", content: "Hi" }], ...fields }));
+  return conversationOf(decode({ model: "m", messages: [{ role: "user", content: "Hi" }], ...fields }));
 }
 
 test.each<[string, object, object]>([
@@ -84,7 +84,7 @@ test.each<[object, string]>([
   [{ tool_choice: {} }, "tool_choice.type"],
   [{ tool_choice: { type: "required" } }, "tool_choice.type"],
   [{ tool_choice: { type: "any" } }, "tool_choice"],
-  [{ tools: [], tool_choice: { type: "tool", name: "weather" } }, "tool_choice"],
+  [{ tools: [], tool_choice: { type: "tool", name: "weather" } }, "tool_choice.name"],
   [{ tools: [weather], tool_choice: { type: "tool", name: "wether" } }, "tool_choice.name"],
   [{ tools: [weather], tool_choice: { type: "tool" } }, "tool_choice.name"],
 ])("%j is refused at %s", (fields, param) => {
