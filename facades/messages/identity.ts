@@ -1,6 +1,6 @@
-/** An answer's name: the request's, under this surface's prefix. */
+/** An answer's name: its receipt is found by what follows the prefix. */
 export function messageId(requestId: string): string {
-  return requestId.replace(/^(req_)?/, "msg_");
+  return `msg_${requestId}`;
 }
 
 /** Signs thinking blocks. Some clients treat unsigned thinking as text; nobody checks what the signature says. */

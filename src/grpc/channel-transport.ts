@@ -22,7 +22,7 @@ import { type CallSignal, createCallSignal } from "./call-signal.ts";
 import { callStream, callUnary } from "./grpc-call.ts";
 import { applyInterceptors } from "./interceptors.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
-import { normalized } from "./messages.ts";
+import { requestOf } from "./messages.ts";
 
 type HeadersInit = ConstructorParameters<typeof Headers>[0];
 
@@ -98,7 +98,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
       const call = applyInterceptors(interceptors, (request) =>
         callStream(client, request as StreamRequest, life, options),
       );
-      const message = normalized(method.input, input);
+      const message = await requestOf(method, input);
       const request = { stream: true, method, message, ...common(method, life, header, contextValues) } as const;
       return (await call(request)) as StreamResponse<I, O>;
     },

@@ -18,7 +18,7 @@ import {
 import { type CallSignal, createCallSignal } from "./call-signal.ts";
 import { DirectStream } from "./direct-stream.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "./invoke.ts";
-import { normalized } from "./messages.ts";
+import { requestOf } from "./messages.ts";
 import type { ServiceRegistration } from "./registration.ts";
 
 type HeadersInit = ConstructorParameters<typeof Headers>[0];
@@ -71,7 +71,7 @@ export function createDirectTransport(
     ): Promise<StreamResponse<I, O>> {
       const called = find(method);
       const { life, init } = start(signal, timeoutMs, header);
-      const opening = invokeStream(called, init, normalized(method.input, input));
+      const opening = invokeStream(called, init, await requestOf(method, input));
       try {
         const response = await untilAborted(life, opening);
         const messages = new DirectStream<O>(response.message, method.output, life);
@@ -108,9 +108,17 @@ function untilAborted<T>({ signal }: CallSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = () => reject(signal.reason);
-    const settled = () => signal.removeEventListener("abort", onAbort);
     signal.addEventListener("abort", onAbort);
-    work.finally(settled).then(resolve, reject);
+    work.then(
+      (result) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(result);
+      },
+      (error) => {
+        signal.removeEventListener("abort", onAbort);
+        reject(error);
+      },
+    );
   });
 }
 

@@ -1,12 +1,12 @@
 import type { EventEmitter } from "node:events";
 import { create, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextValues, type Interceptor } from "@connectrpc/connect";
-import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import type * as grpc from "@grpc/grpc-js";
 import { bytesOf } from "./bytes.ts";
 import { type CallSignal, createCallSignal, deadlineExceeded } from "./call-signal.ts";
 import { drained } from "./drained.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "./invoke.ts";
+import { OneMessage } from "./messages.ts";
 import { headersOf, isEmpty, metadataOf } from "./metadata.ts";
 import { peerKey } from "./peer.ts";
 import type { ServiceRegistration } from "./registration.ts";
@@ -74,7 +74,7 @@ function streamHandler(served: ServedMethod) {
 
 async function respond(call: StreamingCall, served: ServedMethod, life: CallSignal): Promise<void> {
   // The duplex stream is still needed for the answer when the handler has read enough.
-  const input = "request" in call ? createAsyncIterable([call.request]) : call.iterator({ destroyOnReturn: false });
+  const input = "request" in call ? new OneMessage(call.request) : call.iterator({ destroyOnReturn: false });
   const { message: messages, header, trailer } = await invokeStream(served, initOf(call, life), input);
   let started = false;
   for await (const message of messages) {

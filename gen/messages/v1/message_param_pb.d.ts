@@ -138,7 +138,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "toolResult";
   } | {
     /**
-     * Not available.
+     * Refused: the service takes text alone.
      *
      * @generated from field: messages.v1.OpaqueBlockParam image = 5;
      */
@@ -146,7 +146,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "image";
   } | {
     /**
-     * Not available.
+     * Refused: the service takes text alone.
      *
      * @generated from field: messages.v1.OpaqueBlockParam document = 6;
      */
@@ -154,7 +154,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "document";
   } | {
     /**
-     * Not available.
+     * Refused: the service takes text alone.
      *
      * @generated from field: messages.v1.OpaqueBlockParam search_result = 7;
      */
@@ -162,7 +162,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "searchResult";
   } | {
     /**
-     * Not available.
+     * Refused: there is no files API.
      *
      * @generated from field: messages.v1.OpaqueBlockParam container_upload = 8;
      */
@@ -604,11 +604,11 @@ export declare type OutputConfig = Message<"messages.v1.OutputConfig"> & {
   effort?: Effort | undefined;
 
   /**
-   * Not available.
+   * Structured outputs are not available: any value is refused.
    *
-   * @generated from field: optional string format = 2;
+   * @generated from field: string format = 2;
    */
-  format?: string | undefined;
+  format: string;
 };
 
 /**
