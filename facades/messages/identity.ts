@@ -1,6 +1,6 @@
-/** An answer's name: its receipt is found by what follows the prefix. */
+/** An answer's name: the request's, under this surface's prefix. */
 export function messageId(requestId: string): string {
-  return `msg_${requestId}`;
+  return requestId.replace(/^(req_)?/, "msg_");
 }
 
 /** Signs thinking blocks. Some clients treat unsigned thinking as text; nobody checks what the signature says. */

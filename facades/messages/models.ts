@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type Model as CoreModel, ModelKind } from "#gen/catalogue/v1/model_pb.js";
+import { type Model as CoreModel, ModelKind as CoreModelKind } from "#gen/catalogue/v1/model_pb.js";
 import type { ListModelsRequest, ListModelsResponse } from "#gen/messages/v1/messages_service_pb.js";
-import type { Model } from "#gen/messages/v1/model_pb.js";
+import { type Model, ModelKind } from "#gen/messages/v1/model_pb.js";
 import { usdPerMillion, usdPerToken } from "../http/decimal.ts";
 
 /** How many models a page has unless the caller says. */
@@ -33,13 +33,18 @@ export function modelInfo(model: CoreModel): Model {
     displayName: model.displayName || model.id,
     createdAt: rfc3339(model),
     maxInputTokens: model.contextLength,
-    ...(model.kind === ModelKind.GENERATION && { maxTokens: model.maxOutputTokens }),
+    ...(model.kind === CoreModelKind.GENERATION && { maxTokens: model.maxOutputTokens }),
+    kind: model.kind === CoreModelKind.EMBEDDING ? ModelKind.EMBEDDING : ModelKind.GENERATION,
     pricing: {
-      $typeName: "messages.v1.Pricing",
+      $typeName: "messages.v1.ModelPricing",
       prompt: usdPerToken(model.inputPicoUsdPerToken),
       completion: usdPerToken(model.outputPicoUsdPerToken),
-      inputUsdPerMillion: usdPerMillion(model.inputPicoUsdPerToken),
-      outputUsdPerMillion: usdPerMillion(model.outputPicoUsdPerToken),
+    },
+    pricePerMillion: {
+      $typeName: "messages.v1.ModelPricePerMillion",
+      input: usdPerMillion(model.inputPicoUsdPerToken),
+      output: usdPerMillion(model.outputPicoUsdPerToken),
+      currency: "USD",
     },
   };
 }

@@ -1,84 +1,34 @@
-import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import type { ContentBlock, Message } from "#gen/messages/v1/message_pb.js";
+import type { Answer } from "../http/answer.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
-import { stopReason } from "./stop-reason.ts";
-import { inputUsage, usage } from "./usage.ts";
+import { stopReasonOf, usageOf } from "./usage.ts";
 
-/** Gathers the events of one answer into this surface's message: thinking, then text, then tool calls. */
-export class MessageBuilder {
-  readonly #message: Message;
-  readonly #calls = new Map<number, { id: string; name: string; input: string }>();
-  #thinking = "";
-  #text = "";
-
-  constructor(model: string) {
-    this.#message = {
-      $typeName: "messages.v1.Message",
-      id: "",
-      type: "message",
-      role: "assistant",
-      model,
-      content: [],
-      usage: inputUsage(0),
-    };
-  }
-
-  /** Takes the next events. */
-  add(events: readonly GenerationEvent[]): void {
-    for (const { event } of events) {
-      switch (event.case) {
-        case "started":
-          this.#message.id = messageId(event.value.requestId);
-          break;
-        case "reasoning":
-          this.#thinking += event.value;
-          break;
-        case "text":
-          this.#text += event.value;
-          break;
-        case "toolCallStarted":
-          this.#calls.set(event.value.index, { id: event.value.id, name: event.value.name, input: "" });
-          break;
-        case "toolCallArguments": {
-          const call = this.#calls.get(event.value.index);
-          if (call !== undefined) call.input += event.value.fragment;
-          break;
-        }
-        case "finished":
-          this.#message.stopReason = stopReason(event.value.reason);
-          this.#message.usage = usage(event.value.usage);
-          break;
-        case undefined: // an event of a newer core
-      }
-    }
-  }
-
-  /** The whole message, once its last event was taken. */
-  build(): Message {
-    return { ...this.#message, content: [...this.#blocks()] };
-  }
-
-  *#blocks(): Generator<ContentBlock> {
-    if (this.#thinking !== "") {
-      yield block({
-        case: "thinking",
-        value: { $typeName: "messages.v1.ThinkingBlock", thinking: this.#thinking, signature: SIGNATURE },
-      });
-    }
-    if (this.#text !== "") {
-      yield block({ case: "text", value: { $typeName: "messages.v1.TextBlock", text: this.#text } });
-    }
-    for (const { id, name, input } of this.#calls.values()) {
-      yield block({
-        case: "toolUse",
-        value: { $typeName: "messages.v1.ToolUseBlock", id, name, input: asObject(input) },
-      });
-    }
-  }
+/** A whole answer as this surface's message: thinking, then text, then tool calls. */
+export function messageOf(answer: Answer, model: string, requestId: string): Message {
+  return {
+    $typeName: "messages.v1.Message",
+    id: messageId(requestId),
+    type: "message",
+    role: "assistant",
+    model,
+    content: blocksOf(answer),
+    stopReason: stopReasonOf(answer.finishReason),
+    usage: usageOf(answer.usage),
+  };
 }
 
-function block(value: ContentBlock["block"]): ContentBlock {
-  return { $typeName: "messages.v1.ContentBlock", block: value };
+function blocksOf({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
+  const blocks: ContentBlock["block"][] = [];
+  if (reasoning !== "") {
+    const value = { $typeName: "messages.v1.ThinkingBlock", thinking: reasoning, signature: SIGNATURE } as const;
+    blocks.push({ case: "thinking", value });
+  }
+  if (text !== "") blocks.push({ case: "text", value: { $typeName: "messages.v1.TextBlock", text } });
+  for (const { id, name, arguments: input } of toolCalls) {
+    const value = { $typeName: "messages.v1.ToolUseBlock", id, name, input: asObject(input) } as const;
+    blocks.push({ case: "toolUse", value });
+  }
+  return blocks.map((block) => ({ $typeName: "messages.v1.ContentBlock", block }));
 }
 
 /** The arguments where they are an object; else an empty one: clients expect an object, whatever the model wrote. */

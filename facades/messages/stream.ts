@@ -1,30 +1,34 @@
 import type { Finished, GenerationEvent, Started } from "#gen/inference/v1/generation_event_pb.js";
 import type { ContentBlock } from "#gen/messages/v1/message_pb.js";
-import type { Delta, StreamEvent } from "#gen/messages/v1/stream_event_pb.js";
+import { type Delta, type StreamEvent, StreamEventSchema } from "#gen/messages/v1/stream_event_pb.js";
+import { jsonEncoder } from "../http/json-encoder.ts";
+import type { EventEncoder } from "../http/sse.ts";
+import { classify } from "./errors.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
-import { stopReason } from "./stop-reason.ts";
-import { inputUsage, usage } from "./usage.ts";
+import { inputUsage, stopReasonOf, usageOf } from "./usage.ts";
 
 /**
  * Encodes the events of one answer as this surface's stream. Blocks here come strictly one after
  * another, while tool calls may arrive interleaved: what cannot be sent yet waits in a queue of
  * blocks, of which only the first is open.
  */
-export class StreamEncoder {
+export class StreamEncoder implements EventEncoder {
+  readonly keepAlive = eventText({ case: "ping", value: { $typeName: "messages.v1.Ping" } });
   readonly #model: string;
+  readonly #requestId: string;
   readonly #blocks: Block[] = [];
   readonly #calls = new Map<number, CallBlock>();
   #index = 0;
-  #out: StreamEvent[] = [];
+  #out = "";
 
-  constructor(model: string) {
+  constructor(model: string, requestId: string) {
     this.#model = model;
+    this.#requestId = requestId;
   }
 
-  /** The stream's events for what came together, in order. Empty while everything has to wait. */
-  encode(events: readonly GenerationEvent[]): StreamEvent[] {
-    this.#out = [];
+  encode(events: readonly GenerationEvent[]): string {
+    this.#out = "";
     for (const { event } of events) {
       switch (event.case) {
         case "started":
@@ -55,6 +59,17 @@ export class StreamEncoder {
     return this.#out;
   }
 
+  fail(error: unknown): string {
+    return eventText({
+      case: "error",
+      value: {
+        $typeName: "messages.v1.StreamError",
+        error: classify(error).error,
+        requestId: this.#requestId,
+      },
+    });
+  }
+
   #start(started: Started): void {
     this.#emit({
       case: "messageStart",
@@ -62,7 +77,7 @@ export class StreamEncoder {
         $typeName: "messages.v1.MessageStart",
         message: {
           $typeName: "messages.v1.Message",
-          id: messageId(started.requestId),
+          id: messageId(this.#requestId),
           type: "message",
           role: "assistant",
           model: this.#model,
@@ -122,8 +137,8 @@ export class StreamEncoder {
       case: "messageDelta",
       value: {
         $typeName: "messages.v1.MessageDelta",
-        delta: { $typeName: "messages.v1.MessageChange", stopReason: stopReason(reason) },
-        usage: usage(counted),
+        delta: { $typeName: "messages.v1.MessageChange", stopReason: stopReasonOf(reason) },
+        usage: usageOf(counted),
       },
     });
     this.#emit({ case: "messageStop", value: { $typeName: "messages.v1.MessageStop" } });
@@ -184,8 +199,16 @@ export class StreamEncoder {
   }
 
   #emit(event: StreamEvent["event"]): void {
-    this.#out.push({ $typeName: "messages.v1.StreamEvent", event });
+    this.#out += eventText(event);
   }
+}
+
+const json = jsonEncoder(StreamEventSchema);
+const names = new Map(StreamEventSchema.fields.map(({ localName, name }) => [localName, name]));
+
+/** A server-sent event; clients go by its name and do not look into data without one. */
+function eventText(event: StreamEvent["event"]): string {
+  return `event: ${names.get(event.case ?? "")}\ndata: ${json({ $typeName: "messages.v1.StreamEvent", event })}\n\n`;
 }
 
 /** A block of the answer; `waiting` is what came before it could be opened. */

@@ -1,8 +1,8 @@
-import type { Usage as CoreUsage } from "#gen/inference/v1/generation_event_pb.js";
-import type { Usage } from "#gen/messages/v1/message_pb.js";
+import { type Usage as CoreUsage, FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { StopReason, type Usage } from "#gen/messages/v1/message_pb.js";
 
 /** What is billed, in this surface's words. Cached input counts as input: it is billed as such. */
-export function usage(counted: CoreUsage | undefined): Usage {
+export function usageOf(counted: CoreUsage | undefined): Usage {
   const shown = inputUsage(counted?.inputTokens ?? 0);
   shown.outputTokens = counted?.outputTokens ?? 0;
   if (counted?.reasoningTokens !== undefined) {
@@ -23,4 +23,20 @@ export function inputUsage(inputTokens: number): Usage {
     cacheReadInputTokens: 0,
     outputTokens: 0,
   };
+}
+
+/** Why an answer ended, in this surface's words. */
+export function stopReasonOf(reason: FinishReason): StopReason {
+  switch (reason) {
+    case FinishReason.STOP:
+      return StopReason.END_TURN; // a stop sequence too, by the interface
+    case FinishReason.LENGTH:
+      return StopReason.MAX_TOKENS; // even in the middle of a tool call
+    case FinishReason.TOOL_CALLS:
+      return StopReason.TOOL_USE;
+    case FinishReason.CONTENT_FILTER:
+      return StopReason.REFUSAL;
+    case FinishReason.UNSPECIFIED:
+      return StopReason.END_TURN; // a newer core's reason: the answer is complete in any case
+  }
 }

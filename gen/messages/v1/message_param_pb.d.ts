@@ -138,7 +138,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "toolResult";
   } | {
     /**
-     * Refused: the service takes text alone.
+     * Not available.
      *
      * @generated from field: messages.v1.OpaqueBlockParam image = 5;
      */
@@ -146,7 +146,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "image";
   } | {
     /**
-     * Refused: the service takes text alone.
+     * Not available.
      *
      * @generated from field: messages.v1.OpaqueBlockParam document = 6;
      */
@@ -154,7 +154,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "document";
   } | {
     /**
-     * Refused: the service takes text alone.
+     * Not available.
      *
      * @generated from field: messages.v1.OpaqueBlockParam search_result = 7;
      */
@@ -162,7 +162,7 @@ export declare type ContentBlockParam = Message<"messages.v1.ContentBlockParam">
     case: "searchResult";
   } | {
     /**
-     * Refused: there is no files API.
+     * Not available.
      *
      * @generated from field: messages.v1.OpaqueBlockParam container_upload = 8;
      */
@@ -604,11 +604,11 @@ export declare type OutputConfig = Message<"messages.v1.OutputConfig"> & {
   effort?: Effort | undefined;
 
   /**
-   * Structured outputs are not available: any value is refused.
+   * Not available.
    *
-   * @generated from field: string format = 2;
+   * @generated from field: optional string format = 2;
    */
-  format: string;
+  format?: string | undefined;
 };
 
 /**

@@ -112,11 +112,11 @@ export declare type CreateMessageRequest = Message<"messages.v1.CreateMessageReq
   outputConfig?: OutputConfig | undefined;
 
   /**
-   * An older place of output_config.format; structured outputs are not available. Any value is refused.
+   * Not available: an older place of output_config.format.
    *
-   * @generated from field: string output_format = 14;
+   * @generated from field: optional string output_format = 14;
    */
-  outputFormat: string;
+  outputFormat?: string | undefined;
 };
 
 /**
@@ -146,7 +146,7 @@ export declare type CreateMessageResponse = Message<"messages.v1.CreateMessageRe
     case: "message";
   } | {
     /**
-     * One Server-Sent Event, when stream is true.
+     * What a Server-Sent Event carries, when stream is true.
      *
      * @generated from field: messages.v1.StreamEvent event = 2;
      */

@@ -2,7 +2,7 @@
 // @generated from file messages/v1/model.proto (package messages.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
@@ -59,11 +59,25 @@ export declare type Model = Message<"messages.v1.Model"> & {
   maxTokens?: number | undefined;
 
   /**
-   * The live price.
+   * What it does.
    *
-   * @generated from field: messages.v1.Pricing pricing = 7;
+   * @generated from field: messages.v1.ModelKind kind = 7;
    */
-  pricing?: Pricing | undefined;
+  kind: ModelKind;
+
+  /**
+   * The live price as decimal strings in USD per token.
+   *
+   * @generated from field: messages.v1.ModelPricing pricing = 8;
+   */
+  pricing?: ModelPricing | undefined;
+
+  /**
+   * The live price as decimal strings in USD per 1M tokens.
+   *
+   * @generated from field: messages.v1.ModelPricePerMillion price_per_million = 9;
+   */
+  pricePerMillion?: ModelPricePerMillion | undefined;
 };
 
 /**
@@ -73,43 +87,96 @@ export declare type Model = Message<"messages.v1.Model"> & {
 export declare const ModelSchema: GenMessage<Model>;
 
 /**
- * A live price, as exact decimal strings.
+ * A price in USD per token.
  *
- * @generated from message messages.v1.Pricing
+ * @generated from message messages.v1.ModelPricing
  */
-export declare type Pricing = Message<"messages.v1.Pricing"> & {
+export declare type ModelPricing = Message<"messages.v1.ModelPricing"> & {
   /**
-   * USD for an input token.
+   * For an input token, such as "0.0000002".
    *
    * @generated from field: string prompt = 1;
    */
   prompt: string;
 
   /**
-   * USD for an output token. "0" for an embedding model.
+   * For an output token; "0" for an embedding model.
    *
    * @generated from field: string completion = 2;
    */
   completion: string;
-
-  /**
-   * USD for 1M input tokens.
-   *
-   * @generated from field: string input_usd_per_million = 3;
-   */
-  inputUsdPerMillion: string;
-
-  /**
-   * USD for 1M output tokens. "0" for an embedding model.
-   *
-   * @generated from field: string output_usd_per_million = 4;
-   */
-  outputUsdPerMillion: string;
 };
 
 /**
- * Describes the message messages.v1.Pricing.
- * Use `create(PricingSchema)` to create a new message.
+ * Describes the message messages.v1.ModelPricing.
+ * Use `create(ModelPricingSchema)` to create a new message.
  */
-export declare const PricingSchema: GenMessage<Pricing>;
+export declare const ModelPricingSchema: GenMessage<ModelPricing>;
+
+/**
+ * A price in USD per 1M tokens.
+ *
+ * @generated from message messages.v1.ModelPricePerMillion
+ */
+export declare type ModelPricePerMillion = Message<"messages.v1.ModelPricePerMillion"> & {
+  /**
+   * For input, such as "0.2".
+   *
+   * @generated from field: string input = 1;
+   */
+  input: string;
+
+  /**
+   * For output; "0" for an embedding model.
+   *
+   * @generated from field: string output = 2;
+   */
+  output: string;
+
+  /**
+   * Always "USD".
+   *
+   * @generated from field: string currency = 3;
+   */
+  currency: string;
+};
+
+/**
+ * Describes the message messages.v1.ModelPricePerMillion.
+ * Use `create(ModelPricePerMillionSchema)` to create a new message.
+ */
+export declare const ModelPricePerMillionSchema: GenMessage<ModelPricePerMillion>;
+
+/**
+ * What a model does.
+ *
+ * @generated from enum messages.v1.ModelKind
+ */
+export enum ModelKind {
+  /**
+   * Not sent.
+   *
+   * @generated from enum value: MODEL_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Produces text.
+   *
+   * @generated from enum value: MODEL_KIND_GENERATION = 1;
+   */
+  GENERATION = 1,
+
+  /**
+   * Turns text into vectors, over the chat-completions-style surface.
+   *
+   * @generated from enum value: MODEL_KIND_EMBEDDING = 2;
+   */
+  EMBEDDING = 2,
+}
+
+/**
+ * Describes the enum messages.v1.ModelKind.
+ */
+export declare const ModelKindSchema: GenEnum<ModelKind>;
 

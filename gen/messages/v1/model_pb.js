@@ -2,14 +2,14 @@
 // @generated from file messages/v1/model.proto (package messages.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_facade_v1_json } from "../../facade/v1/json_pb.js";
 
 /**
  * Describes the file messages/v1/model.proto.
  */
 export const file_messages_v1_model = /*@__PURE__*/
-  fileDesc("ChdtZXNzYWdlcy92MS9tb2RlbC5wcm90bxILbWVzc2FnZXMudjEivAEKBU1vZGVsEgwKBHR5cGUYASABKAkSCgoCaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEhIKCmNyZWF0ZWRfYXQYBCABKAkSGAoQbWF4X2lucHV0X3Rva2VucxgFIAEoDRIfCgptYXhfdG9rZW5zGAYgASgNQgbC8xgCCAFIAIgBARIlCgdwcmljaW5nGAcgASgLMhQubWVzc2FnZXMudjEuUHJpY2luZ0INCgtfbWF4X3Rva2VucyJsCgdQcmljaW5nEg4KBnByb21wdBgBIAEoCRISCgpjb21wbGV0aW9uGAIgASgJEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgDIAEoCRIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAQgASgJYgZwcm90bzM", [file_facade_v1_json]);
+  fileDesc("ChdtZXNzYWdlcy92MS9tb2RlbC5wcm90bxILbWVzc2FnZXMudjEipQIKBU1vZGVsEgwKBHR5cGUYASABKAkSCgoCaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEhIKCmNyZWF0ZWRfYXQYBCABKAkSGAoQbWF4X2lucHV0X3Rva2VucxgFIAEoDRIfCgptYXhfdG9rZW5zGAYgASgNQgbC8xgCCAFIAIgBARIkCgRraW5kGAcgASgOMhYubWVzc2FnZXMudjEuTW9kZWxLaW5kEioKB3ByaWNpbmcYCCABKAsyGS5tZXNzYWdlcy52MS5Nb2RlbFByaWNpbmcSPAoRcHJpY2VfcGVyX21pbGxpb24YCSABKAsyIS5tZXNzYWdlcy52MS5Nb2RlbFByaWNlUGVyTWlsbGlvbkINCgtfbWF4X3Rva2VucyIyCgxNb2RlbFByaWNpbmcSDgoGcHJvbXB0GAEgASgJEhIKCmNvbXBsZXRpb24YAiABKAkiRwoUTW9kZWxQcmljZVBlck1pbGxpb24SDQoFaW5wdXQYASABKAkSDgoGb3V0cHV0GAIgASgJEhAKCGN1cnJlbmN5GAMgASgJKnsKCU1vZGVsS2luZBIaChZNT0RFTF9LSU5EX1VOU1BFQ0lGSUVEEAASKQoVTU9ERUxfS0lORF9HRU5FUkFUSU9OEAEaDsLzGApnZW5lcmF0aW9uEicKFE1PREVMX0tJTkRfRU1CRURESU5HEAIaDcLzGAllbWJlZGRpbmdiBnByb3RvMw", [file_facade_v1_json]);
 
 /**
  * Describes the message messages.v1.Model.
@@ -19,9 +19,30 @@ export const ModelSchema = /*@__PURE__*/
   messageDesc(file_messages_v1_model, 0);
 
 /**
- * Describes the message messages.v1.Pricing.
- * Use `create(PricingSchema)` to create a new message.
+ * Describes the message messages.v1.ModelPricing.
+ * Use `create(ModelPricingSchema)` to create a new message.
  */
-export const PricingSchema = /*@__PURE__*/
+export const ModelPricingSchema = /*@__PURE__*/
   messageDesc(file_messages_v1_model, 1);
+
+/**
+ * Describes the message messages.v1.ModelPricePerMillion.
+ * Use `create(ModelPricePerMillionSchema)` to create a new message.
+ */
+export const ModelPricePerMillionSchema = /*@__PURE__*/
+  messageDesc(file_messages_v1_model, 2);
+
+/**
+ * Describes the enum messages.v1.ModelKind.
+ */
+export const ModelKindSchema = /*@__PURE__*/
+  enumDesc(file_messages_v1_model, 0);
+
+/**
+ * What a model does.
+ *
+ * @generated from enum messages.v1.ModelKind
+ */
+export const ModelKind = /*@__PURE__*/
+  tsEnum(ModelKindSchema);
 

@@ -1,18 +1,19 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { Redis } from "ioredis";
 import { v7 } from "uuid";
+import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { systemRandom } from "../../../src/runtime/random.ts";
 import { FakeClock } from "../../fake-clock.ts";
-import { type Door, type RedisServer, startDoor, startRedis } from "./redis-server.ts";
+import { type Door, startDoor } from "./door.ts";
 
-let server: RedisServer;
+let server: Awaited<ReturnType<typeof startRedis>>;
 let redis: Redis;
 beforeAll(async () => {
   server = await startRedis();
   redis = new Redis(server.url);
-});
+}, 120_000);
 afterAll(async () => {
   redis.disconnect();
   await server.stop();

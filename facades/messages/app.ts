@@ -1,0 +1,56 @@
+import { MessageSchema } from "#gen/messages/v1/message_pb.js";
+import { messagesServiceRoutes } from "#gen/messages/v1/messages_service_http.js";
+import { CountTokensResponseSchema, ListModelsResponseSchema } from "#gen/messages/v1/messages_service_pb.js";
+import { ModelSchema } from "#gen/messages/v1/model_pb.js";
+import { collectAnswer } from "../http/answer.ts";
+import type { Core } from "../http/core.ts";
+import { jsonEncoder } from "../http/json-encoder.ts";
+import { createSurface, type Surface } from "../http/mount-routes.ts";
+import { sendEvents } from "../http/sse.ts";
+import { countTokensRequest } from "./count-tokens.ts";
+import { errorOf } from "./errors.ts";
+import { modelInfo, modelsPage } from "./models.ts";
+import { generateRequest } from "./request.ts";
+import { messageOf } from "./response.ts";
+import { StreamEncoder } from "./stream.ts";
+
+const messageJson = jsonEncoder(MessageSchema);
+const countJson = jsonEncoder(CountTokensResponseSchema);
+const modelsJson = jsonEncoder(ListModelsResponseSchema);
+const modelJson = jsonEncoder(ModelSchema);
+
+/** The messages-style surface over a core. */
+export function createMessagesSurface(core: Core): Surface {
+  return createSurface({
+    core,
+    routes: messagesServiceRoutes,
+    errorOf,
+    handlers: {
+      async createMessage(request, exchange) {
+        const { requestId, callOptions } = exchange;
+        const stream = core.inference.generate(generateRequest(request, requestId), callOptions);
+        if (request.stream) return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
+        const answer = await collectAnswer(exchange, stream);
+        exchange.send(200, messageJson(messageOf(answer, request.model, requestId)));
+      },
+
+      async countTokens(request, exchange) {
+        const count = await core.inference.countTokens(countTokensRequest(request), exchange.callOptions);
+        exchange.rateLimit = count.rateLimit;
+        const { inputTokens } = count;
+        exchange.send(200, countJson({ $typeName: "messages.v1.CountTokensResponse", inputTokens }));
+      },
+
+      async listModels(request, exchange) {
+        const { models } = await core.catalogue.listModels({});
+        exchange.send(200, modelsJson(modelsPage(models, request)));
+      },
+
+      async getModel({ id }, exchange) {
+        const { model } = await core.catalogue.getModel({ id });
+        if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
+        exchange.send(200, modelJson(modelInfo(model)));
+      },
+    },
+  });
+}

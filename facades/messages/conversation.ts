@@ -1,0 +1,130 @@
+import { type Conversation, Role as CoreRole, type Message, type ToolCall } from "#gen/inference/v1/conversation_pb.js";
+import {
+  type ContentBlockParam,
+  type MessageContent,
+  type MessageParam,
+  Role,
+  type ToolResultBlockParam,
+  type ToolUseBlockParam,
+} from "#gen/messages/v1/message_param_pb.js";
+import type { CountTokensRequest, CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
+import { invalidField } from "../http/request-error.ts";
+import { systemOf } from "./system.ts";
+import { toolsOf } from "./tools.ts";
+
+/** Translates what the model is given. Throws RequestError with the field's path. */
+export function conversationOf(request: CreateMessageRequest | CountTokensRequest): Conversation {
+  const turns: Message[] = [];
+  const system = systemOf(request.system);
+  if (system !== "") turns.push(turn(CoreRole.SYSTEM, system));
+  for (const [i, message] of request.messages.entries()) turns.push(...turnsOf(message, `messages[${i}]`));
+  if (turns.every(({ role }) => role === CoreRole.SYSTEM)) {
+    throw invalidField("messages", "must have a turn with content");
+  }
+  return {
+    $typeName: "inference.v1.Conversation",
+    messages: turns,
+    ...toolsOf(request),
+  };
+}
+
+function turnsOf({ role, content }: MessageParam, path: string): Message[] {
+  const blocks = blocksOf(content);
+  const at = `${path}.content`;
+  switch (role) {
+    case Role.USER:
+      return userTurns(blocks, at);
+    case Role.ASSISTANT:
+      return assistantTurn(blocks, at);
+    case Role.SYSTEM:
+      return systemTurn(blocks, at);
+    case Role.UNSPECIFIED:
+      throw invalidField(`${path}.role`, "must be user, assistant or system");
+  }
+}
+
+/** Tool results first: they answer the turn before, whatever else the user says beside them. */
+function userTurns(blocks: readonly Block[], path: string): Message[] {
+  const turns: Message[] = [];
+  const texts: string[] = [];
+  for (const [i, block] of blocks.entries()) {
+    if (block.case === "toolResult") turns.push(toolTurn(block.value, `${path}[${i}]`));
+    else if (block.case === "text") texts.push(block.value.text);
+    else refuse(block, `${path}[${i}]`);
+  }
+  const said = joined(texts);
+  if (said !== "" || turns.length === 0) turns.push(turn(CoreRole.USER, said));
+  return turns;
+}
+
+/** The blocks of an answer are pieces of one text, so nothing is put between them. */
+function assistantTurn(blocks: readonly Block[], path: string): Message[] {
+  const said = turn(CoreRole.ASSISTANT, "");
+  for (const [i, block] of blocks.entries()) {
+    if (block.case === "text") said.text += block.value.text;
+    else if (block.case === "thinking") said.reasoning += block.value.thinking;
+    else if (block.case === "toolUse") said.toolCalls.push(toolCall(block.value, `${path}[${i}]`));
+    else refuse(block, `${path}[${i}]`);
+  }
+  const empty = said.text === "" && said.reasoning === "" && said.toolCalls.length === 0;
+  return empty ? [] : [said];
+}
+
+function systemTurn(blocks: readonly Block[], path: string): Message[] {
+  const text = textOf(blocks, path);
+  return text === "" ? [] : [turn(CoreRole.SYSTEM, text)];
+}
+
+/** A failed call is told apart in the text: no chat template knows a failed result. */
+function toolTurn({ toolUseId, content, isError }: ToolResultBlockParam, path: string): Message {
+  const text = textOf(blocksOf(content), `${path}.content`);
+  return { ...turn(CoreRole.TOOL, isError ? `Error: ${text}` : text), toolCallId: toolUseId };
+}
+
+function toolCall({ id, name, input }: ToolUseBlockParam, path: string): ToolCall {
+  const argumentsJson = input === "" ? "{}" : input;
+  if (!argumentsJson.startsWith("{")) {
+    throw invalidField(`${path}.input`, "must be an object");
+  }
+  return { $typeName: "inference.v1.ToolCall", id, name, argumentsJson };
+}
+
+function textOf(blocks: readonly Block[], path: string): string {
+  const texts: string[] = [];
+  for (const [i, block] of blocks.entries()) {
+    if (block.case === "text") texts.push(block.value.text);
+    else refuse(block, `${path}[${i}]`);
+  }
+  return joined(texts);
+}
+
+/** Lets pass what is dropped in silence, such as traces of another service's tools in an old conversation. */
+function refuse(block: Block, path: string): void {
+  switch (block.case) {
+    case "toolUse":
+      throw invalidField(path, "must not be a tool_use: only assistant turns call tools");
+    case "toolResult":
+      throw invalidField(path, "must not be a tool_result: only user turns answer tools");
+  }
+}
+
+type Block = ContentBlockParam["block"];
+
+function blocksOf(content: MessageContent | undefined): readonly Block[] {
+  switch (content?.form.case) {
+    case "text":
+      return [{ case: "text", value: { $typeName: "messages.v1.TextBlockParam", text: content.form.value } }];
+    case "blocks":
+      return content.form.value.blocks.map(({ block }) => block);
+    case undefined:
+      return [];
+  }
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join("\n");
+}
+
+function turn(role: CoreRole, text: string): Message {
+  return { $typeName: "inference.v1.Message", role, text, reasoning: "", toolCalls: [], toolCallId: "" };
+}

@@ -1,0 +1,27 @@
+import type { GenerateRequest, Sampling } from "#gen/inference/v1/inference_service_pb.js";
+import type { CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
+import { conversationOf } from "./conversation.ts";
+import { thinkingOf } from "./thinking.ts";
+
+/** Translates a request of this surface. Throws RequestError with the field's path. */
+export function generateRequest(request: CreateMessageRequest, requestId: string): GenerateRequest {
+  return {
+    $typeName: "inference.v1.GenerateRequest",
+    requestId,
+    model: request.model,
+    prompt: { case: "conversation", value: conversationOf(request) },
+    maxOutputTokens: request.maxTokens,
+    sampling: samplingOf(request),
+    thinking: thinkingOf(request),
+    stopSequences: request.stopSequences.filter((sequence) => sequence !== ""),
+  };
+}
+
+function samplingOf({ temperature, topP, topK }: CreateMessageRequest): Sampling {
+  return {
+    $typeName: "inference.v1.Sampling",
+    temperature,
+    topP: topP === -1 ? undefined : topP, // older clients write -1 for "not set"
+    topK: topK === -1 ? 0 : topK,
+  };
+}

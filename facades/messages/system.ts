@@ -1,0 +1,29 @@
+import type { SystemPrompt } from "#gen/messages/v1/message_param_pb.js";
+
+/** A coding agent's line that differs with every request: left in, no two prompts would share a prefix. */
+const BILLING_HEADER = "x-anthropic-billing-header";
+
+/** The instructions as one text. Empty: none. */
+export function systemOf(system: SystemPrompt | undefined): string {
+  return textsOf(system)
+    .map(withoutBillingHeader)
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function textsOf(system: SystemPrompt | undefined): string[] {
+  switch (system?.form.case) {
+    case "text":
+      return [system.form.value];
+    case "blocks":
+      return system.form.value.blocks.map(({ block }) => block.value?.text ?? "");
+    case undefined:
+      return [];
+  }
+}
+
+function withoutBillingHeader(text: string): string {
+  if (!text.startsWith(BILLING_HEADER)) return text;
+  const end = text.indexOf("\n");
+  return end === -1 ? "" : text.slice(end + 1);
+}

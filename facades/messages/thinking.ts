@@ -1,0 +1,35 @@
+import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
+import { Effort, ThinkingType } from "#gen/messages/v1/message_param_pb.js";
+import type { CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
+
+/** Only `thinking` switches; an effort alone does not make a model think that is off by default. */
+export function thinkingOf(request: CreateMessageRequest): Thinking {
+  switch (request.thinking?.type) {
+    case ThinkingType.ENABLED:
+    case ThinkingType.ADAPTIVE:
+      return depthOf(request.outputConfig?.effort);
+    case ThinkingType.DISABLED:
+    case ThinkingType.BETWEEN_TOOLS:
+      return Thinking.OFF;
+    case ThinkingType.UNSPECIFIED:
+    case undefined:
+      return Thinking.UNSPECIFIED;
+  }
+}
+
+function depthOf(effort: Effort | undefined): Thinking {
+  switch (effort) {
+    case Effort.LOW:
+      return Thinking.LOW;
+    case Effort.MEDIUM:
+      return Thinking.MEDIUM;
+    case Effort.HIGH:
+    case Effort.XHIGH:
+      return Thinking.HIGH;
+    case Effort.MAX:
+      return Thinking.MAX;
+    case Effort.UNSPECIFIED:
+    case undefined:
+      return Thinking.ON;
+  }
+}

@@ -1,0 +1,61 @@
+import { type Conversation, type Tool, type ToolChoice, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import {
+  type ToolChoice as ToolChoiceParam,
+  ToolChoiceType,
+  type ToolParam,
+} from "#gen/messages/v1/message_param_pb.js";
+import type { CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
+import { invalidField } from "../http/request-error.ts";
+
+/**
+ * The tools and the rule for them. Without tools there is no rule either. Throws RequestError for tools
+ * that the original service runs itself, and when a tool must be called that is not there.
+ */
+export function toolsOf(
+  request: Pick<CreateMessageRequest, "tools" | "toolChoice">,
+): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
+  const tools = request.tools.map((tool, index) => toolOf(tool, `tools[${index}]`));
+  const toolChoice = request.toolChoice && choiceOf(request.toolChoice, tools);
+  if (toolChoice === undefined || tools.length === 0) return { tools };
+  return { tools, toolChoice, ...(request.toolChoice?.disableParallelToolUse && { parallelToolCalls: false }) };
+}
+
+function toolOf({ type, name, description, inputSchema }: ToolParam, path: string): Tool {
+  if (type !== "" && type !== "custom") {
+    throw invalidField(`${path}.type`, `must be "custom": this service runs no tools of its own`);
+  }
+  const parametersJson = objectSchema(inputSchema, `${path}.input_schema`);
+  return { $typeName: "inference.v1.Tool", name, description, parametersJson };
+}
+
+function choiceOf({ type, name }: ToolChoiceParam, tools: readonly Tool[]): ToolChoice {
+  const mode = modes[type];
+  if (mode === ToolChoiceMode.REQUIRED && tools.length === 0) {
+    throw invalidField("tool_choice", 'must not be "any" without tools');
+  }
+  if (mode !== ToolChoiceMode.NAMED) return { $typeName: "inference.v1.ToolChoice", mode, name: "" };
+  if (!tools.some((tool) => tool.name === name)) {
+    throw invalidField("tool_choice.name", "must be the name of one of the tools");
+  }
+  return { $typeName: "inference.v1.ToolChoice", mode, name };
+}
+
+const modes = {
+  [ToolChoiceType.UNSPECIFIED]: ToolChoiceMode.AUTO,
+  [ToolChoiceType.AUTO]: ToolChoiceMode.AUTO,
+  [ToolChoiceType.ANY]: ToolChoiceMode.REQUIRED,
+  [ToolChoiceType.TOOL]: ToolChoiceMode.NAMED,
+  [ToolChoiceType.NONE]: ToolChoiceMode.NONE,
+};
+
+/** The schema with its own type named, as engines require. The usual schema names it first and needs no parsing. */
+function objectSchema(schema: string, path: string): string {
+  if (schema.startsWith('{"type":"')) return schema;
+  if (schema === "") throw invalidField(path, "is required");
+  const value: unknown = JSON.parse(schema);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidField(path, "must be an object");
+  }
+  const named = "type" in value && value.type !== null;
+  return named ? schema : JSON.stringify({ ...value, type: "object" });
+}

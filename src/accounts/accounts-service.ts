@@ -1,0 +1,161 @@
+import { durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { callerOf } from "../interceptors/principal.ts";
+import { type Credit, type Funds, type PicoUsd, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Random } from "../runtime/random.ts";
+import type { Account } from "../storage/entities/account.ts";
+import type { Accounts } from "./accounts.ts";
+import type { ApiKeys } from "./api-keys.ts";
+import { accountMessage, apiKeyMessage } from "./messages.ts";
+import { invalid, requireAmount, requireCount, requireId, requireName, requireReference } from "./validate.ts";
+
+const MOST_KEYS = 10_000;
+const MOST_RPM = 10_000_000;
+const DAY_MS = 86_400_000;
+const LONGEST_OVERLAP_MS = 365 * DAY_MS;
+const PAGE = { usual: 100, most: 1000 };
+
+/** What the service stands on. */
+export interface AccountsDependencies {
+  readonly accounts: Accounts;
+  readonly keys: ApiKeys;
+  readonly funds: Funds;
+  readonly rateLimits: RateLimits;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Tells this core that a key has changed. */
+  readonly forgetKey: (keyId: string) => void;
+  /** Live keys that a new account may have unless its creation says otherwise. */
+  readonly maxKeys: number;
+  /** What a new account is given. */
+  readonly freeGrant: PicoUsd;
+}
+
+/** Accounts, their money coming in, and their keys. */
+export function createAccountsService(deps: AccountsDependencies): ServiceImpl<typeof AccountsService> {
+  const { accounts, keys, funds } = deps;
+
+  async function describe(account: Account) {
+    return { account: accountMessage(account, await funds.statement(account.id)) };
+  }
+
+  async function credit(movement: Credit) {
+    const { lotId } = await funds.credit(movement);
+    return moved(movement.accountId, lotId);
+  }
+
+  async function moved(accountId: string, lotId: string) {
+    return { accountId, lotId, balancePicoUsd: (await funds.statement(accountId)).balance };
+  }
+
+  /** What every movement of money has. */
+  function movement(request: { accountId: string; amountPicoUsd: bigint; reference: string }) {
+    return {
+      accountId: requireId(request.accountId, "account"),
+      amount: requireAmount(request.amountPicoUsd),
+      reference: requireReference(request.reference),
+    };
+  }
+
+  return {
+    async createAccount(request) {
+      const name = requireName(request.name);
+      const maxKeys = requireCount("max_keys", request.maxKeys ?? deps.maxKeys, MOST_KEYS);
+      const id = deps.random.uuid();
+      await funds.open({ id, name, maxKeys }, deps.freeGrant);
+      return describe(await accounts.get(id));
+    },
+
+    async getAccount({ accountId }) {
+      return describe(await accounts.get(requireId(accountId, "account")));
+    },
+
+    async listAccounts({ pageSize, pageToken }) {
+      const size = Math.min(pageSize || PAGE.usual, PAGE.most);
+      const found = await accounts.list(pageToken === "" ? undefined : requireId(pageToken, "account"), size + 1);
+      const page = found.slice(0, size);
+      const messages = [];
+      for (const account of page) messages.push((await describe(account)).account);
+      return { accounts: messages, nextPageToken: found.length > size ? (page.at(-1)?.id ?? "") : "" };
+    },
+
+    async updateAccount({ accountId, name, maxKeys }) {
+      const id = requireId(accountId, "account");
+      const facts = {
+        ...(name === undefined ? {} : { name: requireName(name) }),
+        ...(maxKeys === undefined ? {} : { maxKeys: requireCount("max_keys", maxKeys, MOST_KEYS) }),
+      };
+      return describe(await accounts.update(id, facts));
+    },
+
+    async topUp(request) {
+      return credit({ ...movement(request), kind: "paid" });
+    },
+
+    async grant(request) {
+      const expiresAt = request.expiresAt && timestampDate(request.expiresAt);
+      if (expiresAt && !(expiresAt.getTime() > deps.clock.now())) {
+        throw invalid("expires_at", "A grant must lapse in the future.");
+      }
+      return credit({ ...movement(request), kind: "grant", ...(expiresAt ? { expiresAt } : {}) });
+    },
+
+    async refund(request) {
+      const { lotId } = await funds.refund(movement(request));
+      return moved(request.accountId, lotId);
+    },
+
+    async createKey({ accountId, name, rpm }) {
+      const id = requireId(accountId, "account");
+      const { key, secret } = await keys.create(id, requireName(name), rpmOf(rpm));
+      return { key: apiKeyMessage(key), secret };
+    },
+
+    async listKeys({ accountId }) {
+      const { id } = await accounts.get(requireId(accountId, "account"));
+      return { keys: (await keys.list(id)).map(apiKeyMessage) };
+    },
+
+    async rotateKey({ keyId, overlap }) {
+      const overlapMs = overlap ? durationMs(overlap) : DAY_MS;
+      if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS)) {
+        throw invalid("overlap", "An overlap must be from 0 to 365 days.");
+      }
+      const id = requireId(keyId, "key");
+      const { key, secret } = await keys.rotate(id, overlapMs);
+      deps.forgetKey(id);
+      return { key: apiKeyMessage(key), secret };
+    },
+
+    async revokeKey({ keyId }) {
+      const key = await keys.revoke(requireId(keyId, "key"));
+      deps.forgetKey(key.id);
+      return { key: apiKeyMessage(key) };
+    },
+
+    async setKeyRateLimit({ keyId, rpm }) {
+      const key = await keys.setRpm(requireId(keyId, "key"), rpmOf(rpm));
+      deps.forgetKey(key.id);
+      return { key: apiKeyMessage(key) };
+    },
+
+    async getKeyStatus(_, context) {
+      const caller = callerOf(context);
+      const rateLimit = rateLimitStatus(await deps.rateLimits.read(caller));
+      const { balance, freeOnly } = await funds.statement(caller.accountId);
+      return {
+        ...(caller.keyId === "" ? {} : { key: apiKeyMessage(await keys.get(caller.keyId)) }),
+        accountId: caller.accountId,
+        rateLimit,
+        balancePicoUsd: balance,
+        freeOnly,
+      };
+    },
+  };
+}
+
+function rpmOf(rpm: number | undefined): number | undefined {
+  return rpm === undefined ? undefined : requireCount("rpm", rpm, MOST_RPM);
+}

@@ -1,0 +1,32 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../errors.ts";
+import { Account } from "../storage/entities/account.ts";
+import type { Storage } from "../storage/orm.ts";
+
+/** The accounts as they are stored, without their money. Ids are UUIDs. */
+export class Accounts {
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND. */
+  async get(id: string): Promise<Account> {
+    const account = await this.#storage.orm.em.fork().findOne(Account, id);
+    if (!account) throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    return account;
+  }
+
+  /** Accounts after the one of an id, oldest first: ids sort by age. */
+  async list(after: string | undefined, limit: number): Promise<Account[]> {
+    const where = after === undefined ? {} : { id: { $gt: after } };
+    return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND. */
+  async update(id: string, facts: Partial<Pick<Account, "name" | "maxKeys">>): Promise<Account> {
+    await this.#storage.orm.em.fork().nativeUpdate(Account, id, facts);
+    return this.get(id);
+  }
+}

@@ -1,0 +1,169 @@
+import { LockMode } from "@mikro-orm/core";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Pepper } from "../config/secrets.ts";
+import { failure } from "../errors.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Random } from "../runtime/random.ts";
+import { Account } from "../storage/entities/account.ts";
+import { ApiKey } from "../storage/entities/api-key.ts";
+import type { Storage } from "../storage/orm.ts";
+import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
+
+/** What stored keys are made of. */
+export interface ApiKeysOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Goes before every new key, such as "tg-". */
+  readonly prefix: string;
+  /** Makes the digests of new keys. */
+  readonly pepper: Pepper;
+}
+
+/** A key just made. The secret is stored nowhere. */
+export interface NewKey {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+/** The keys of all accounts, as they are stored. Ids are UUIDs. */
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
+
+  constructor(options: ApiKeysOptions) {
+    this.#options = options;
+  }
+
+  /** The key that has one of these digests. */
+  async find(digests: readonly Buffer[]): Promise<ApiKey | undefined> {
+    const em = this.#options.storage.orm.em.fork();
+    return (await em.findOne(ApiKey, { digest: { $in: [...digests] } })) ?? undefined;
+  }
+
+  /** Throws KEY_NOT_FOUND. */
+  async get(id: string): Promise<ApiKey> {
+    return keyOf(this.#options.storage.orm.em.fork(), id);
+  }
+
+  /** An account's keys, ended ones included, oldest first. */
+  async list(accountId: string): Promise<ApiKey[]> {
+    const em = this.#options.storage.orm.em.fork();
+    return em.find(ApiKey, { accountId }, { orderBy: { id: "asc" } });
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND and, when the account has as many live keys as it may have, KEY_LIMIT_REACHED. */
+  async create(accountId: string, name: string, rpm: number | undefined): Promise<NewKey> {
+    return this.#change(async (em, now) => {
+      const account = await lockAccount(em, accountId);
+      // A key that another has taken over from does not count while it runs out.
+      const live = await em.count(ApiKey, {
+        accountId,
+        revokedAt: null,
+        rotatedTo: null,
+        $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }],
+      });
+      if (live >= account.maxKeys) {
+        throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${account.maxKeys} live keys.`, {
+          limit: BigInt(account.maxKeys),
+          actual: BigInt(live),
+        });
+      }
+      return this.#add(em, now, { accountId, name, rpm: rpm ?? null, rotatedFrom: null });
+    });
+  }
+
+  /**
+   * Makes a key that takes another's place; the old one works on for the overlap in milliseconds.
+   * Throws KEY_NOT_FOUND, and KEY_STATE_CONFLICT for a key that has ended or is being rotated.
+   */
+  async rotate(id: string, overlapMs: number): Promise<NewKey> {
+    return this.#change(async (em, now) => {
+      await lockAccount(em, (await keyOf(em, id)).accountId);
+      const old = await em.refreshOrFail(await keyOf(em, id));
+      const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
+      if (old.revokedAt) throw refuse("The key has been revoked.");
+      if (old.rotatedTo) throw refuse(`The key has already been rotated: ${old.rotatedTo} takes its place.`);
+      if (old.expiresAt && old.expiresAt <= now) throw refuse("The key has expired.");
+      const before = old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
+      if (overlapMs > 0 && before?.expiresAt && before.expiresAt > now && !before.revokedAt) {
+        throw refuse(`The key ${before.id}, whose place this one takes, has not run out: revoke it first.`);
+      }
+      const made = this.#add(em, now, {
+        accountId: old.accountId,
+        name: old.name,
+        rpm: old.rpm ?? null,
+        rotatedFrom: id,
+      });
+      const end = new Date(now.getTime() + overlapMs);
+      if (!old.expiresAt || end < old.expiresAt) old.expiresAt = end;
+      old.rotatedTo = made.key.id;
+      return made;
+    });
+  }
+
+  /** Ends a key; one that has been revoked before stays as it is. Throws KEY_NOT_FOUND. */
+  async revoke(id: string): Promise<ApiKey> {
+    return this.#change(async (em, now) => {
+      const key = await keyOf(em, id);
+      key.revokedAt ??= now;
+      return key;
+    });
+  }
+
+  /** Sets the requests a minute of a key alone, or leaves them to the account's tier. Throws KEY_NOT_FOUND. */
+  async setRpm(id: string, rpm: number | undefined): Promise<ApiKey> {
+    return this.#change(async (em) => {
+      const key = await keyOf(em, id);
+      key.rpm = rpm ?? null;
+      return key;
+    });
+  }
+
+  /** Writes when keys were last used. */
+  async storeLastUsed(ids: readonly string[], at: Date): Promise<void> {
+    const em = this.#options.storage.orm.em.fork();
+    await em.nativeUpdate(
+      ApiKey,
+      { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] },
+      { lastUsedAt: at },
+    );
+  }
+
+  #change<T>(change: (em: SqlEntityManager, now: Date) => Promise<T>): Promise<T> {
+    const now = new Date(this.#options.clock.now());
+    return this.#options.storage.orm.em.fork().transactional((em) => change(em, now));
+  }
+
+  #add(em: SqlEntityManager, now: Date, facts: Pick<ApiKey, "accountId" | "name" | "rpm" | "rotatedFrom">): NewKey {
+    const { random, prefix, pepper } = this.#options;
+    const secret = newApiKey(prefix, random);
+    const key = em.create(ApiKey, {
+      id: random.uuid(),
+      ...facts,
+      ...hintsOf(secret),
+      digest: digestOf(secret, pepper),
+      pepperVersion: pepper.version,
+      createdAt: now,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      rotatedTo: null,
+    });
+    em.persist(key);
+    return { key, secret };
+  }
+}
+
+/** Makes changes to one account's keys wait for each other. SQLite has a single writer anyway. */
+async function lockAccount(em: SqlEntityManager, id: string): Promise<Account> {
+  const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!account) throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+  return account;
+}
+
+async function keyOf(em: SqlEntityManager, id: string): Promise<ApiKey> {
+  const key = await em.findOne(ApiKey, id);
+  if (!key) throw failure(Reason.KEY_NOT_FOUND, "There is no such key.");
+  return key;
+}

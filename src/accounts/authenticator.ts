@@ -1,0 +1,100 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Pepper, ServiceCredential } from "../config/secrets.ts";
+import { durationOf, failure } from "../errors.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { ApiKey } from "../storage/entities/api-key.ts";
+import { digestOf, isApiKey } from "./api-key.ts";
+import type { Authenticator, Caller, Operator } from "./interface.ts";
+import { KeyCache } from "./key-cache.ts";
+import type { LastUsed } from "./last-used.ts";
+
+/** What an authenticator is made of. */
+export interface AuthenticatorOptions {
+  readonly operatorToken: string;
+  readonly services: readonly ServiceCredential[];
+  readonly peppers: readonly [Pepper, ...Pepper[]];
+  /** Finds the key that has one of these digests. */
+  readonly findKey: (digests: readonly Buffer[]) => Promise<ApiKey | undefined>;
+  readonly lastUsed: LastUsed;
+  readonly clock: Clock;
+}
+
+/** An authenticator that can be told when a key has changed. */
+export interface KeyAuthenticator extends Authenticator {
+  /** Forgets what is remembered of a key: from now on this core goes by the store. */
+  forget(keyId: string): void;
+}
+
+interface KnownKey {
+  readonly caller: Caller;
+  readonly revoked: boolean;
+  /** Infinity: never. */
+  readonly expiresAt: number;
+}
+
+const OPERATOR: Operator = { kind: "operator" };
+
+/** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */
+export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
+  const { peppers, findKey, lastUsed, clock } = options;
+  const cache = new KeyCache<KnownKey>(async (secret) => {
+    const key = await findKey(peppers.map((pepper) => digestOf(secret, pepper))).catch((error: unknown) => {
+      throw failure(
+        Reason.LEDGER_UNAVAILABLE,
+        "API keys cannot be checked at the moment.",
+        { retryAfter: durationOf(1000) },
+        error,
+      );
+    });
+    return key && knownKeyOf(key);
+  }, clock);
+  const operator = sha256(options.operatorToken);
+  const services = new Map(options.services.map((service) => [sha256(service.token).toString("latin1"), service]));
+
+  async function callerOfKey(secret: string): Promise<Caller> {
+    const answer = cache.get(secret);
+    const known = answer instanceof Promise ? await answer : answer;
+    if (!known) throw failure(Reason.UNAUTHENTICATED, "The API key is unknown.");
+    if (known.revoked) throw failure(Reason.UNAUTHENTICATED, "The API key has been revoked.");
+    if (known.expiresAt <= clock.now()) throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
+    lastUsed.note(known.caller.keyId);
+    return known.caller;
+  }
+
+  return {
+    async authenticate(credential, payingAccountId) {
+      if (isApiKey(credential)) return callerOfKey(credential);
+      const digest = sha256(credential);
+      if (timingSafeEqual(digest, operator)) return OPERATOR;
+      const service = services.get(digest.toString("latin1"));
+      if (service) return callerOfService(service, payingAccountId);
+      throw failure(Reason.UNAUTHENTICATED, "The credential is not a valid API key or token.");
+    },
+    forget(keyId) {
+      cache.forget((known) => known.caller.keyId === keyId);
+    },
+  };
+}
+
+function knownKeyOf(key: ApiKey): KnownKey {
+  return {
+    caller: { kind: "caller", accountId: key.accountId, keyId: key.id, ...(key.rpm ? { rpm: key.rpm } : {}) },
+    revoked: Boolean(key.revokedAt),
+    expiresAt: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function callerOfService(service: ServiceCredential, accountId: string | undefined): Caller {
+  if (accountId === undefined || accountId === "") {
+    throw failure(Reason.PERMISSION_DENIED, "A service token needs the id of the account that pays.");
+  }
+  if (service.accounts && !service.accounts.includes(accountId)) {
+    throw failure(Reason.PERMISSION_DENIED, `The service ${service.name} may not call on behalf of this account.`);
+  }
+  return { kind: "caller", accountId, keyId: "" };
+}
+
+function sha256(text: string): Buffer {
+  return hash("sha256", text, "buffer");
+}

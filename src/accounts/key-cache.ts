@@ -1,0 +1,87 @@
+import { hash } from "node:crypto";
+import type { Clock } from "../runtime/clock.ts";
+
+/** How old an answer may be: a second less than the time within which a revoked key stops everywhere. */
+const FRESH_MS = 9_000;
+/** From this age on an answer is fetched anew while the old one still serves, so that a key in use never waits. */
+const RENEW_MS = 4_000;
+const ABSENT_MS = 5_000;
+const MOST_ENTRIES = 100_000;
+const MOST_ABSENT = 10_000;
+
+interface Entry<T> {
+  readonly value: T | undefined;
+  /** When the fetch began, so that the answer is at most so old. */
+  readonly fetchedAt: number;
+}
+
+/**
+ * Remembers what a store answered about secrets for a few seconds, and never serves an older answer.
+ * One fetch a secret is under way at a time. The memory is bounded: the least recently fetched goes
+ * first. It holds hashes, not the secrets themselves.
+ */
+export class KeyCache<T> {
+  readonly #fetch: (secret: string) => Promise<T | undefined>;
+  readonly #clock: Clock;
+  readonly #present = new Map<string, Entry<T>>();
+  /** Apart, so that a flood of unknown keys does not push out known ones. */
+  readonly #absent = new Map<string, Entry<T>>();
+  readonly #underway = new Map<string, Promise<T | undefined>>();
+  /** Counts what was forgotten on purpose: a fetch that began before must not bring it back. */
+  #generation = 0;
+
+  constructor(fetch: (secret: string) => Promise<T | undefined>, clock: Clock) {
+    this.#fetch = fetch;
+    this.#clock = clock;
+  }
+
+  /** The store's answer, at most nine seconds old. */
+  get(secret: string): T | undefined | Promise<T | undefined> {
+    const key = hash("sha256", secret, "base64");
+    const now = this.#clock.monotonic();
+    const present = this.#present.get(key);
+    if (present && now - present.fetchedAt < FRESH_MS) {
+      // When that fails the next request asks again, and without an answer in time it fails too.
+      if (now - present.fetchedAt >= RENEW_MS) this.#load(key, secret, now).catch(() => {});
+      return present.value;
+    }
+    const absent = this.#absent.get(key);
+    if (absent && now - absent.fetchedAt < ABSENT_MS) return undefined;
+    return this.#load(key, secret, now);
+  }
+
+  /** Forgets the values that match, and makes sure that no fetch under way brings one back. */
+  forget(matches: (value: T) => boolean): void {
+    this.#generation++;
+    this.#underway.clear();
+    for (const [key, { value }] of this.#present) {
+      if (value !== undefined && matches(value)) this.#present.delete(key);
+    }
+  }
+
+  #load(key: string, secret: string, now: number): Promise<T | undefined> {
+    const underway = this.#underway.get(key);
+    if (underway) return underway;
+    const generation = this.#generation;
+    const fetching = this.#fetch(secret)
+      .then((value) => {
+        if (generation === this.#generation) this.#keep(key, { value, fetchedAt: now });
+        return value;
+      })
+      .finally(() => {
+        if (this.#underway.get(key) === fetching) this.#underway.delete(key);
+      });
+    this.#underway.set(key, fetching);
+    return fetching;
+  }
+
+  #keep(key: string, entry: Entry<T>): void {
+    this.#present.delete(key);
+    this.#absent.delete(key);
+    const [entries, most] = entry.value === undefined ? [this.#absent, MOST_ABSENT] : [this.#present, MOST_ENTRIES];
+    entries.set(key, entry);
+    if (entries.size <= most) return;
+    const [oldest] = entries.keys();
+    if (oldest !== undefined) entries.delete(oldest);
+  }
+}

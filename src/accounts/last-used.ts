@@ -1,0 +1,48 @@
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+
+const FLUSH_MS = 60_000;
+/** Keys whose times agree this closely are written together. */
+const PRECISION_MS = 10_000;
+
+/** Writes that keys were last used at about a time. */
+export type StoreLastUsed = (keyIds: readonly string[], at: Date) => Promise<void>;
+
+/** Notes when keys are used, and writes it down once a minute. */
+export class LastUsed {
+  readonly #store: StoreLastUsed;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #times = new Map<string, number>();
+  #cancelFlush: (() => void) | undefined;
+
+  constructor(store: StoreLastUsed, clock: Clock, logger: Logger) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  note(keyId: string): void {
+    this.#times.set(keyId, this.#clock.now());
+    this.#cancelFlush ??= this.#clock.after(FLUSH_MS, () => void this.flush());
+  }
+
+  /** Writes what has been noted since the last time. What cannot be written is dropped: it informs, no more. */
+  async flush(): Promise<void> {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    const times = this.#times;
+    this.#times = new Map();
+    const rounded = (at: number) => Math.floor(at / PRECISION_MS) * PRECISION_MS;
+    try {
+      for (const [at, used] of Map.groupBy(times, ([, at]) => rounded(at))) {
+        await this.#store(
+          used.map(([keyId]) => keyId),
+          new Date(at),
+        );
+      }
+    } catch (error) {
+      this.#logger.warn({ error: String(error) }, "the last use of keys was not written");
+    }
+  }
+}

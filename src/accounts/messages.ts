@@ -1,0 +1,58 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type AccountSchema, LotKind } from "#gen/accounts/v1/account_pb.js";
+import type { ApiKeySchema } from "#gen/accounts/v1/api_key_pb.js";
+import type { LotStatement, Statement } from "../metering/interface.ts";
+import type { Account } from "../storage/entities/account.ts";
+import type { ApiKey } from "../storage/entities/api-key.ts";
+
+/** An account and its money as the contract has it. */
+export function accountMessage(account: Account, statement: Statement): MessageInitShape<typeof AccountSchema> {
+  return {
+    id: account.id,
+    name: account.name,
+    createdAt: timestampFromDate(account.createdAt),
+    balancePicoUsd: statement.balance,
+    heldPicoUsd: statement.held,
+    debtPicoUsd: statement.debt,
+    paidTotalPicoUsd: statement.paidTotal,
+    freeOnly: statement.freeOnly,
+    maxKeys: account.maxKeys,
+    lots: statement.lots.map((lot) => ({
+      id: lot.id,
+      kind: lotKindOf(lot.kind),
+      grantedPicoUsd: BigInt(lot.granted),
+      remainingPicoUsd: BigInt(lot.remaining),
+      priceVersion: lot.priceVersion,
+      createdAt: timestampFromDate(lot.createdAt),
+      ...(lot.expiresAt ? { expiresAt: timestampFromDate(lot.expiresAt) } : {}),
+    })),
+  };
+}
+
+/** A key as the contract has it: nothing that could be used in its place. */
+export function apiKeyMessage(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
+  return {
+    id: key.id,
+    accountId: key.accountId,
+    name: key.name,
+    prefix: key.prefix,
+    last4: key.last4,
+    createdAt: timestampFromDate(key.createdAt),
+    ...(key.rpm ? { rpm: key.rpm } : {}),
+    ...(key.expiresAt ? { expiresAt: timestampFromDate(key.expiresAt) } : {}),
+    ...(key.revokedAt ? { revokedAt: timestampFromDate(key.revokedAt) } : {}),
+    ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),
+  };
+}
+
+function lotKindOf(kind: LotStatement["kind"]): LotKind {
+  switch (kind) {
+    case "free":
+      return LotKind.FREE;
+    case "grant":
+      return LotKind.GRANT;
+    case "paid":
+      return LotKind.PAID;
+  }
+}

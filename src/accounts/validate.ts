@@ -1,0 +1,43 @@
+import { validate as isUuid } from "uuid";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../errors.ts";
+import { formatUsd, MAX_PICO_USD } from "../money.ts";
+
+const LONGEST_NAME = 200;
+
+/** An id that can be looked up. Throws what an unknown one would: ACCOUNT_NOT_FOUND or KEY_NOT_FOUND. */
+export function requireId(id: string, what: "account" | "key"): string {
+  if (isUuid(id)) return id;
+  throw what === "account"
+    ? failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.")
+    : failure(Reason.KEY_NOT_FOUND, "There is no such key.");
+}
+
+/** A label for people. */
+export function requireName(name: string): string {
+  if (name.length <= LONGEST_NAME) return name;
+  throw invalid("name", `A name may have at most ${LONGEST_NAME} characters.`);
+}
+
+/** The name that makes a movement of money idempotent. */
+export function requireReference(reference: string): string {
+  if (reference.length > 0 && reference.length <= LONGEST_NAME) return reference;
+  throw invalid("reference", `A reference must have 1 to ${LONGEST_NAME} characters.`);
+}
+
+/** An amount of pico-USD that one movement may have. */
+export function requireAmount(amount: bigint): number {
+  if (amount > 0n && amount <= MAX_PICO_USD) return Number(amount);
+  throw invalid("amount_pico_usd", `An amount must be above zero and at most ${formatUsd(MAX_PICO_USD)} USD.`);
+}
+
+/** A whole number from 1 up to a bound. */
+export function requireCount(field: string, value: number, most: number): number {
+  if (value >= 1 && value <= most) return value;
+  throw invalid(field, `${field} must be from 1 to ${most}.`);
+}
+
+/** An INVALID_ARGUMENT about one field. */
+export function invalid(field: string, message: string): Error {
+  return failure(Reason.INVALID_ARGUMENT, message, { parameter: field });
+}

@@ -1,0 +1,198 @@
+import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Client, createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { LotKind } from "#gen/accounts/v1/account_pb.js";
+import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { createAccountsService } from "../../src/accounts/accounts-service.ts";
+import { ApiKeys } from "../../src/accounts/api-keys.ts";
+import type { Principal } from "../../src/accounts/interface.ts";
+import { defaultConfig } from "../../src/config/load.ts";
+import { detailOf } from "../../src/errors.ts";
+import { createDirectTransport } from "../../src/grpc/direct-transport.ts";
+import { registration } from "../../src/grpc/registration.ts";
+import { principalKey } from "../../src/interceptors/principal.ts";
+import { ratePolicyOf } from "../../src/metering/rate-limits/max-rpm.ts";
+import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
+import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { createFakeFunds } from "./fake-funds.ts";
+
+const USD = 10n ** 12n;
+const clock = new FakeClock();
+const forgotten: string[] = [];
+let principal: Principal = { kind: "operator" };
+let storage: Storage;
+let funds: ReturnType<typeof createFakeFunds>;
+let client: Client<typeof AccountsService>;
+beforeAll(async () => {
+  storage = await openStorage("sqlite::memory:");
+  funds = createFakeFunds(storage, clock);
+  const rateLimits = createRateLimits({
+    policy: ratePolicyOf(defaultConfig()),
+    windows: new MemoryWindows(clock),
+    standing: (accountId) => funds.statement(accountId),
+    clock,
+  });
+  const implementation = createAccountsService({
+    accounts: new Accounts(storage),
+    keys: new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: { version: 1, secret: "p" } }),
+    funds,
+    rateLimits,
+    clock,
+    random: systemRandom,
+    forgetKey: (id) => void forgotten.push(id),
+    maxKeys: 20,
+    freeGrant: Number(USD),
+  });
+  const transport = createDirectTransport(
+    [registration(AccountsService, implementation)],
+    [
+      (next) => (request) => {
+        request.contextValues.set(principalKey, principal);
+        return next(request);
+      },
+    ],
+  );
+  client = createClient(AccountsService, transport);
+});
+afterAll(() => storage.close());
+
+async function detail(answer: Promise<unknown>) {
+  return answer.then(
+    () => undefined,
+    (error: unknown) => detailOf(error),
+  );
+}
+
+async function newAccount(): Promise<string> {
+  return (await client.createAccount({ name: "A" })).account?.id ?? "";
+}
+
+test("a new account has the free tier's money", async () => {
+  const { account } = await client.createAccount({ name: "Ada", maxKeys: 2 });
+  expect(account).toMatchObject({ name: "Ada", maxKeys: 2, balancePicoUsd: USD, freeOnly: true, paidTotalPicoUsd: 0n });
+  expect(account?.lots).toMatchObject([{ kind: LotKind.FREE, grantedPicoUsd: USD, remainingPicoUsd: USD }]);
+  expect(account?.createdAt && timestampDate(account.createdAt).getTime()).toBe(clock.now());
+  expect((await client.getAccount({ accountId: account?.id ?? "" })).account).toEqual(account);
+});
+
+test("accounts are listed in pages, oldest first", async () => {
+  const made = [await newAccount(), await newAccount(), await newAccount()];
+  const listed: string[] = [];
+  let pageToken = "";
+  do {
+    const page = await client.listAccounts({ pageSize: 2, pageToken });
+    expect(page.accounts.length).toBeLessThanOrEqual(2);
+    listed.push(...page.accounts.map((account) => account.id));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  expect(listed.slice(-3)).toEqual(made);
+  expect(new Set(listed).size).toBe(listed.length);
+});
+
+test("label and bound change apart", async () => {
+  const accountId = await newAccount();
+  expect((await client.updateAccount({ accountId, maxKeys: 5 })).account).toMatchObject({ name: "A", maxKeys: 5 });
+  expect((await client.updateAccount({ accountId, name: "B" })).account).toMatchObject({ name: "B", maxKeys: 5 });
+  expect((await client.updateAccount({ accountId })).account).toMatchObject({ name: "B", maxKeys: 5 });
+});
+
+test("payments and grants become lots", async () => {
+  const accountId = await newAccount();
+  const paid = await client.topUp({ accountId, amountPicoUsd: 10n * USD, reference: "pay" });
+  expect(paid).toMatchObject({ accountId, balancePicoUsd: 11n * USD });
+  const expiresAt = timestampFromMs(clock.now() + 1000);
+  await client.grant({ accountId, amountPicoUsd: 2n * USD, reference: "gift", expiresAt });
+  const { account } = await client.getAccount({ accountId });
+  expect(account).toMatchObject({ balancePicoUsd: 13n * USD, paidTotalPicoUsd: 10n * USD, freeOnly: false });
+  expect(account?.lots.map((lot) => lot.kind)).toEqual([LotKind.FREE, LotKind.PAID, LotKind.GRANT]);
+  expect(account?.lots[1]?.id).toBe(paid.lotId);
+  expect(account?.lots[2]?.expiresAt).toEqual(expiresAt);
+});
+
+test("a key is shown once, listed without its secret, rotated and revoked", async () => {
+  const accountId = await newAccount();
+  const made = await client.createKey({ accountId, name: "laptop", rpm: 5 });
+  expect(made.secret).toMatch(/^tg-[0-9A-Za-z]{49}$/);
+  expect(made.key).toMatchObject({ accountId, name: "laptop", rpm: 5, last4: made.secret.slice(-4) });
+  const keyId = made.key?.id ?? "";
+
+  const rotated = await client.rotateKey({ keyId, overlap: durationFromMs(1000) });
+  expect(rotated.secret).not.toBe(made.secret);
+  const { keys } = await client.listKeys({ accountId });
+  expect(keys.map((key) => key.id)).toEqual([keyId, rotated.key?.id]);
+  expect(keys[0]?.expiresAt && timestampDate(keys[0].expiresAt).getTime()).toBe(clock.now() + 1000);
+
+  const revoked = await client.revokeKey({ keyId: rotated.key?.id ?? "" });
+  expect(revoked.key?.revokedAt).toBeDefined();
+  expect((await client.setKeyRateLimit({ keyId, rpm: 9 })).key?.rpm).toBe(9);
+  expect((await client.setKeyRateLimit({ keyId })).key?.rpm).toBeUndefined();
+  expect(forgotten).toEqual([keyId, rotated.key?.id, keyId, keyId]);
+});
+
+test("the overlap of a rotation is a day unless it is given", async () => {
+  const { key } = await client.createKey({ accountId: await newAccount() });
+  await client.rotateKey({ keyId: key?.id ?? "" });
+  const { keys } = await client.listKeys({ accountId: key?.accountId ?? "" });
+  expect(keys[0]?.expiresAt && timestampDate(keys[0].expiresAt).getTime()).toBe(clock.now() + 86_400_000);
+});
+
+test("a caller learns about its own key", async () => {
+  const accountId = await newAccount();
+  const { key } = await client.createKey({ accountId });
+  principal = { kind: "caller", accountId, keyId: key?.id ?? "" };
+  const status = await client.getKeyStatus({});
+  expect(status).toMatchObject({ accountId, balancePicoUsd: USD, freeOnly: true, key: { id: key?.id } });
+  expect(status.rateLimit).toMatchObject({ limit: 20, remaining: 20 });
+  principal = { kind: "caller", accountId, keyId: "" };
+  expect((await client.getKeyStatus({})).key).toBeUndefined();
+  principal = { kind: "operator" };
+  expect((await detail(client.getKeyStatus({})))?.reason).toBe(Reason.PERMISSION_DENIED);
+});
+
+test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) => {
+  const noAccount = [
+    () => client.getAccount({ accountId: id }),
+    () => client.updateAccount({ accountId: id, name: "x" }),
+    () => client.topUp({ accountId: id, amountPicoUsd: USD, reference: v7() }),
+    () => client.createKey({ accountId: id }),
+    () => client.listKeys({ accountId: id }),
+  ];
+  for (const call of noAccount) expect((await detail(call()))?.reason).toBe(Reason.ACCOUNT_NOT_FOUND);
+  const noKey = [
+    () => client.rotateKey({ keyId: id }),
+    () => client.revokeKey({ keyId: id }),
+    () => client.setKeyRateLimit({ keyId: id }),
+  ];
+  for (const call of noKey) expect((await detail(call()))?.reason).toBe(Reason.KEY_NOT_FOUND);
+});
+
+test("wrong fields are named", async () => {
+  const accountId = await newAccount();
+  const movement = { accountId, amountPicoUsd: USD, reference: "r" };
+  const { key } = await client.createKey({ accountId });
+  const keyId = key?.id ?? "";
+  const refused: [() => Promise<unknown>, string][] = [
+    [() => client.createAccount({ name: "x".repeat(201) }), "name"],
+    [() => client.createAccount({ maxKeys: 0 }), "max_keys"],
+    [() => client.updateAccount({ accountId, maxKeys: 10_001 }), "max_keys"],
+    [() => client.topUp({ ...movement, amountPicoUsd: 0n }), "amount_pico_usd"],
+    [() => client.topUp({ ...movement, amountPicoUsd: -1n }), "amount_pico_usd"],
+    [() => client.topUp({ ...movement, amountPicoUsd: 2n ** 53n }), "amount_pico_usd"],
+    [() => client.topUp({ ...movement, reference: "" }), "reference"],
+    [() => client.grant({ ...movement, expiresAt: timestampFromMs(clock.now()) }), "expires_at"],
+    [() => client.createKey({ accountId, rpm: 0 }), "rpm"],
+    [() => client.setKeyRateLimit({ keyId, rpm: 4_000_000_000 }), "rpm"],
+    [() => client.rotateKey({ keyId, overlap: durationFromMs(-1) }), "overlap"],
+    [() => client.rotateKey({ keyId, overlap: durationFromMs(366 * 86_400_000) }), "overlap"],
+  ];
+  for (const [call, parameter] of refused) {
+    expect(await detail(call())).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter });
+  }
+  expect(funds.credits.filter((credit) => credit.accountId === accountId)).toEqual([]);
+});

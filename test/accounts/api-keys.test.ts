@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { digestOf } from "../../src/accounts/api-key.ts";
+import { ApiKeys } from "../../src/accounts/api-keys.ts";
+import { detailOf } from "../../src/errors.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import { Account } from "../../src/storage/entities/account.ts";
+import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+
+const pepper = { version: 3, secret: "pepper" };
+const HOUR = 3_600_000;
+
+async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
+  return answer.then(
+    () => undefined,
+    (error: unknown) => detailOf(error)?.reason,
+  );
+}
+
+let server: PostgresqlServer;
+beforeAll(async () => {
+  server = await startPostgresql();
+}, 60_000);
+afterAll(() => server.stop());
+
+describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
+  let storage: Storage;
+  let clock: FakeClock;
+  let keys: ApiKeys;
+  beforeAll(async () => {
+    storage = await openStorage(dialect === "sqlite" ? "sqlite::memory:" : await server.createDatabase());
+    clock = new FakeClock();
+    keys = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper });
+  }, 60_000);
+  afterAll(() => storage.close());
+
+  async function account(maxKeys = 3): Promise<string> {
+    const id = v7();
+    const facts = { id, name: "", maxKeys, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n };
+    await storage.orm.em.fork().insert(Account, facts);
+    return id;
+  }
+
+  test("a key is found by its digest; its secret is nowhere", async () => {
+    const accountId = await account();
+    const { key, secret } = await keys.create(accountId, "laptop", 7);
+    const digest = digestOf(secret, pepper);
+    const found = await keys.find([digestOf(secret, { version: 1, secret: "another" }), digest]);
+    expect(found).toMatchObject({ id: key.id, accountId, name: "laptop", rpm: 7, pepperVersion: 3 });
+    expect(found).toMatchObject({ prefix: secret.slice(0, 7), last4: secret.slice(-4) });
+    expect(JSON.stringify(await storage.orm.em.getConnection().execute("select * from api_key"))).not.toContain(secret);
+    expect(await keys.find([digestOf("another", pepper)])).toBeUndefined();
+  });
+
+  test("an account has at most its number of keys, however many are asked for at once", async () => {
+    const accountId = await account(3);
+    await keys.create(accountId, "", undefined);
+    await keys.create(accountId, "", undefined);
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, () => reasonOf(keys.create(accountId, "", undefined))),
+    );
+    expect(outcomes.filter((reason) => reason === undefined)).toHaveLength(1);
+    expect(outcomes.filter((reason) => reason === Reason.KEY_LIMIT_REACHED)).toHaveLength(49);
+    expect(await keys.list(accountId)).toHaveLength(3);
+  });
+
+  test("ended keys make room", async () => {
+    const accountId = await account(1);
+    const first = await keys.create(accountId, "", undefined);
+    await keys.revoke(first.key.id);
+    const second = await keys.create(accountId, "", undefined);
+    expect((await keys.list(accountId)).map((key) => key.id)).toEqual([first.key.id, second.key.id]);
+  });
+
+  test("a rotated key works on for the overlap and does not count", async () => {
+    const accountId = await account(1);
+    const { key: old } = await keys.create(accountId, "server", 9);
+    const { key: next } = await keys.rotate(old.id, HOUR);
+    expect(next).toMatchObject({ accountId, name: "server", rpm: 9, rotatedFrom: old.id });
+    expect(next.expiresAt ?? null).toBeNull();
+    expect((await keys.get(old.id)).expiresAt?.getTime()).toBe(clock.now() + HOUR);
+    expect(await reasonOf(keys.create(accountId, "", undefined))).toBe(Reason.KEY_LIMIT_REACHED);
+    expect(await reasonOf(keys.rotate(old.id, HOUR))).toBe(Reason.KEY_STATE_CONFLICT);
+    // The chain of overlaps does not grow; an emergency may cut it short.
+    expect(await reasonOf(keys.rotate(next.id, HOUR))).toBe(Reason.KEY_STATE_CONFLICT);
+    const { key: third } = await keys.rotate(next.id, 0);
+    expect((await keys.get(next.id)).expiresAt?.getTime()).toBe(clock.now());
+    clock.advance(HOUR);
+    expect((await keys.rotate(third.id, HOUR)).key.rotatedFrom).toBe(third.id);
+  });
+
+  test("of many rotations of a key one succeeds", async () => {
+    const { key } = await keys.create(await account(), "", undefined);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => reasonOf(keys.rotate(key.id, HOUR))));
+    expect(outcomes.filter((reason) => reason === undefined)).toHaveLength(1);
+  });
+
+  test("a revoked key stays revoked and cannot be rotated", async () => {
+    const { key } = await keys.create(await account(), "", undefined);
+    const revokedAt = (await keys.revoke(key.id)).revokedAt?.getTime();
+    expect(revokedAt).toBe(clock.now());
+    clock.advance(1000);
+    expect((await keys.revoke(key.id)).revokedAt?.getTime()).toBe(revokedAt);
+    expect(await reasonOf(keys.rotate(key.id, 0))).toBe(Reason.KEY_STATE_CONFLICT);
+  });
+
+  test("a key's own limit can be set and taken away", async () => {
+    const { key } = await keys.create(await account(), "", undefined);
+    await keys.setRpm(key.id, 500);
+    expect((await keys.get(key.id)).rpm).toBe(500);
+    await keys.setRpm(key.id, undefined);
+    expect((await keys.get(key.id)).rpm ?? null).toBeNull();
+  });
+
+  test("the last use only moves forward", async () => {
+    const { key } = await keys.create(await account(), "", undefined);
+    const [earlier, later] = [new Date(clock.now() + 1000), new Date(clock.now() + 2000)];
+    await keys.storeLastUsed([key.id, v7()], later);
+    await keys.storeLastUsed([key.id], earlier);
+    expect((await keys.get(key.id)).lastUsedAt).toEqual(later);
+  });
+
+  test("unknown ids are told apart", async () => {
+    expect(await reasonOf(keys.create(v7(), "", undefined))).toBe(Reason.ACCOUNT_NOT_FOUND);
+    expect(await reasonOf(keys.get(v7()))).toBe(Reason.KEY_NOT_FOUND);
+    expect(await reasonOf(keys.rotate(v7(), 0))).toBe(Reason.KEY_NOT_FOUND);
+    expect(await reasonOf(keys.revoke(v7()))).toBe(Reason.KEY_NOT_FOUND);
+    expect(await reasonOf(keys.setRpm(v7(), 1))).toBe(Reason.KEY_NOT_FOUND);
+  });
+});

@@ -1,0 +1,155 @@
+import { expect, test } from "@jest/globals";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { digestOf, newApiKey } from "../../src/accounts/api-key.ts";
+import { createAuthenticator } from "../../src/accounts/authenticator.ts";
+import { LastUsed } from "../../src/accounts/last-used.ts";
+import { detailOf } from "../../src/errors.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import type { ApiKey } from "../../src/storage/entities/api-key.ts";
+import { FakeClock } from "../fake-clock.ts";
+
+const peppers = [
+  { version: 2, secret: "new pepper" },
+  { version: 1, secret: "old pepper" },
+] as const;
+
+function setUp() {
+  const clock = new FakeClock();
+  const stored = new Map<string, Partial<ApiKey>>();
+  let reads = 0;
+  const used = new Set<string>();
+  const quiet = () => {};
+  const lastUsed = new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet });
+  lastUsed.note = (keyId) => void used.add(keyId);
+  const authenticator = createAuthenticator({
+    operatorToken: "the operator's token",
+    services: [
+      { name: "billing", token: "billing token" },
+      { name: "batch", token: "batch token", accounts: ["a1"] },
+    ],
+    peppers,
+    findKey: async (digests) => {
+      reads++;
+      for (const digest of digests) {
+        const key = stored.get(digest.toString("hex"));
+        if (key) return key as ApiKey;
+      }
+      return undefined;
+    },
+    lastUsed,
+    clock,
+  });
+  const add = (facts: Partial<ApiKey> = {}, pepper: (typeof peppers)[number] = peppers[0]) => {
+    const secret = newApiKey("tg-", systemRandom);
+    const key: Partial<ApiKey> = { id: "k1", accountId: "a1", rpm: null, expiresAt: null, revokedAt: null, ...facts };
+    stored.set(digestOf(secret, pepper).toString("hex"), key);
+    return { secret, key };
+  };
+  return { authenticator, add, clock, used, reads: () => reads };
+}
+
+async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
+  return answer.then(
+    () => undefined,
+    (error: unknown) => detailOf(error)?.reason,
+  );
+}
+
+test("an API key is its account's caller, read once", async () => {
+  const { authenticator, add, used, reads } = setUp();
+  const { secret } = add();
+  for (let i = 0; i < 5; i++) {
+    expect(await authenticator.authenticate(secret, undefined)).toEqual({
+      kind: "caller",
+      accountId: "a1",
+      keyId: "k1",
+    });
+  }
+  expect(reads()).toBe(1);
+  expect(used).toEqual(new Set(["k1"]));
+});
+
+test("a key's own limit comes with it", async () => {
+  const { authenticator, add } = setUp();
+  expect(await authenticator.authenticate(add({ rpm: 7 }).secret, undefined)).toMatchObject({ rpm: 7 });
+});
+
+test("a key cannot name another payer", async () => {
+  const { authenticator, add } = setUp();
+  expect(await authenticator.authenticate(add().secret, "a2")).toMatchObject({ accountId: "a1" });
+});
+
+test("a key made with the pepper before is still known", async () => {
+  const { authenticator, add } = setUp();
+  expect(await authenticator.authenticate(add({}, peppers[1]).secret, undefined)).toMatchObject({ keyId: "k1" });
+});
+
+test("a mistyped key is refused without asking the store", async () => {
+  const { authenticator, add, reads } = setUp();
+  const { secret } = add();
+  const typo = secret.slice(0, 10) + (secret[10] === "a" ? "b" : "a") + secret.slice(11);
+  for (const wrong of [typo, "", "tg-", "sk-something", secret.slice(0, -1)]) {
+    expect(await reasonOf(authenticator.authenticate(wrong, undefined))).toBe(Reason.UNAUTHENTICATED);
+  }
+  expect(reads()).toBe(0);
+});
+
+test("unknown, revoked and expired keys are refused, each with its own words", async () => {
+  const { authenticator, add, clock } = setUp();
+  await expect(authenticator.authenticate(newApiKey("tg-", systemRandom), undefined)).rejects.toThrow("unknown");
+  await expect(authenticator.authenticate(add({ revokedAt: new Date() }).secret, undefined)).rejects.toThrow("revoked");
+  const expiring = add({ expiresAt: new Date(clock.now() + 1000) }).secret;
+  await authenticator.authenticate(expiring, undefined);
+  clock.advance(1000); // the answer remembered is fresh, but the key has run out
+  await expect(authenticator.authenticate(expiring, undefined)).rejects.toThrow("expired");
+});
+
+test("a revoked key stops at once on this core and within ten seconds on others", async () => {
+  const { authenticator, add, clock } = setUp();
+  const { secret, key } = add();
+  await authenticator.authenticate(secret, undefined);
+  key.revokedAt = new Date();
+  expect(await reasonOf(authenticator.authenticate(secret, undefined))).toBeUndefined(); // this core was not told
+  clock.advance(9_000);
+  expect(await reasonOf(authenticator.authenticate(secret, undefined))).toBe(Reason.UNAUTHENTICATED);
+
+  const other = add({ id: "k2" });
+  await authenticator.authenticate(other.secret, undefined);
+  other.key.revokedAt = new Date();
+  authenticator.forget("k2");
+  expect(await reasonOf(authenticator.authenticate(other.secret, undefined))).toBe(Reason.UNAUTHENTICATED);
+});
+
+test("the operator's token is the operator", async () => {
+  const { authenticator } = setUp();
+  expect(await authenticator.authenticate("the operator's token", undefined)).toEqual({ kind: "operator" });
+  expect(await reasonOf(authenticator.authenticate("the operator's token ", undefined))).toBe(Reason.UNAUTHENTICATED);
+});
+
+test("a service token calls for the account that it names, if it may", async () => {
+  const { authenticator } = setUp();
+  expect(await authenticator.authenticate("billing token", "a9")).toEqual({
+    kind: "caller",
+    accountId: "a9",
+    keyId: "",
+  });
+  expect(await reasonOf(authenticator.authenticate("batch token", "a1"))).toBeUndefined();
+  expect(await reasonOf(authenticator.authenticate("batch token", "a2"))).toBe(Reason.PERMISSION_DENIED);
+  expect(await reasonOf(authenticator.authenticate("billing token", undefined))).toBe(Reason.PERMISSION_DENIED);
+});
+
+test("a store that is away is not the key's fault", async () => {
+  const clock = new FakeClock();
+  const quiet = () => {};
+  const authenticator = createAuthenticator({
+    operatorToken: "t",
+    services: [],
+    peppers,
+    findKey: () => Promise.reject(new Error("connection refused")),
+    lastUsed: new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet }),
+    clock,
+  });
+  expect(await reasonOf(authenticator.authenticate(newApiKey("tg-", systemRandom), undefined))).toBe(
+    Reason.LEDGER_UNAVAILABLE,
+  );
+});

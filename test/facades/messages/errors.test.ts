@@ -1,0 +1,91 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { expect, test } from "@jest/globals";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { RequestError } from "../../../facades/http/request-error.ts";
+import { errorOf } from "../../../facades/messages/errors.ts";
+import { durationOf, type ErrorFacts, failure } from "../../../src/errors.ts";
+
+function answerTo(error: unknown) {
+  const { status, body, headers } = errorOf(error, "req_r1");
+  const { type, error: told, request_id } = JSON.parse(body);
+  expect(type).toBe("error");
+  expect(request_id).toBe("req_r1");
+  return { status, type: told.type, message: told.message, headers };
+}
+
+const soon: ErrorFacts = { retryAfter: durationOf(2_400) };
+
+test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
+  [Reason.INVALID_ARGUMENT, 400, "invalid_request_error", {}, {}],
+  [Reason.UNSUPPORTED, 400, "invalid_request_error", {}, {}],
+  [Reason.INPUT_TOO_LONG, 400, "invalid_request_error", {}, {}],
+  [Reason.CONTEXT_LENGTH_EXCEEDED, 400, "invalid_request_error", {}, {}],
+  [Reason.BALANCE_EXHAUSTED, 400, "invalid_request_error", {}, {}],
+  [Reason.UNAUTHENTICATED, 401, "authentication_error", {}, {}],
+  [Reason.PERMISSION_DENIED, 403, "permission_error", {}, {}],
+  [Reason.MODEL_NOT_FOUND, 404, "not_found_error", {}, {}],
+  [Reason.MODEL_KIND_MISMATCH, 404, "not_found_error", {}, {}],
+  [Reason.DUPLICATE_REQUEST, 409, "invalid_request_error", {}, { "x-should-retry": "false" }],
+  [Reason.RATE_LIMITED, 429, "rate_limit_error", soon, { "retry-after": "3" }],
+  [Reason.BALANCE_HELD, 429, "rate_limit_error", soon, { "retry-after": "3" }],
+  [Reason.AUTHENTICATION_THROTTLED, 429, "rate_limit_error", soon, { "retry-after": "3" }],
+  [Reason.FREE_TIER_LIMITED, 429, "rate_limit_error", soon, { "retry-after": "3", "x-should-retry": "false" }],
+  [Reason.ENGINE_FAILED, 502, "api_error", {}, {}],
+  [Reason.LEDGER_UNAVAILABLE, 503, "api_error", soon, { "retry-after": "3" }],
+  [Reason.LEDGER_UNAVAILABLE, 503, "api_error", {}, { "retry-after": "1" }],
+  [Reason.TIMEOUT, 504, "timeout_error", {}, {}],
+  [Reason.OVERLOADED, 529, "overloaded_error", soon, { "retry-after": "3" }],
+  [Reason.SHUTTING_DOWN, 529, "overloaded_error", {}, { "retry-after": "1" }],
+])("reason %j is %i %s", (reason, status, type, facts, headers) => {
+  expect(answerTo(failure(reason, "So it is.", facts))).toEqual({ status, type, message: "So it is.", headers });
+});
+
+test.each([
+  [0, "1"],
+  [1, "1"],
+  [1_000, "1"],
+  [1_001, "2"],
+  [59_500, "60"],
+  [90_000, "60"],
+])("a delay of %i ms is retry-after %s", (ms, seconds) => {
+  const { headers } = answerTo(failure(Reason.RATE_LIMITED, "", { retryAfter: durationOf(ms) }));
+  expect(headers).toEqual({ "retry-after": seconds });
+});
+
+test.each<[ErrorFacts, string]>([
+  [{ limit: 100n, actual: 120n }, "prompt is too long: 120 tokens > 100 maximum"],
+  [{ limit: 100n, actual: 120n, requestedOutput: 50n }, "prompt is too long: 120 tokens > 100 maximum"],
+  [
+    { limit: 100n, actual: 80n, requestedOutput: 50n },
+    "input length and `max_tokens` exceed context limit: 80 + 50 > 100, decrease input length or `max_tokens` and try again",
+  ],
+  [{ limit: 100n }, "As the engine says."],
+])("a context passed by %j", (facts, message) => {
+  const error = failure(Reason.CONTEXT_LENGTH_EXCEEDED, "As the engine says.", facts);
+  expect(answerTo(error).message).toBe(message);
+});
+
+test.each([
+  [400, "invalid_request_error"],
+  [404, "not_found_error"],
+  [405, "invalid_request_error"],
+  [413, "request_too_large"],
+  [415, "invalid_request_error"],
+] as const)("a request refused with %i is a %s", (status, type) => {
+  const error = new RequestError(status, "No.", "messages");
+  expect(answerTo(error)).toEqual({ status, type, message: "No.", headers: {} });
+});
+
+test.each<[string, unknown, number, string]>([
+  ["an Error", new Error("a secret"), 500, "api_error"],
+  ["a string", "a secret", 500, "api_error"],
+  ["nothing", undefined, 500, "api_error"],
+  ["INTERNAL", new ConnectError("a secret", Code.Internal), 500, "api_error"],
+  ["another service's reason", failure(Reason.ACCOUNT_NOT_FOUND, "a secret"), 500, "api_error"],
+  ["UNAVAILABLE", new ConnectError("a secret", Code.Unavailable), 503, "api_error"],
+  ["DEADLINE_EXCEEDED", new ConnectError("a secret", Code.DeadlineExceeded), 504, "timeout_error"],
+])("%s, which nobody meant, tells nothing", (_, error, status, type) => {
+  const answer = answerTo(error);
+  expect(answer).toMatchObject({ status, type });
+  expect(answer.message).not.toContain("secret");
+});
