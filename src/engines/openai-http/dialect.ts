@@ -1,5 +1,6 @@
 import type { EngineName } from "../../config/schema.ts";
 import type { EngineLoad, EngineRequest } from "../interface.ts";
+import type { WireUsage } from "./usage.ts";
 
 /** Fields of a request body. */
 export type Fields = Record<string, unknown>;
@@ -19,7 +20,7 @@ export interface Dialect {
   /** Other fields that this engine alone takes: running usage, cache salt. */
   readonly fields: (request: EngineRequest) => Fields;
   /** Reads the engine's own running count, where the common `usage` is absent from a chunk. */
-  readonly readUsage?: (chunk: Fields) => unknown;
+  readonly readUsage?: (chunk: Fields) => WireUsage | undefined;
   /** Answers 200 when the engine can take work. */
   readonly healthPath: string;
   /** Counts a prompt's tokens. Undefined: the engine cannot tell. */

@@ -53,33 +53,42 @@ export function readError(body: unknown): EngineError {
   return { message, type, code, overflow: overflowOf(message, type, fields) };
 }
 
+/** As vLLM of several years, SGLang, llama-server and TensorRT-LLM put it. */
 const overflowing =
-  /maximum context length|context length is only|longer than the (model's|maximum) (context|model) length|exceeds the (model's|available) context|context size|input length/i;
+  /maximum context length|context length is only|longer than the (model's|maximum) (context|model) length|exceeds the (model's|available) context|context size|input length|cannot be greater than max_model_len/i;
 
 function overflowOf(message: string, type: string, fields: Record<string, unknown>): Overflow | undefined {
   if (type === "exceed_context_size_error") {
-    return { limit: numberOf(fields.n_ctx), actual: numberOf(fields.n_prompt_tokens) }; // llama-server
+    return { limit: numberOf(fields.n_ctx), actual: numberOf(fields.n_prompt_tokens) };
   }
   if (!overflowing.test(message)) return undefined;
-  return {
-    limit:
-      numberIn(message, /maximum context length is (\d+)/i) ??
-      numberIn(message, /context length is only (\d+)/i) ??
-      numberIn(message, /(?:context|model) length (?:of |\()(\d+)/i),
-    // vLLM counts only up to the limit and says "at least" then; that is no count of the prompt.
-    actual:
-      numberIn(message, /prompt contains (\d+) input tokens/i) ??
-      numberIn(message, /passed (\d+) input tokens/i) ??
-      numberIn(message, /\((\d+) in the (?:messages|prompt)/i) ??
-      numberIn(message, /(?:resulted in|prompt \(length|input \() ?(\d+)/i) ??
-      numberIn(message, /input length (?:of )?\(?(\d+)/i),
-    requestedOutput:
-      numberIn(message, /requested (\d+) output tokens/i) ?? numberIn(message, /, (\d+) (?:in|for) the completion/i),
-  };
+  const limit = numberIn(message, [
+    /maximum context length is (\d+)/i,
+    /context length is only (\d+)/i,
+    /(?:context|model) length (?:of |\()(\d+)/i,
+    /max_model_len=(?:\w+=)?(\d+)/i,
+  ]);
+  const requestedOutput = numberIn(message, [
+    /requested (\d+) output tokens/i,
+    /(\d+) (?:in|for) the completion/i,
+    /max(?:_completion)?_tokens=(\d+)/i,
+  ]);
+  const actual = numberIn(message, [
+    /prompt contains (\d+) input tokens/i,
+    /passed (\d+) input tokens/i,
+    /\((\d+) in the (?:messages|prompt)/i,
+    /resulted in (\d+)/i,
+    /(?:prompt|input) \((?:length )?(\d+)/i,
+    /input length (?:of )?\(?(\d+)/i,
+  ]);
+  // vLLM counts no further than one token past the limit: that says nothing about the prompt.
+  const cut = limit !== undefined && actual === limit - (requestedOutput ?? 0) + 1;
+  return { limit, requestedOutput, actual: cut ? undefined : actual };
 }
 
-function numberIn(text: string, pattern: RegExp): number | undefined {
-  const digits = pattern.exec(text)?.[1];
+/** The number that the first fitting pattern catches. */
+function numberIn(text: string, patterns: readonly RegExp[]): number | undefined {
+  const digits = patterns.map((pattern) => pattern.exec(text)?.[1]).find((caught) => caught !== undefined);
   return digits === undefined ? undefined : Number(digits);
 }
 

@@ -38,7 +38,6 @@ interface Delta {
 export class ChunkReader implements StreamReader {
   complete = false;
   readonly #where: string;
-  readonly #request: EngineRequest;
   readonly #dialect: Dialect;
   readonly #splitter: ThinkSplitter | undefined;
   readonly #onReasoning: () => void;
@@ -47,6 +46,9 @@ export class ChunkReader implements StreamReader {
   #events: GenerationEvent[] = [];
   #usage: EngineUsage | undefined;
   #finish: FinishReason | undefined;
+  /** Whether the count is that of the whole answer. */
+  #counted = false;
+  #answered = false;
   #reasoned = false;
   /** Whether something was read since the last output. */
   #fresh = false;
@@ -63,7 +65,6 @@ export class ChunkReader implements StreamReader {
     onReasoning: () => void,
   ) {
     this.#where = where;
-    this.#request = request;
     this.#dialect = dialect;
     this.#splitter = splitter;
     this.#onReasoning = onReasoning;
@@ -79,6 +80,7 @@ export class ChunkReader implements StreamReader {
     this.#fresh = false;
     const events = this.#events;
     this.#events = [];
+    this.#answered ||= events.length > 0;
     return {
       events,
       ...(this.#usage !== undefined && { usage: this.#usage }),
@@ -104,10 +106,19 @@ export class ChunkReader implements StreamReader {
   #readChunk(chunk: Chunk): void {
     if (chunk.error) throw streamFailure(this.#where, chunk.error);
     this.#fresh = true;
-    const usage = chunk.usage ?? (this.#dialect.readUsage?.(chunk as Fields) as WireUsage | undefined);
-    if (usage) this.#usage = readUsage(usage, this.#usage, this.#request.maxOutputTokens) ?? this.#usage;
     const choice = chunk.choices?.[0];
     if (choice !== undefined) this.#readChoice(choice);
+    const usage = chunk.usage ?? this.#dialect.readUsage?.(chunk as Fields);
+    if (usage) this.#readUsage(usage);
+  }
+
+  /** A count that cannot be true is passed over: the one before it holds, or there is none. */
+  #readUsage(wire: WireUsage): void {
+    const usage = readUsage(wire, this.#usage);
+    if (usage === undefined) return;
+    this.#usage = usage;
+    const answered = this.#answered || this.#events.length > 0;
+    if (this.#finish !== undefined) this.#counted = usage.outputTokens > 0 || !answered;
   }
 
   #readChoice(choice: Choice): void {
@@ -152,7 +163,7 @@ export class ChunkReader implements StreamReader {
   /** The end of the stream: an answer is complete when its finish and its count came. */
   #conclude(): void {
     if (this.#finish === undefined) throw engineFailed(`${this.#where} ended the stream without a finish reason`, true);
-    if (this.#usage === undefined) throw engineFailed(`${this.#where} did not count the tokens`, false);
+    if (!this.#counted) throw engineFailed(`${this.#where} did not count the tokens`, false);
     this.#fresh = true;
     this.complete = true;
   }

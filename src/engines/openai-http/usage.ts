@@ -11,18 +11,14 @@ export interface WireUsage {
 }
 
 /**
- * The count that a chunk carries, on top of the one before it. Undefined: it carries none that can be
- * true; a count is never below an earlier one, nor above the limit that was set.
+ * The count that a chunk carries, on top of the one before it. Undefined: it cannot be true, because a
+ * prompt has tokens, stays the same, and an answer only grows.
  */
-export function readUsage(
-  usage: WireUsage,
-  before: EngineUsage | undefined,
-  maxOutputTokens: number,
-): EngineUsage | undefined {
+export function readUsage(usage: WireUsage, before: EngineUsage | undefined): EngineUsage | undefined {
   const inputTokens = count(usage.prompt_tokens);
-  const outputTokens = count(usage.completion_tokens) ?? (usage.completion_tokens === undefined ? 0 : undefined);
-  if (inputTokens === undefined || outputTokens === undefined || outputTokens > maxOutputTokens) return undefined;
-  if (before !== undefined && (outputTokens < before.outputTokens || inputTokens !== before.inputTokens)) {
+  const outputTokens = count(usage.completion_tokens ?? 0);
+  if (!inputTokens || outputTokens === undefined) return undefined;
+  if (before !== undefined && (inputTokens !== before.inputTokens || outputTokens < before.outputTokens)) {
     return undefined;
   }
   const reasoningTokens =
