@@ -27,7 +27,7 @@ test.each<[number, Reason, boolean]>([
   expect((error.cause as EngineFault).message).toContain("a secret detail");
 });
 
-test.each<[string, object, [number?, number?, number?]]>([
+test.each<[string, object, [limit: number, actual?: number | undefined, requestedOutput?: number]]>([
   [
     "vLLM 0.6",
     {
