@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import type { Router } from "@koa/router";
 import type { Core } from "./core.ts";
+import { detailOf } from "./error-detail.ts";
 import type { Exchange } from "./exchange.ts";
 import { jsonDecoder } from "./json-decoder.ts";
 import { queryReader } from "./query.ts";
@@ -96,6 +97,7 @@ export function mountRoutes(
 export function answerError(errorOf: Surface["errorOf"], exchange: Exchange, error: unknown): void {
   if (exchange.isGone) return;
   const { status, body, headers } = errorOf(error, exchange.requestId);
+  exchange.rateLimit ??= detailOf(error)?.rateLimit;
   if (status === 500) {
     exchange.runtime.logger.error({ err: error, request_id: exchange.requestId }, "a request failed unexpectedly");
   }

@@ -12,11 +12,6 @@ export function addRateLimit(headers: Record<string, string>, status: RateLimitS
   headers["anthropic-ratelimit-requests-reset"] = `${new Date(now + ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** `Retry-After`: whole seconds, never too early, and within what every client obeys. */
-export function retryAfterOf(delay: Duration): string {
-  return String(Math.min(60, Math.max(1, Math.ceil(millisecondsOf(delay) / 1000))));
-}
-
 /** Whole milliseconds, rounded up. */
 export function millisecondsOf(duration: Duration): number {
   return Number(duration.seconds) * 1000 + Math.ceil(duration.nanos / 1e6);

@@ -1,0 +1,81 @@
+import { ChatCompletionSchema } from "#gen/chat/v1/chat_completion_pb.js";
+import { chatServiceRoutes } from "#gen/chat/v1/chat_service_http.js";
+import { CompletionSchema } from "#gen/chat/v1/completion_pb.js";
+import { CreateEmbeddingResponseSchema } from "#gen/chat/v1/embedding_pb.js";
+import { TestAuthResponseSchema } from "#gen/chat/v1/key_status_pb.js";
+import { ListModelsResponseSchema, ModelSchema } from "#gen/chat/v1/model_pb.js";
+import { collectAnswer } from "../http/answer.ts";
+import type { Core } from "../http/core.ts";
+import { jsonEncoder } from "../http/json-encoder.ts";
+import { createSurface, type Surface } from "../http/mount-routes.ts";
+import { sendEvents } from "../http/sse.ts";
+import { completion, completionStream, continueRequest } from "./completions.ts";
+import { embeddingResponse, embedRequest } from "./embeddings.ts";
+import { errorOf } from "./errors.ts";
+import { headOf } from "./head.ts";
+import { keyStatus } from "./key-status.ts";
+import { modelInfo, modelList } from "./models.ts";
+import { generateRequest } from "./request.ts";
+import { chatCompletion } from "./response.ts";
+import { chatStream } from "./stream.ts";
+
+const writeChatCompletion = jsonEncoder(ChatCompletionSchema);
+const writeCompletion = jsonEncoder(CompletionSchema);
+const writeEmbeddings = jsonEncoder(CreateEmbeddingResponseSchema);
+const writeModels = jsonEncoder(ListModelsResponseSchema);
+const writeModel = jsonEncoder(ModelSchema);
+const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
+
+/** The chat-completions-style surface over a core. */
+export function createChatSurface(core: Core): Surface {
+  return createSurface({
+    core,
+    routes: chatServiceRoutes,
+    errorOf,
+    handlers: {
+      async createChatCompletion(request, exchange) {
+        const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
+        const head = headOf(exchange, "chatcmpl-", request.model);
+        const hideReasoning = request.reasoning?.exclude ?? false;
+        if (request.stream) {
+          const separateUsage = request.streamOptions?.includeUsage ?? false;
+          return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning }));
+        }
+        const whole = await collectAnswer(exchange, answer);
+        exchange.send(200, writeChatCompletion(chatCompletion(head, whole, { hideReasoning })));
+      },
+
+      async createCompletion(request, exchange) {
+        const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
+        const head = headOf(exchange, "cmpl-", request.model);
+        if (request.stream) {
+          const separateUsage = request.streamOptions?.includeUsage ?? false;
+          return await sendEvents(exchange, answer, completionStream(head, { separateUsage }));
+        }
+        exchange.send(200, writeCompletion(completion(head, await collectAnswer(exchange, answer))));
+      },
+
+      async createEmbedding(request, exchange) {
+        const response = await core.embeddings.embed(embedRequest(request, exchange.requestId), exchange.callOptions);
+        exchange.rateLimit = response.rateLimit;
+        exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
+      },
+
+      async listModels(_request, exchange) {
+        const { models } = await core.catalogue.listModels({}, { signal: exchange.callOptions.signal });
+        exchange.send(200, writeModels(modelList(models)));
+      },
+
+      async getModel({ id }, exchange) {
+        const { model } = await core.catalogue.getModel({ id }, { signal: exchange.callOptions.signal });
+        if (model !== undefined) exchange.send(200, writeModel(modelInfo(model)));
+      },
+
+      async testAuth(_request, exchange) {
+        const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
+        exchange.rateLimit = status.rateLimit;
+        exchange.send(200, writeKeyStatus(keyStatus(status)));
+      },
+    },
+  });
+}

@@ -1,0 +1,71 @@
+import type {
+  AssistantMessage,
+  ChatMessage,
+  Content,
+  ToolCall as ToolCallParam,
+} from "#gen/chat/v1/chat_message_pb.js";
+import { type Message, Role, type ToolCall } from "#gen/inference/v1/conversation_pb.js";
+import { invalidField } from "../http/request-error.ts";
+
+/** The turns, one for one, so that an index means the same on both sides. Throws RequestError with the field's path. */
+export function turnsOf(messages: readonly ChatMessage[]): Message[] {
+  return messages.map(({ turn }, index) => {
+    switch (turn.case) {
+      case "system":
+      case "developer":
+        return message(Role.SYSTEM, textOf(turn.value.content));
+      case "user":
+        return message(Role.USER, textOf(turn.value.content));
+      case "assistant":
+        return assistant(turn.value, `messages[${index}]`);
+      case "tool":
+        return { ...message(Role.TOOL, textOf(turn.value.content)), toolCallId: turn.value.toolCallId };
+      default:
+        throw invalidField(`messages[${index}].role`, "is required");
+    }
+  });
+}
+
+function assistant(turn: AssistantMessage, path: string): Message {
+  return {
+    ...message(Role.ASSISTANT, textOf(turn.content)),
+    reasoning: turn.reasoning ?? turn.reasoningContent ?? "",
+    toolCalls: turn.toolCalls.map((call, index) => toolCall(call, `${path}.tool_calls[${index}]`)),
+  };
+}
+
+function toolCall({ id, function: called }: ToolCallParam, path: string): ToolCall {
+  const { name = "", arguments: given = "" } = called ?? {};
+  const argumentsJson = given.trim() === "" ? "{}" : given;
+  // Chat templates parse it, so that anything else would fail in the engine with no hint at the place.
+  if (!isJsonObject(argumentsJson)) {
+    throw invalidField(`${path}.function.arguments`, "must be the text of a JSON object");
+  }
+  return { $typeName: "inference.v1.ToolCall", id, name, argumentsJson };
+}
+
+function isJsonObject(text: string): boolean {
+  if (!text.trimStart().startsWith("{")) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Parts are pieces that stand apart, as chat templates for text put them. */
+function textOf(content: Content | undefined): string {
+  switch (content?.form.case) {
+    case "text":
+      return content.form.value;
+    case "parts":
+      return content.form.value.parts.map(({ kind }) => kind.value?.text ?? "").join("\n");
+    default:
+      return "";
+  }
+}
+
+function message(role: Role, text: string): Message {
+  return { $typeName: "inference.v1.Message", role, text, reasoning: "", toolCalls: [], toolCallId: "" };
+}

@@ -1,0 +1,48 @@
+import {
+  type CreateEmbeddingRequest,
+  type CreateEmbeddingResponse,
+  type EmbeddingVector,
+  EncodingFormat,
+} from "#gen/chat/v1/embedding_pb.js";
+import type { EmbedRequest, EmbedResponse } from "#gen/embeddings/v1/embeddings_service_pb.js";
+
+/** Translates a request for vectors. */
+export function embedRequest({ model, input }: CreateEmbeddingRequest, requestId: string): EmbedRequest {
+  const form = input?.form;
+  return {
+    $typeName: "embeddings.v1.EmbedRequest",
+    requestId,
+    model,
+    inputs: form?.case === "texts" ? form.value.texts : [form?.value ?? ""],
+  };
+}
+
+/** The vectors in the form that the caller asked for, in input order. */
+export function embeddingResponse(
+  { model, encodingFormat }: CreateEmbeddingRequest,
+  { vectors, inputTokens }: EmbedResponse,
+): CreateEmbeddingResponse {
+  const write = encodingFormat === EncodingFormat.BASE64 ? inBase64 : asNumbers;
+  return {
+    $typeName: "chat.v1.CreateEmbeddingResponse",
+    object: "list",
+    model,
+    data: vectors.map((vector, index) => ({
+      $typeName: "chat.v1.Embedding",
+      object: "embedding",
+      index,
+      embedding: { $typeName: "chat.v1.EmbeddingVector", form: write(vector) },
+    })),
+    usage: { $typeName: "chat.v1.EmbeddingUsage", promptTokens: inputTokens, totalTokens: inputTokens },
+  };
+}
+
+function inBase64({ buffer, byteOffset, byteLength }: Uint8Array): EmbeddingVector["form"] {
+  return { case: "base64", value: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
+}
+
+function asNumbers({ buffer, byteOffset, byteLength }: Uint8Array): EmbeddingVector["form"] {
+  const view = new DataView(buffer, byteOffset, byteLength);
+  const numbers = Array.from({ length: byteLength / 4 }, (_, i) => view.getFloat32(i * 4, true));
+  return { case: "numbers", value: { $typeName: "chat.v1.EmbeddingNumbers", numbers } };
+}

@@ -1,0 +1,16 @@
+import type { Exchange } from "../http/exchange.ts";
+
+/** What every answer, and every chunk of one, starts with. */
+export interface Head {
+  /** Names the answer; made from the request's id. */
+  readonly id: string;
+  /** In seconds since the Unix epoch. */
+  readonly created: number;
+  /** The model as the caller named it. */
+  readonly model: string;
+}
+
+/** The head of an answer to this request. */
+export function headOf({ requestId, runtime }: Exchange, prefix: "chatcmpl-" | "cmpl-", model: string): Head {
+  return { id: requestId.replace(/^req_/, prefix), created: Math.floor(runtime.clock.now() / 1000), model };
+}

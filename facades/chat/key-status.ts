@@ -1,0 +1,44 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { GetKeyStatusResponse } from "#gen/accounts/v1/accounts_service_pb.js";
+import type { TestAuthResponse } from "#gen/chat/v1/key_status_pb.js";
+import { decimal } from "../http/decimal.ts";
+import { millisecondsOf } from "../http/rate-limit-headers.ts";
+
+/** What a caller may know of its key, in this surface's words. */
+export function keyStatus({
+  key,
+  accountId,
+  rateLimit,
+  balancePicoUsd,
+  freeOnly,
+}: GetKeyStatusResponse): TestAuthResponse {
+  const { limit = 0, remaining = 0, resetAfter } = rateLimit ?? {};
+  return {
+    $typeName: "chat.v1.TestAuthResponse",
+    status: "active",
+    ...(key !== undefined && {
+      key: {
+        $typeName: "chat.v1.KeyStatus",
+        id: key.id,
+        name: key.name,
+        prefix: key.prefix,
+        last4: key.last4,
+        ...(key.expiresAt !== undefined && { expiresAt: rfc3339(key.expiresAt) }),
+      },
+    }),
+    accountId,
+    settings: { $typeName: "chat.v1.KeySettings", maxRpm: limit },
+    rateLimit: {
+      $typeName: "chat.v1.KeyRateLimit",
+      limit,
+      remaining,
+      resetSeconds: resetAfter === undefined ? 0 : millisecondsOf(resetAfter) / 1000,
+    },
+    balanceUsd: decimal(balancePicoUsd, 12),
+    freeOnly,
+  };
+}
+
+function rfc3339(time: Timestamp): string {
+  return timestampDate(time).toISOString();
+}

@@ -1,0 +1,68 @@
+import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
+import { type ListModelsResponse, type Model, ModelType } from "#gen/chat/v1/model_pb.js";
+import { usdPerMillion, usdPerToken } from "../http/decimal.ts";
+
+/** The served models with their live prices. */
+export function modelList(models: readonly CoreModel[]): ListModelsResponse {
+  return { $typeName: "chat.v1.ListModelsResponse", object: "list", data: models.map(modelInfo) };
+}
+
+/** A served model in this surface's words, and in those of the aggregators whose listing clients read. */
+export function modelInfo(model: CoreModel): Model {
+  const isEmbedding = model.kind === ModelKind.EMBEDDING;
+  const output = isEmbedding ? "embeddings" : "text";
+  return {
+    $typeName: "chat.v1.Model",
+    id: model.id,
+    object: "model",
+    created: Number(model.createdAt?.seconds ?? 0n),
+    ownedBy: model.id.includes("/") ? model.id.slice(0, model.id.indexOf("/")) : "tollgate",
+    name: model.displayName || model.id,
+    type: isEmbedding ? ModelType.EMBEDDING : ModelType.GENERATION,
+    contextLength: model.contextLength,
+    pricing: {
+      $typeName: "chat.v1.ModelPricing",
+      prompt: usdPerToken(model.inputPicoUsdPerToken),
+      completion: usdPerToken(model.outputPicoUsdPerToken),
+    },
+    pricePerMillion: {
+      $typeName: "chat.v1.ModelPricePerMillion",
+      input: usdPerMillion(model.inputPicoUsdPerToken),
+      output: usdPerMillion(model.outputPicoUsdPerToken),
+      currency: "USD",
+    },
+    topProvider: {
+      $typeName: "chat.v1.TopProvider",
+      contextLength: model.contextLength,
+      ...(!isEmbedding && { maxCompletionTokens: model.maxOutputTokens }),
+    },
+    supportedParameters: parametersOf(model),
+    architecture: {
+      $typeName: "chat.v1.Architecture",
+      modality: `text->${output}`,
+      inputModalities: ["text"],
+      outputModalities: [output],
+    },
+    ...(isEmbedding && { dimensions: model.dimensions }),
+  };
+}
+
+const generationParameters = [
+  "frequency_penalty",
+  "max_tokens",
+  "parallel_tool_calls",
+  "presence_penalty",
+  "seed",
+  "stop",
+  "temperature",
+  "tool_choice",
+  "tools",
+  "top_p",
+];
+
+function parametersOf({ kind, thinking }: CoreModel): string[] {
+  if (kind === ModelKind.EMBEDDING) return ["encoding_format"];
+  return thinking === ThinkingMode.NONE
+    ? generationParameters
+    : [...generationParameters, "reasoning", "reasoning_effort", "thinking"];
+}

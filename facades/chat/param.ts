@@ -1,0 +1,20 @@
+/** Fields of the core's requests and what this surface calls them; messages and tools keep their index. */
+const names: readonly (readonly [core: RegExp, surface: string])[] = [
+  [/^conversation\.messages\[(\d+)\]\.text$/, "messages[$1].content"],
+  [/^conversation\.tools\[(\d+)\]\.parameters_json$/, "tools[$1].function.parameters"],
+  [/^conversation\.tools\[(\d+)\]\.(\w+)$/, "tools[$1].function.$2"],
+  [/^conversation\.tool_choice\.name$/, "tool_choice.function.name"],
+  [/^conversation\.(.+)$/, "$1"],
+  [/^conversation$/, "messages"],
+  [/^text$/, "prompt"],
+  [/^max_output_tokens$/, "max_tokens"],
+  [/^sampling\.(.+)$/, "$1"],
+  [/^stop_sequences.*$/, "stop"],
+  [/^inputs.*$/, "input"],
+];
+
+/** What the core calls a field of its request, in the terms of this surface. Empty: no field. */
+export function paramOf(parameter: string): string {
+  const found = names.find(([core]) => core.test(parameter));
+  return found === undefined ? parameter : parameter.replace(found[0], found[1]);
+}

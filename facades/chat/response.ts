@@ -1,0 +1,41 @@
+import type { AnswerMessage, ChatCompletion } from "#gen/chat/v1/chat_completion_pb.js";
+import type { Answer } from "../http/answer.ts";
+import type { Head } from "./head.ts";
+import { finishReasonOf, usageOf } from "./usage.ts";
+
+/** A whole answer in this surface's words. */
+export function chatCompletion(
+  head: Head,
+  answer: Answer,
+  options: { readonly hideReasoning: boolean },
+): ChatCompletion {
+  return {
+    $typeName: "chat.v1.ChatCompletion",
+    ...head,
+    object: "chat.completion",
+    choices: [
+      {
+        $typeName: "chat.v1.ChatChoice",
+        index: 0,
+        message: messageOf(answer, options.hideReasoning),
+        finishReason: finishReasonOf(answer.finishReason),
+      },
+    ],
+    usage: usageOf(answer.usage),
+  };
+}
+
+function messageOf({ text, reasoning, toolCalls }: Answer, hideReasoning: boolean): AnswerMessage {
+  return {
+    $typeName: "chat.v1.AnswerMessage",
+    role: "assistant",
+    ...((text !== "" || toolCalls.length === 0) && { content: text }),
+    ...(reasoning !== "" && !hideReasoning && { reasoning }),
+    toolCalls: toolCalls.map((call) => ({
+      $typeName: "chat.v1.ToolCall",
+      id: call.id,
+      type: "function",
+      function: { $typeName: "chat.v1.FunctionCall", name: call.name, arguments: call.arguments },
+    })),
+  };
+}

@@ -1,0 +1,102 @@
+import {
+  type ChatCompletionChunk,
+  ChatCompletionChunkSchema,
+  type ChunkChoice,
+  type Delta,
+  type ToolCallDelta,
+} from "#gen/chat/v1/chat_completion_pb.js";
+import type { Finished, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { jsonEncoder } from "../http/json-encoder.ts";
+import type { EventEncoder } from "../http/sse.ts";
+import { errorOf } from "./errors.ts";
+import type { Head } from "./head.ts";
+import { finishReasonOf, usageOf } from "./usage.ts";
+
+const writeChunk = jsonEncoder(ChatCompletionChunkSchema);
+
+/** What ends every stream. */
+export const done = "data: [DONE]\n\n";
+
+/** A comment with a single line end: clients take an empty line after it for an empty event. */
+export const keepAlive = ": keepalive\n";
+
+/** What a stream of chunks depends on. */
+export interface StreamRules {
+  /** Usage in a chunk of its own after the finish reason, instead of beside it. */
+  readonly separateUsage: boolean;
+  readonly hideReasoning: boolean;
+}
+
+/** Writes an answer as chunks: role, thinking, text and calls as they come, finish reason, usage, [DONE]. */
+export function chatStream(head: Head, rules: StreamRules): EventEncoder {
+  const chunk = (choices: ChunkChoice[], usage?: ChatCompletionChunk["usage"]): string => {
+    const text = writeChunk({
+      $typeName: "chat.v1.ChatCompletionChunk",
+      id: head.id,
+      object: "chat.completion.chunk",
+      created: head.created,
+      model: head.model,
+      choices,
+      ...(usage !== undefined && { usage }),
+    });
+    return `data: ${text}\n\n`;
+  };
+  const delta = (content: Partial<Delta>): string => chunk([choice(content)]);
+
+  const finish = ({ reason, usage }: Finished): string => {
+    const last = { ...choice({}), finishReason: finishReasonOf(reason) };
+    const chunks = rules.separateUsage ? chunk([last]) + chunk([], usageOf(usage)) : chunk([last], usageOf(usage));
+    return chunks + done;
+  };
+
+  const write = ({ event }: GenerationEvent): string => {
+    switch (event.case) {
+      case "started":
+        return delta({ role: "assistant", content: "" });
+      case "reasoning":
+        return event.value === "" || rules.hideReasoning ? "" : delta({ reasoning: event.value });
+      case "text":
+        return event.value === "" ? "" : delta({ content: event.value });
+      case "toolCallStarted": {
+        const { index, id, name } = event.value;
+        return delta({ toolCalls: [call(index, "", { id, type: "function" }, name)] });
+      }
+      case "toolCallArguments": {
+        const { index, fragment } = event.value;
+        return fragment === "" ? "" : delta({ toolCalls: [call(index, fragment)] });
+      }
+      case "finished":
+        return finish(event.value);
+      case undefined:
+        return ""; // of a newer core
+    }
+  };
+
+  return {
+    keepAlive,
+    fail: (error) => `data: ${errorOf(error).body}\n\n${done}`,
+    encode(events) {
+      let text = "";
+      for (const event of events) text += write(event);
+      return text;
+    },
+  };
+}
+
+function choice(content: Partial<Delta>): ChunkChoice {
+  return {
+    $typeName: "chat.v1.ChunkChoice",
+    index: 0,
+    delta: { $typeName: "chat.v1.Delta", toolCalls: [], ...content },
+  };
+}
+
+/** A call's id, type and name come once, with its first piece. */
+function call(index: number, fragment: string, first?: { id: string; type: string }, name?: string): ToolCallDelta {
+  return {
+    $typeName: "chat.v1.ToolCallDelta",
+    index,
+    ...first,
+    function: { $typeName: "chat.v1.FunctionCallDelta", ...(name !== undefined && { name }), arguments: fragment },
+  };
+}

@@ -1,0 +1,40 @@
+import { type CreateChatCompletionRequest, ReasoningEffort, ThinkingType } from "#gen/chat/v1/chat_completion_pb.js";
+import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
+
+/** All ways to ask for thinking on one switch; the most specific one that was sent wins. */
+export function thinkingOf({
+  reasoningEffort,
+  reasoning,
+  thinking,
+}: Pick<CreateChatCompletionRequest, "reasoningEffort" | "reasoning" | "thinking">): Thinking {
+  return (
+    depthOf(reasoningEffort) ||
+    depthOf(reasoning?.effort ?? ReasoningEffort.UNSPECIFIED) ||
+    switchOf(reasoning?.enabled ?? ((reasoning?.maxTokens ?? 0) > 0 || undefined)) ||
+    (thinking === undefined ? Thinking.UNSPECIFIED : switchOf(thinking.type === ThinkingType.ENABLED))
+  );
+}
+
+function switchOf(on: boolean | undefined): Thinking {
+  if (on === undefined) return Thinking.UNSPECIFIED;
+  return on ? Thinking.ON : Thinking.OFF;
+}
+
+function depthOf(effort: ReasoningEffort): Thinking {
+  switch (effort) {
+    case ReasoningEffort.UNSPECIFIED:
+      return Thinking.UNSPECIFIED;
+    case ReasoningEffort.NONE:
+      return Thinking.OFF;
+    case ReasoningEffort.MINIMAL:
+    case ReasoningEffort.LOW:
+      return Thinking.LOW;
+    case ReasoningEffort.MEDIUM:
+      return Thinking.MEDIUM;
+    case ReasoningEffort.HIGH:
+    case ReasoningEffort.XHIGH:
+      return Thinking.HIGH;
+    case ReasoningEffort.MAX:
+      return Thinking.MAX;
+  }
+}

@@ -1,0 +1,62 @@
+import {
+  type CreateChatCompletionRequest,
+  type ToolChoice as ToolChoiceParam,
+  ToolChoiceMode as ToolChoiceParamMode,
+} from "#gen/chat/v1/chat_completion_pb.js";
+import { type Conversation, type Tool, type ToolChoice, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import { invalidField } from "../http/request-error.ts";
+
+/**
+ * The tools and the rule for them. Without tools there is no rule either: clients send an empty list
+ * with "auto", which engines refuse. Throws RequestError when a tool must be called that is not there.
+ */
+export function toolsOf(
+  request: CreateChatCompletionRequest,
+): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
+  const tools = request.tools.map(toolOf);
+  const toolChoice = choiceOf(request.toolChoice, tools);
+  if (tools.length === 0) return { tools };
+  return {
+    tools,
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...(request.parallelToolCalls !== undefined && { parallelToolCalls: request.parallelToolCalls }),
+  };
+}
+
+function toolOf({ kind }: CreateChatCompletionRequest["tools"][number]): Tool {
+  const definition = kind.value?.function;
+  return {
+    $typeName: "inference.v1.Tool",
+    name: definition?.name ?? "",
+    description: definition?.description ?? "",
+    parametersJson: definition?.parameters ?? "",
+  };
+}
+
+function choiceOf(choice: ToolChoiceParam | undefined, tools: readonly Tool[]): ToolChoice | undefined {
+  switch (choice?.form.case) {
+    case "mode": {
+      const mode = modes[choice.form.value];
+      if (mode === ToolChoiceMode.REQUIRED && tools.length === 0) {
+        throw invalidField("tool_choice", 'must not be "required" without tools');
+      }
+      return { $typeName: "inference.v1.ToolChoice", mode, name: "" };
+    }
+    case "named": {
+      const name = choice.form.value.kind.value?.function?.name ?? "";
+      if (!tools.some((tool) => tool.name === name)) {
+        throw invalidField("tool_choice.function.name", "must be the name of one of the tools");
+      }
+      return { $typeName: "inference.v1.ToolChoice", mode: ToolChoiceMode.NAMED, name };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const modes = {
+  [ToolChoiceParamMode.UNSPECIFIED]: ToolChoiceMode.AUTO,
+  [ToolChoiceParamMode.AUTO]: ToolChoiceMode.AUTO,
+  [ToolChoiceParamMode.NONE]: ToolChoiceMode.NONE,
+  [ToolChoiceParamMode.REQUIRED]: ToolChoiceMode.REQUIRED,
+};

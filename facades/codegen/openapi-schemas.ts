@@ -1,0 +1,182 @@
+import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { getComments } from "@bufbuild/protoplugin";
+import type { Options } from "./options.ts";
+
+/** A JSON Schema, or a part of a document. */
+export type Json = { readonly [key: string]: unknown };
+
+/** What facade.v1.json_message says, as far as it shows in a schema. */
+interface JsonMessage {
+  readonly shape: { readonly case?: "untagged" | "taggedBy" | "unwrapped"; readonly value?: unknown };
+  readonly ignoreUnknownTags: boolean;
+}
+
+/** What facade.v1.json_field says, as far as it shows in a schema. */
+interface JsonField {
+  readonly nullable: boolean;
+  readonly required: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly omitEmpty: boolean;
+  readonly jsonText: boolean;
+  readonly name: string;
+  readonly refused: string;
+}
+
+/** The schemas of a document: one for each message that its bodies are made of. */
+export class Schemas {
+  readonly #options: Options;
+  /** Messages that callers send: they may leave out what has a default. */
+  readonly #sent: ReadonlySet<DescMessage>;
+  readonly #components = new Map<string, Json>();
+
+  constructor(options: Options, inputs: readonly DescMessage[]) {
+    this.#options = options;
+    this.#sent = reachable(inputs);
+  }
+
+  /** All schemas that were referred to, by name. */
+  get components(): Json {
+    return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** A reference to a message's schema. */
+  refTo(desc: DescMessage): Json {
+    if (!this.#components.has(desc.typeName)) {
+      this.#components.set(desc.typeName, {}); // a message may contain itself
+      this.#components.set(desc.typeName, described(desc, this.#messageSchema(desc)));
+    }
+    return { $ref: `#/components/schemas/${desc.typeName}` };
+  }
+
+  /** The key of a field, or the tag that selects it. */
+  keyOf(field: DescField): string {
+    return this.#rulesOf(field)?.name || field.name;
+  }
+
+  /** The schema of a field with its comment and bounds. */
+  fieldSchema(field: DescField): Json {
+    const rules = this.#rulesOf(field);
+    const schema = field.fieldKind === "list" ? this.#listSchema(field, rules) : this.#valueSchema(field, rules);
+    return described(field, rules?.nullable && !rules.jsonText ? { anyOf: [schema, { type: "null" }] } : schema);
+  }
+
+  #messageSchema(desc: DescMessage): Json {
+    const { shape, ignoreUnknownTags } = this.#options.get<JsonMessage>(desc, "facade.v1.json_message") ?? {
+      shape: {},
+      ignoreUnknownTags: false,
+    };
+    switch (shape.case) {
+      case "untagged":
+        return { anyOf: desc.fields.map((field) => this.fieldSchema(field)) };
+      case "unwrapped":
+        return desc.fields[0] === undefined ? {} : this.fieldSchema(desc.fields[0]);
+      case "taggedBy": {
+        const tag = String(shape.value);
+        const members = desc.fields.map((field) => this.#taggedSchema(field, tag));
+        // What is ignored is allowed, so that a value may be both one of the members and "something else".
+        return ignoreUnknownTags
+          ? { anyOf: [...members, objectSchema({ [tag]: { type: "string" } }, [tag])] }
+          : { oneOf: members };
+      }
+      default:
+        return this.#objectSchema(desc);
+    }
+  }
+
+  #taggedSchema(field: DescField, tag: string): Json {
+    return described(field, {
+      allOf: [objectSchema({ [tag]: { const: this.keyOf(field) } }, [tag]), this.#valueSchema(field, undefined)],
+    });
+  }
+
+  #objectSchema(desc: DescMessage): Json {
+    const fields = desc.fields.filter((field) => !this.#rulesOf(field)?.refused);
+    const required = fields.filter((field) =>
+      this.#sent.has(desc) ? this.#rulesOf(field)?.required : this.#isAlwaysSent(field),
+    );
+    return objectSchema(
+      Object.fromEntries(fields.map((field) => [this.keyOf(field), this.fieldSchema(field)])),
+      required.map((field) => this.keyOf(field)),
+    );
+  }
+
+  #isAlwaysSent(field: DescField): boolean {
+    const rules = this.#rulesOf(field);
+    if (rules?.nullable || rules?.required) return true;
+    if (field.fieldKind === "list") return !rules?.omitEmpty;
+    return field.fieldKind === "scalar" && field.presence === FeatureSet_FieldPresence.IMPLICIT && !rules?.jsonText;
+  }
+
+  #listSchema(field: DescField, rules: JsonField | undefined): Json {
+    return {
+      type: "array",
+      items: this.#valueSchema(field, rules),
+      ...(rules?.minItems !== undefined && { minItems: rules.minItems }),
+      ...(rules?.maxItems !== undefined && { maxItems: rules.maxItems }),
+    };
+  }
+
+  #valueSchema(field: DescField, rules: JsonField | undefined): Json {
+    if (field.message !== undefined) return this.refTo(field.message);
+    if (field.enum !== undefined) return this.#enumSchema(field.enum);
+    if (rules?.jsonText) return {};
+    switch (field.scalar) {
+      case ScalarType.STRING:
+        return { type: "string", ...(rules?.minLength !== undefined && { minLength: rules.minLength }) };
+      case ScalarType.BOOL:
+        return { type: "boolean" };
+      case ScalarType.DOUBLE:
+        return { type: "number", ...boundsOf(rules) };
+      case ScalarType.UINT32:
+        return { type: "integer", minimum: 0, ...boundsOf(rules) };
+      default:
+        return { type: "integer", ...boundsOf(rules) };
+    }
+  }
+
+  #enumSchema(desc: DescEnum): Json {
+    const values = desc.values.map((value) => this.#options.get<string>(value, "facade.v1.json_value"));
+    return { type: "string", enum: values.filter((value) => value !== undefined) };
+  }
+
+  #rulesOf(field: DescField): JsonField | undefined {
+    return this.#options.get<JsonField>(field, "facade.v1.json_field");
+  }
+}
+
+/** The comment above a declaration. */
+export function commentOf(desc: Parameters<typeof getComments>[0]): string {
+  return (getComments(desc).leading ?? "").trim().replace(/\s*\n\s*/g, " ");
+}
+
+function described(desc: DescMessage | DescField, schema: Json): Json {
+  const description = commentOf(desc);
+  return description === "" ? schema : { description, ...schema };
+}
+
+function boundsOf(rules: JsonField | undefined): Json {
+  return {
+    ...(rules?.minimum !== undefined && { minimum: rules.minimum }),
+    ...(rules?.maximum !== undefined && { maximum: rules.maximum }),
+  };
+}
+
+function objectSchema(properties: Json, required: readonly string[]): Json {
+  return { type: "object", properties, ...(required.length > 0 && { required }) };
+}
+
+function reachable(inputs: readonly DescMessage[]): ReadonlySet<DescMessage> {
+  const seen = new Set<DescMessage>();
+  const visit = (desc: DescMessage) => {
+    if (seen.has(desc)) return;
+    seen.add(desc);
+    for (const { message } of desc.fields) if (message !== undefined) visit(message);
+  };
+  inputs.forEach(visit);
+  return seen;
+}

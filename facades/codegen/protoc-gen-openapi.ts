@@ -1,0 +1,180 @@
+// Writes openapi.json: one path for each google.api.http method, one schema for each message.
+import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import { createEcmaScriptPlugin, runNodeJs, type Schema } from "@bufbuild/protoplugin";
+import { commentOf, type Json, Schemas } from "./openapi-schemas.ts";
+import { type HttpEndpoint, Options } from "./options.ts";
+
+runNodeJs(
+  createEcmaScriptPlugin({
+    name: "protoc-gen-openapi",
+    version: "v1",
+    generateTs: () => {
+      throw new Error("set target=js: the document is written once");
+    },
+    generateJs: (schema) => schema.generateFile("openapi.json").print(JSON.stringify(document(schema), null, 2)),
+  }),
+);
+
+/** What facade.v1.http_service says. */
+interface HttpService {
+  readonly title: string;
+  readonly errorBody: string;
+  readonly errors: readonly { readonly status: number; readonly description: string }[];
+}
+
+/** One operation, and the surface that it belongs to. */
+interface Operation extends HttpEndpoint {
+  readonly surface: HttpService;
+  readonly errorBody: DescMessage;
+  readonly isPublic: boolean;
+}
+
+function document(schema: Schema): Json {
+  const options = new Options(schema);
+  const operations = schema.files
+    .flatMap((file) => file.services)
+    .flatMap((service) => operationsOf(schema, options, service));
+  const schemas = new Schemas(
+    options,
+    operations.map(({ method }) => method.input),
+  );
+  const paths = new Map<string, Map<string, Operation[]>>();
+  for (const operation of operations) {
+    const path = operation.rule.path.replace(/\{(\w+)=\*\*\}/g, "{$1}");
+    const verbs = paths.get(path) ?? new Map<string, Operation[]>();
+    paths.set(path, verbs);
+    const verb = operation.rule.verb.toLowerCase();
+    verbs.set(verb, [...(verbs.get(verb) ?? []), operation]);
+  }
+  const written = [...paths].map(([path, verbs]) => [
+    path,
+    Object.fromEntries([...verbs].map(([verb, shared]) => [verb, operationObject(shared, schemas)])),
+  ]);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Tollgate",
+      version: "1",
+      description:
+        "Open-source models on two surfaces that share keys, models and balance. In requests unknown fields are ignored and null means absent.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...new Set(operations.map(({ surface }) => surface.title))].map((name) => ({ name })),
+    paths: Object.fromEntries(written),
+    components: { schemas: schemas.components, headers, securitySchemes },
+  };
+}
+
+function operationsOf(schema: Schema, options: Options, service: DescService): Operation[] {
+  const surface = options.get<HttpService>(service, "facade.v1.http_service");
+  if (surface === undefined) return [];
+  const errorBody = schema.allFiles
+    .flatMap((file) => file.messages)
+    .find((desc) => desc.typeName === surface.errorBody);
+  if (errorBody === undefined) throw new Error(`${service}: there is no message ${surface.errorBody}`);
+  return options.endpoints(service).map((endpoint) => {
+    const isPublic = options.get<{ public: boolean }>(endpoint.method, "facade.v1.http_method")?.public ?? false;
+    return { ...endpoint, surface, errorBody, isPublic };
+  });
+}
+
+/** One path and verb. Where both surfaces have it, the caller's headers choose, and either shape may come. */
+function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
+  const [first] = shared;
+  if (first === undefined) return {};
+  const parameters = shared.flatMap((operation) => parametersOf(operation, schemas));
+  return {
+    operationId: first.method.localName,
+    tags: shared.map(({ surface }) => surface.title),
+    summary: commentOf(first.method),
+    ...(first.isPublic ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
+    ...(parameters.length > 0 && { parameters: unique(parameters, "name") }),
+    ...(first.rule.verb === "POST" && {
+      requestBody: { required: true, content: { "application/json": { schema: schemas.refTo(first.method.input) } } },
+    }),
+    responses: Object.fromEntries([["200", success(shared, schemas)], ...failures(shared, schemas)]),
+  };
+}
+
+function parametersOf({ method, rule }: Operation, schemas: Schemas): Json[] {
+  if (rule.verb !== "GET") return [];
+  return method.input.fields.map((field) => {
+    const { description, ...schema } = schemas.fieldSchema(field);
+    const name = schemas.keyOf(field);
+    const inPath = rule.path.includes(`{${name}`);
+    return { name, in: inPath ? "path" : "query", ...(inPath && { required: true }), description, schema };
+  });
+}
+
+function success(shared: readonly Operation[], schemas: Schemas): Json {
+  const whole = shared.map(({ method }) => schemas.refTo(bodyOf(method).whole));
+  const events = shared.flatMap(({ method }) => bodyOf(method).event ?? []).map((desc) => schemas.refTo(desc));
+  return {
+    description:
+      events.length === 0 ? "The answer." : "The answer as JSON, or as server-sent events when stream is true.",
+    headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
+    content: {
+      "application/json": { schema: oneOrMore(whole) },
+      ...(events.length > 0 && { "text/event-stream": { schema: oneOrMore(events) } }),
+    },
+  };
+}
+
+/** A method that streams returns a union of the whole answer and what an event carries. */
+function bodyOf(method: DescMethod): { whole: DescMessage; event?: DescMessage } {
+  if (method.methodKind !== "server_streaming") return { whole: method.output };
+  const [whole, event] = method.output.fields.map((field) => field.message);
+  if (whole === undefined || event === undefined)
+    throw new Error(`${method}: returns no union of an answer and an event`);
+  return { whole, event };
+}
+
+function failures(shared: readonly Operation[], schemas: Schemas): [string, Json][] {
+  const statuses = new Map<number, { descriptions: Set<string>; bodies: Json[] }>();
+  for (const { surface, errorBody, isPublic, rule } of shared) {
+    for (const { status, description } of surface.errors) {
+      if (isPublic && (status === 401 || status === 429)) continue;
+      if (rule.verb === "GET" && (status === 413 || status === 415)) continue;
+      const entry = statuses.get(status) ?? { descriptions: new Set(), bodies: [] };
+      statuses.set(status, entry);
+      entry.descriptions.add(description);
+      entry.bodies.push(schemas.refTo(errorBody));
+    }
+  }
+  return [...statuses].map(([status, { descriptions, bodies }]) => [
+    String(status),
+    {
+      description: [...descriptions].join(" "),
+      headers: {
+        "x-request-id": { $ref: "#/components/headers/x-request-id" },
+        ...(status === 429 && { "retry-after": { $ref: "#/components/headers/retry-after" } }),
+      },
+      content: { "application/json": { schema: oneOrMore(bodies) } },
+    },
+  ]);
+}
+
+const headers = {
+  "x-request-id": {
+    description: "Names the request; its receipt is found by it. Also sent as request-id.",
+    schema: { type: "string", pattern: "^req_[0-9a-f]{32}$" },
+  },
+  "retry-after": {
+    description: "Whole seconds after which a retry can succeed. Absent: none can.",
+    schema: { type: "integer", minimum: 1, maximum: 60 },
+  },
+};
+
+const securitySchemes = {
+  bearer: { type: "http", scheme: "bearer", description: "The API key." },
+  apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The API key." },
+};
+
+function oneOrMore(schemas: readonly Json[]): Json {
+  return schemas.length === 1 && schemas[0] !== undefined ? schemas[0] : { anyOf: schemas };
+}
+
+function unique(items: readonly Json[], key: string): Json[] {
+  return [...new Map(items.map((item) => [item[key], item])).values()];
+}
