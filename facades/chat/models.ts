@@ -60,6 +60,7 @@ const generationParameters = [
   "top_p",
 ];
 
+/** Request fields that have an effect. */
 function parametersOf({ kind, thinking }: CoreModel): string[] {
   if (kind === ModelKind.EMBEDDING) return ["encoding_format"];
   return thinking === ThinkingMode.NONE

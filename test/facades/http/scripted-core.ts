@@ -1,0 +1,135 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, createRouterTransport, type HandlerContext, type Transport } from "@connectrpc/connect";
+import { AccountsService, type GetKeyStatusResponseSchema } from "#gen/accounts/v1/accounts_service_pb.js";
+import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import type { ModelSchema } from "#gen/catalogue/v1/model_pb.js";
+import {
+  EmbeddingsService,
+  type EmbedRequest,
+  type EmbedResponseSchema,
+} from "#gen/embeddings/v1/embeddings_service_pb.js";
+import { ErrorDetailSchema, Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import {
+  type CountTokensRequest,
+  type GenerateRequest,
+  type GenerateResponseSchema,
+  InferenceService,
+} from "#gen/inference/v1/inference_service_pb.js";
+import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+
+/** What a scripted core does; each part may be replaced by a test. */
+export interface Script {
+  generate(
+    request: GenerateRequest,
+    context: HandlerContext,
+  ): AsyncIterable<MessageInitShape<typeof GenerateResponseSchema>>;
+  embed(request: EmbedRequest): MessageInitShape<typeof EmbedResponseSchema>;
+  countTokens(request: CountTokensRequest): { inputTokens: number };
+  models: MessageInitShape<typeof ModelSchema>[];
+  keyStatus: MessageInitShape<typeof GetKeyStatusResponseSchema>;
+  /** Refuses a call before anything else; also what CountRequest answers with. */
+  refuse?: (headers: Headers) => ConnectError | undefined;
+}
+
+/** What a scripted core was asked. */
+export interface CoreLog {
+  readonly generated: GenerateRequest[];
+  readonly embedded: EmbedRequest[];
+  /** Requests that were counted without being run. */
+  counted: number;
+  readonly headers: Headers[];
+}
+
+/** A core for tests of the surfaces: it speaks the contract over a Connect transport and does as it is told. */
+export function scriptedCore(script: Partial<Script> = {}): { transport: Transport; log: CoreLog } {
+  const told: Script = {
+    async *generate() {
+      yield { events: answer("Hello") };
+    },
+    embed: ({ inputs }) => ({ vectors: inputs.map(() => new Uint8Array(8)), inputTokens: inputs.length }),
+    countTokens: () => ({ inputTokens: 3 }),
+    models: [],
+    keyStatus: {},
+    ...script,
+  };
+  const log: CoreLog = { generated: [], embedded: [], counted: 0, headers: [] };
+  const admit = ({ requestHeader }: HandlerContext) => {
+    log.headers.push(requestHeader);
+    const refusal = told.refuse?.(requestHeader);
+    if (refusal !== undefined) throw refusal;
+  };
+  const transport = createRouterTransport(({ service }) => {
+    service(InferenceService, {
+      async *generate(request, context) {
+        admit(context);
+        log.generated.push(request);
+        yield* told.generate(request, context);
+      },
+      countTokens(request, context) {
+        admit(context);
+        return told.countTokens(request);
+      },
+    });
+    service(EmbeddingsService, {
+      embed(request, context) {
+        admit(context);
+        log.embedded.push(request);
+        return told.embed(request);
+      },
+    });
+    service(CatalogueService, {
+      listModels: () => ({ models: told.models }),
+      getModel({ id }) {
+        const model = told.models.find((candidate) => candidate.id === id);
+        if (model === undefined) throw refused(Reason.MODEL_NOT_FOUND, `There is no model ${id}.`, Code.NotFound);
+        return { model };
+      },
+    });
+    service(AccountsService, {
+      getKeyStatus(_request, context) {
+        admit(context);
+        return told.keyStatus;
+      },
+    });
+    service(MeteringService, {
+      countRequest(_request, context) {
+        admit(context);
+        log.counted++;
+        return { rateLimit: { limit: 60, remaining: 59 } };
+      },
+    });
+  });
+  return { transport, log };
+}
+
+/** An error as the core's services throw it. */
+export function refused(
+  reason: Reason,
+  message: string,
+  code = Code.InvalidArgument,
+  facts: Omit<MessageInitShape<typeof ErrorDetailSchema>, "reason" | "$typeName"> = {},
+): ConnectError {
+  return new ConnectError(message, code, undefined, [{ desc: ErrorDetailSchema, value: { ...facts, reason } }]);
+}
+
+type EventInit = Exclude<MessageInitShape<typeof GenerateResponseSchema>["events"], undefined>[number];
+
+/** The events of a plain answer of one text. */
+export function answer(text: string): EventInit[] {
+  return [started(), { event: { case: "text", value: text } }, finished()];
+}
+
+/** The first event of every answer. */
+export function started(): EventInit {
+  const rateLimit = { limit: 60, remaining: 59, resetAfter: { seconds: 1n, nanos: 500_000_000 } };
+  return { event: { case: "started", value: { requestId: "req_1", inputTokens: 7, rateLimit } } };
+}
+
+/** The last event of every answer: reason stop, 7 tokens in, 5 out of which 2 were thinking. */
+export function finished(reason = 1): EventInit {
+  const usage = { inputTokens: 7, outputTokens: 5, reasoningTokens: 2 };
+  return { event: { case: "finished", value: { reason, usage } } };
+}
+
+export type { EventInit, GenerationEvent };
