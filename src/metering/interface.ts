@@ -13,7 +13,7 @@ export interface Rates {
 
 /** What admission asks the ledger to set aside. */
 export interface HoldRequest {
-  /** Charged at most once. */
+  /** Charged at most once. One that newRequestId made just now costs no look-up. */
   readonly requestId: string;
   readonly accountId: string;
   /** Empty: a service token. */
@@ -69,7 +69,7 @@ export interface Ledger {
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold>;
   /** What an account's rate limit depends on. Cheap: answered from memory in the warm case. */
   standing(accountId: string): Promise<Standing>;
-  /** Settles what is under way, gives leases back and closes the store. */
+  /** Settles what is under way and gives leases back; the store stays open. */
   close(): Promise<void>;
 }
 

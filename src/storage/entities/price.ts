@@ -1,11 +1,12 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount } from "./amount.ts";
 
-/** An immutable list of the prices of all models. The newest one is live; ids sort by age. */
+/** An immutable list of the prices of all models. The newest one is live. */
 export const PriceVersion = defineEntity({
   name: "PriceVersion",
   properties: {
-    id: p.uuid().primary(),
+    /** Counts the versions from 1. */
+    id: p.integer().primary().autoincrement(false),
     publishedAt: p.datetime(3),
   },
 });
@@ -27,7 +28,7 @@ export const Price = defineEntity({
     configuredOutput: amount(),
     pinned: p.boolean(),
     /** The version in which this model's price last changed. */
-    introducedIn: p.uuid(),
+    introducedIn: p.integer(),
   },
   indexes: [{ properties: ["model", "versionId"] }],
   checks: [

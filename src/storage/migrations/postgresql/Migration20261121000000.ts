@@ -25,16 +25,16 @@ export class Migration20261121000000 extends Migration {
     this.addSql(`create index "payment_account_id_at_index" on "payment" ("account_id", "at");`);
 
     this.addSql(
-      `create table "price_version" ("id" uuid not null, "published_at" timestamptz(3) not null, primary key ("id"));`,
+      `create table "price_version" ("id" int not null, "published_at" timestamptz(3) not null, primary key ("id"));`,
     );
 
     this.addSql(
-      `create table "price" ("version_id" uuid not null, "model" varchar(255) not null, "input" bigint not null, "output" bigint not null, "base_input" bigint not null, "base_output" bigint not null, "configured_input" bigint not null, "configured_output" bigint not null, "pinned" boolean not null, "introduced_in" uuid not null, primary key ("version_id", "model"));`,
+      `create table "price" ("version_id" int not null, "model" varchar(255) not null, "input" bigint not null, "output" bigint not null, "base_input" bigint not null, "base_output" bigint not null, "configured_input" bigint not null, "configured_output" bigint not null, "pinned" boolean not null, "introduced_in" int not null, primary key ("version_id", "model"));`,
     );
     this.addSql(`create index "price_model_version_id_index" on "price" ("model", "version_id");`);
 
     this.addSql(
-      `create table "lot" ("id" uuid not null, "account_id" uuid not null, "kind" text not null, "priority" int not null, "granted" bigint not null, "spent" bigint not null, "leased" bigint not null, "refunded" bigint not null, "expired" bigint not null, "price_version_id" uuid not null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) null, "payment_id" uuid not null, primary key ("id"));`,
+      `create table "lot" ("id" uuid not null, "account_id" uuid not null, "kind" text not null, "priority" int not null, "granted" bigint not null, "spent" bigint not null, "leased" bigint not null, "refunded" bigint not null, "expired" bigint not null, "price_version_id" int not null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) null, "payment_id" uuid not null, primary key ("id"));`,
     );
     this.addSql(`alter table "lot" add constraint "lot_payment_id_unique" unique ("payment_id");`);
     this.addSql(`create index "lot_account_id_index" on "lot" ("account_id");`);

@@ -26,17 +26,17 @@ export class Migration20261121000000 extends Migration {
     this.addSql(`create index \`payment_account_id_at_index\` on \`payment\` (\`account_id\`, \`at\`);`);
 
     this.addSql(
-      `create table \`price_version\` (\`id\` text not null primary key, \`published_at\` datetime not null);`,
+      `create table \`price_version\` (\`id\` integer not null primary key, \`published_at\` datetime not null);`,
     );
 
     this.addSql(
-      `create table \`price\` (\`version_id\` text not null, \`model\` text not null, \`input\` bigint not null, \`output\` bigint not null, \`base_input\` bigint not null, \`base_output\` bigint not null, \`configured_input\` bigint not null, \`configured_output\` bigint not null, \`pinned\` integer not null, \`introduced_in\` text not null, primary key (\`version_id\`, \`model\`), constraint \`price_version_id_foreign\` foreign key (\`version_id\`) references \`price_version\` (\`id\`), constraint \`price_amounts\` check (input >= 0 and output >= 0 and base_input >= 0 and base_output >= 0));`,
+      `create table \`price\` (\`version_id\` integer not null, \`model\` text not null, \`input\` bigint not null, \`output\` bigint not null, \`base_input\` bigint not null, \`base_output\` bigint not null, \`configured_input\` bigint not null, \`configured_output\` bigint not null, \`pinned\` integer not null, \`introduced_in\` integer not null, primary key (\`version_id\`, \`model\`), constraint \`price_version_id_foreign\` foreign key (\`version_id\`) references \`price_version\` (\`id\`), constraint \`price_amounts\` check (input >= 0 and output >= 0 and base_input >= 0 and base_output >= 0));`,
     );
     this.addSql(`create index \`price_version_id_index\` on \`price\` (\`version_id\`);`);
     this.addSql(`create index \`price_model_version_id_index\` on \`price\` (\`model\`, \`version_id\`);`);
 
     this.addSql(
-      `create table \`lot\` (\`id\` text not null primary key, \`account_id\` text not null, \`kind\` text check (\`kind\` in ('free', 'grant', 'paid')) not null, \`priority\` integer not null, \`granted\` bigint not null, \`spent\` bigint not null, \`leased\` bigint not null, \`refunded\` bigint not null, \`expired\` bigint not null, \`price_version_id\` text not null, \`created_at\` datetime not null, \`expires_at\` datetime null, \`payment_id\` text not null, constraint \`lot_account_id_foreign\` foreign key (\`account_id\`) references \`account\` (\`id\`), constraint \`lot_price_version_id_foreign\` foreign key (\`price_version_id\`) references \`price_version\` (\`id\`), constraint \`lot_payment_id_foreign\` foreign key (\`payment_id\`) references \`payment\` (\`id\`), constraint \`lot_granted\` check (granted > 0 and granted <= 9007199254740991), constraint \`lot_parts\` check (spent >= 0 and leased >= 0 and refunded >= 0 and expired >= 0), constraint \`lot_sum\` check (spent + leased + refunded + expired <= granted));`,
+      `create table \`lot\` (\`id\` text not null primary key, \`account_id\` text not null, \`kind\` text check (\`kind\` in ('free', 'grant', 'paid')) not null, \`priority\` integer not null, \`granted\` bigint not null, \`spent\` bigint not null, \`leased\` bigint not null, \`refunded\` bigint not null, \`expired\` bigint not null, \`price_version_id\` integer not null, \`created_at\` datetime not null, \`expires_at\` datetime null, \`payment_id\` text not null, constraint \`lot_account_id_foreign\` foreign key (\`account_id\`) references \`account\` (\`id\`), constraint \`lot_price_version_id_foreign\` foreign key (\`price_version_id\`) references \`price_version\` (\`id\`), constraint \`lot_payment_id_foreign\` foreign key (\`payment_id\`) references \`payment\` (\`id\`), constraint \`lot_granted\` check (granted > 0 and granted <= 9007199254740991), constraint \`lot_parts\` check (spent >= 0 and leased >= 0 and refunded >= 0 and expired >= 0), constraint \`lot_sum\` check (spent + leased + refunded + expired <= granted));`,
     );
     this.addSql(`create index \`lot_price_version_id_index\` on \`lot\` (\`price_version_id\`);`);
     this.addSql(`create index \`lot_payment_id_index\` on \`lot\` (\`payment_id\`);`);

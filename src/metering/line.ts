@@ -1,0 +1,71 @@
+import type { Clock } from "../runtime/clock.ts";
+
+/** A place in a line. */
+export interface Place {
+  /** Resolves when this place is the first and something has changed; false: the time ran out before. */
+  turn(): Promise<boolean>;
+  leave(): void;
+}
+
+/** Those who wait for an account's money, served in the order of their coming. */
+export class Line {
+  readonly #clock: Clock;
+  readonly #places: { wake: (() => void) | undefined; fresh: boolean }[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get empty(): boolean {
+    return this.#places.length === 0;
+  }
+
+  /** Takes the last place. The time to wait runs from now on; an abort rejects the turn. */
+  enter(patienceMs: number, signal: AbortSignal): Place {
+    const place: { wake: (() => void) | undefined; fresh: boolean } = { wake: undefined, fresh: true };
+    this.#places.push(place);
+    const deadline = this.#clock.monotonic() + patienceMs;
+    return {
+      turn: async () => {
+        signal.throwIfAborted();
+        if (place.fresh && this.#places[0] === place) {
+          place.fresh = false;
+          return true;
+        }
+        const left = deadline - this.#clock.monotonic();
+        if (left <= 0) return false;
+        await this.#sleep(place, left, signal);
+        signal.throwIfAborted();
+        place.fresh = false;
+        return this.#places[0] === place && this.#clock.monotonic() < deadline;
+      },
+      leave: () => {
+        const at = this.#places.indexOf(place);
+        this.#places.splice(at, 1);
+        if (at === 0) this.changed();
+      },
+    };
+  }
+
+  /** Lets the first look again. */
+  changed(): void {
+    const first = this.#places[0];
+    if (first === undefined) return;
+    first.fresh = true;
+    first.wake?.();
+  }
+
+  #sleep(place: { wake: (() => void) | undefined }, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        place.wake = undefined;
+        stop();
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      const stop = this.#clock.after(ms, wake);
+      signal.addEventListener("abort", wake);
+      place.wake = wake;
+    });
+  }
+}

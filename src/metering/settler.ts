@@ -1,0 +1,167 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../errors.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Journal } from "./journal.ts";
+import type { Charge, LedgerStore, SettleOutcome } from "./store/ledger-store.ts";
+
+/** Charges collect for this long before they are committed together. */
+const LINGER_MS = 2;
+/** Most charges in one commit. */
+const BATCH = 500;
+/** A store slower than this has its charges promised by the journal instead. */
+const PATIENCE_MS = 100;
+/** Charges that may wait for the store before no request is admitted any more. */
+const BACKLOG = 20_000;
+const RETRY_MS = 200;
+
+interface Waiting {
+  charge: Charge;
+  promised: boolean;
+  readonly durable: () => void;
+  readonly refused: (error: Error) => void;
+}
+
+/** What the ledger does with the outcomes. */
+export interface SettlerEvents {
+  /** The store has the charge, or had it before, or will never take it. */
+  settled(charge: Charge, outcome: "stored" | "repeated" | "refused"): void;
+  /** Slices of the charge are lost: makes another charge for the same tokens out of what is left. */
+  fenced(charge: Charge): Promise<Charge>;
+}
+
+/**
+ * Commits charges in groups. A charge is durable once the store has it or, when the store is slow
+ * or away, once the journal has promised it; in that case it still goes to the store, however long
+ * that takes, and the store takes it once.
+ */
+export class Settler {
+  readonly #store: LedgerStore;
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #events: SettlerEvents;
+  #queue: Waiting[] = [];
+  #inFlight: Waiting[] = [];
+  /** Cancels the lingering of a first charge. */
+  #stopLingering: (() => void) | undefined;
+  #run: Promise<void> | undefined;
+  #closing = false;
+
+  constructor(parts: { store: LedgerStore; journal: Journal; clock: Clock; logger: Logger; events: SettlerEvents }) {
+    this.#store = parts.store;
+    this.#journal = parts.journal;
+    this.#clock = parts.clock;
+    this.#logger = parts.logger;
+    this.#events = parts.events;
+  }
+
+  /** Whether so much is waiting that admitting more would be reckless. */
+  get overdue(): boolean {
+    return this.#queue.length + this.#inFlight.length >= BACKLOG;
+  }
+
+  /** Settles a charge; resolves when it is durable. Rejects with LEDGER_UNAVAILABLE when the store will never take it. */
+  settle(charge: Charge): Promise<void> {
+    return new Promise((durable, refused) => {
+      this.#queue.push({ charge, promised: false, durable, refused });
+      if (this.#run === undefined && this.#stopLingering === undefined)
+        this.#stopLingering = this.#clock.after(LINGER_MS, () => this.#start());
+    });
+  }
+
+  /** Commits what waits, without lingering. What a failing store does not take is left to the journal. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#start();
+    await this.#run;
+  }
+
+  #start(): void {
+    this.#stopLingering?.();
+    this.#stopLingering = undefined;
+    this.#run ??= this.#commitAll().finally(() => {
+      this.#run = undefined;
+    });
+  }
+
+  async #commitAll(): Promise<void> {
+    while (this.#queue.length > 0) {
+      this.#inFlight = this.#queue.splice(0, BATCH);
+      const stopPromising = this.#promiseEvery(PATIENCE_MS);
+      await this.#commit(this.#inFlight);
+      stopPromising();
+      this.#inFlight = [];
+      const lingers = this.#queue.length > 0 && this.#queue.length < BATCH && !this.#closing;
+      if (lingers) await this.#pause(LINGER_MS);
+    }
+  }
+
+  async #commit(batch: readonly Waiting[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const outcomes = await this.#store.settle(batch.map(({ charge }) => charge));
+        for (const [at, waiting] of batch.entries()) await this.#conclude(waiting, outcomes[at], attempt);
+        return;
+      } catch (error) {
+        this.#logger.error({ error, charges: batch.length, attempt }, "the store did not take a settlement");
+        const impossible = this.#store.isViolation(error);
+        if (impossible && batch.length === 1) return this.#refuse(batch[0], error);
+        // One impossible charge must not keep the others of its group from being stored.
+        if (impossible) {
+          for (const waiting of batch) await this.#commit([waiting]);
+          return;
+        }
+        if (this.#closing && attempt > 1) return this.#promise();
+        await this.#pause(RETRY_MS);
+      }
+    }
+  }
+
+  async #conclude(waiting: Waiting, outcome: SettleOutcome | undefined, attempt: number): Promise<void> {
+    if (outcome === "fenced") {
+      waiting.charge = await this.#events.fenced(waiting.charge);
+      this.#queue.push(waiting);
+      return;
+    }
+    // After a lost reply the store knows the charge already: it was this one.
+    const repeated = outcome === "repeated" && attempt === 1 && !waiting.promised;
+    this.#events.settled(waiting.charge, repeated ? "repeated" : "stored");
+    waiting.durable();
+  }
+
+  #refuse(waiting: Waiting | undefined, error: unknown): void {
+    if (waiting === undefined) return;
+    this.#logger.error({ error, charge: waiting.charge }, "a charge is impossible and was not stored");
+    this.#events.settled(waiting.charge, "refused");
+    waiting.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, error));
+  }
+
+  /** Lets the callers go whom the store keeps waiting, as soon as the journal has promised their charges. */
+  #promiseEvery(ms: number): () => void {
+    let stop = this.#clock.after(ms, async () => {
+      await this.#promise();
+      if (stop !== noop) stop = this.#promiseEvery(ms);
+    });
+    return () => {
+      stop();
+      stop = noop;
+    };
+  }
+
+  async #promise(): Promise<void> {
+    const waiting = [...this.#inFlight, ...this.#queue].filter(({ promised }) => !promised);
+    if (waiting.length === 0) return;
+    if (!(await this.#journal.promise(waiting.map(({ charge }) => charge)))) return;
+    for (const one of waiting) {
+      one.promised = true;
+      one.durable();
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(ms, resolve));
+  }
+}
+
+const noop = () => {};

@@ -1,0 +1,106 @@
+import type { Credit, PicoUsd } from "../interface.ts";
+
+/** Part of a lot that this core may spend without asking. */
+export interface LeasedSlice {
+  readonly id: string;
+  readonly lotId: string;
+  readonly accountId: string;
+  readonly kind: Credit["kind"];
+  readonly priority: number;
+  readonly priceVersion: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Milliseconds since the epoch. Undefined: never. */
+  readonly expiresAt: number | undefined;
+  readonly granted: PicoUsd;
+  readonly spent: PicoUsd;
+}
+
+/** Asks for money of an account. */
+export interface LeaseRequest {
+  readonly accountId: string;
+  /** What is needed now. */
+  readonly least: PicoUsd;
+  /** What would be taken if there is plenty. */
+  readonly most: PicoUsd;
+}
+
+/** What an account has, and what of it was leased just now. */
+export interface Lease {
+  readonly createdAt: number;
+  readonly paidTotal: bigint;
+  /** All unspent paid money, whoever holds it. */
+  readonly paidLeft: bigint;
+  /** New slices, in the order of spending. */
+  readonly slices: readonly LeasedSlice[];
+  /** Unspent money that nobody holds now. */
+  readonly unleased: bigint;
+  /** Unspent money that other cores hold. */
+  readonly elsewhere: bigint;
+}
+
+/** What one slice pays of a charge. */
+export interface ChargeLine {
+  readonly sliceId: string;
+  readonly lotId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly inputRate: PicoUsd;
+  readonly outputRate: PicoUsd;
+  readonly cost: PicoUsd;
+}
+
+/** A request to be charged; becomes its receipt. */
+export interface Charge {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** The lines and the shortfall together. */
+  readonly cost: PicoUsd;
+  /** What no money was there for; becomes the account's debt. */
+  readonly shortfall: PicoUsd;
+  readonly status: "completed" | "cancelled" | "failed" | "recovered";
+  /** Milliseconds since the epoch. */
+  readonly settledAt: number;
+  /** In the order of spending. */
+  readonly lines: readonly ChargeLine[];
+}
+
+/**
+ * What became of a charge. repeated: the request was charged before, so nothing was done.
+ * fenced: a slice of it is no longer this core's, so nothing was done.
+ */
+export type SettleOutcome = "stored" | "repeated" | "fenced";
+
+/**
+ * The statements that must be fast and atomic. Locks are always taken in this order, and by id
+ * within a table, so that cores cannot deadlock: slice, account, lot.
+ */
+export interface LedgerStore {
+  /** Whether other cores may hold slices too. */
+  readonly shared: boolean;
+  /**
+   * Begins a new epoch of this core: what an earlier process of it still sends is fenced off.
+   * Returns the slices that process left open; they now belong to the new epoch.
+   */
+  enter(): Promise<LeasedSlice[]>;
+  /** Keeps this core's slices its own. Returns how many cores are alive; throws when a newer epoch has begun. */
+  heartbeat(): Promise<number>;
+  /** Leases money, at once for several accounts. An unknown account is not in the answer. */
+  acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
+  /** Stores charges durably, each at most once. Outcomes are in the order of the charges. */
+  settle(charges: readonly Charge[]): Promise<SettleOutcome[]>;
+  /** Whether an error of settle means that a charge can never be stored, rather than not now. */
+  isViolation(error: unknown): boolean;
+  /** Which of the requests have been charged. */
+  settled(requestIds: readonly string[]): Promise<Set<string>>;
+  /** Makes slices smaller by what they no longer need; the money is the lot's again. */
+  giveBack(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
+  /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */
+  close(sliceIds: readonly string[]): Promise<void>;
+  /** Ends the slices of cores whose heart has stopped. Returns how many. */
+  reap(): Promise<number>;
+}

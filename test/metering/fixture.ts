@@ -1,0 +1,95 @@
+import { v7 } from "uuid";
+import { configSchema, type ModelConfig } from "../../src/config/schema.ts";
+import { createFunds } from "../../src/metering/funds.ts";
+import type { ChargedTokens, Funds, Hold, HoldRequest } from "../../src/metering/interface.ts";
+import { type Journal, noJournal } from "../../src/metering/journal.ts";
+import { type CoreLedger, createLedger } from "../../src/metering/ledger.ts";
+import { createPrices, type PriceList } from "../../src/metering/prices.ts";
+import { createLedgerStore } from "../../src/metering/store/create.ts";
+import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import type { Logger } from "../../src/runtime/logger.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import { newRequestId } from "../../src/runtime/request-id.ts";
+import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+/** One USD in pico-USD. */
+export const USD = 1_000_000_000_000;
+
+/** The model of most tests: 0.20 USD in, 0.25 USD out. */
+export const MODEL = "plain";
+
+/** Metering over a real database. */
+export interface Metering {
+  readonly storage: Storage;
+  readonly store: LedgerStore;
+  readonly prices: PriceList;
+  readonly ledger: CoreLedger;
+  readonly funds: Funds;
+  readonly log: string[];
+  /** Opens an account with money. */
+  account(money?: { free?: number; paid?: number }): Promise<string>;
+  close(): Promise<void>;
+}
+
+export function models(...entries: object[]): readonly ModelConfig[] {
+  const servers = [{ url: "http://127.0.0.1:1" }];
+  return configSchema.parse({ models: [{ id: MODEL }, ...entries].map((entry) => ({ servers, ...entry })) }).models;
+}
+
+export async function openMetering(
+  options: {
+    url?: string;
+    clock?: Clock;
+    journal?: Journal;
+    models?: readonly ModelConfig[];
+    coreId?: string;
+    wrap?: (store: LedgerStore) => LedgerStore;
+  } = {},
+): Promise<Metering> {
+  const clock = options.clock ?? new ManualClock();
+  const storage = await openStorage(options.url ?? "sqlite::memory:");
+  const log: string[] = [];
+  const note = (fields: object, message: string) => void log.push(`${message} ${JSON.stringify(fields)}`);
+  const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };
+  const prices = await createPrices({ storage, clock, models: options.models ?? models() });
+  const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
+  const store = options.wrap?.(bare) ?? bare;
+  const opening = createLedger({ store, prices, journal: options.journal ?? noJournal, clock, logger });
+  const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
+  const limits = { minimum: BigInt(USD), maximum: 1000n * BigInt(USD), rolling24h: 2000n * BigInt(USD) };
+  const funds = createFunds({ storage, ledger, limits, clock, random: systemRandom });
+  return {
+    storage,
+    store,
+    prices,
+    ledger,
+    funds,
+    log,
+    async account({ free = 0, paid = 0 } = {}) {
+      const id = v7();
+      await funds.open({ id, name: "", maxKeys: 20 }, free);
+      if (paid > 0) await funds.credit({ accountId: id, kind: "paid", amount: paid, reference: v7() });
+      return id;
+    },
+    async close() {
+      await ledger.close();
+      await storage.close();
+    },
+  };
+}
+
+/** A request to hold money for, with a new id. */
+export function request(accountId: string, tokens: ChargedTokens, more: Partial<HoldRequest> = {}): HoldRequest {
+  return { requestId: newRequestId(systemRandom), accountId, keyId: "", model: MODEL, ...tokens, ...more };
+}
+
+export const never = new AbortController().signal;
+
+/** Holds and settles all that was held. */
+export async function run(ledger: CoreLedger, of: HoldRequest, tokens?: ChargedTokens): Promise<Hold> {
+  const hold = await ledger.hold(of, never);
+  await hold.settle(tokens ?? { inputTokens: of.inputTokens, outputTokens: hold.outputTokens }, "completed");
+  return hold;
+}
