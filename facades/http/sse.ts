@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/inference/v1/inference_service_pb.js";
 import type { Exchange } from "./exchange.ts";
+import { escapeLineEnds } from "./line-ends.ts";
 
 /** How long the status is held back while the core has not begun to answer, in milliseconds. */
 const maxHeldMs = 30_000;
@@ -92,7 +93,7 @@ class EventStream {
     }
     this.#isFlushed = true;
     this.#spokeAt = this.#exchange.runtime.clock.monotonic();
-    return this.#exchange.response.write(text);
+    return this.#exchange.response.write(escapeLineEnds(text));
   }
 
   /** Resolves when the client has caught up, or is gone. */

@@ -17,7 +17,9 @@ export function conversationOf(request: CreateMessageRequest | CountTokensReques
   const turns: Message[] = [];
   const system = systemOf(request.system);
   if (system !== "") turns.push(turn(CoreRole.SYSTEM, system));
-  for (const [i, message] of request.messages.entries()) turns.push(...turnsOf(message, `messages[${i}]`));
+  for (const [i, message] of request.messages.entries()) {
+    for (const next of turnsOf(message, `messages[${i}]`)) add(turns, next);
+  }
   if (turns.every(({ role }) => role === CoreRole.SYSTEM)) {
     throw invalidField("messages", "must have a turn with content");
   }
@@ -26,6 +28,17 @@ export function conversationOf(request: CreateMessageRequest | CountTokensReques
     messages: turns,
     ...toolsOf(request),
   };
+}
+
+/** Turns of one speaker in a row become one, as chat templates want them to alternate. */
+function add(turns: Message[], next: Message): void {
+  const last = turns.at(-1);
+  if (last?.role === CoreRole.USER && next.role === CoreRole.USER) last.text = joined([last.text, next.text]);
+  else if (last?.role === CoreRole.ASSISTANT && next.role === CoreRole.ASSISTANT) {
+    last.text += next.text;
+    last.reasoning += next.reasoning;
+    last.toolCalls.push(...next.toolCalls);
+  } else turns.push(next);
 }
 
 function turnsOf({ role, content }: MessageParam, path: string): Message[] {

@@ -141,6 +141,31 @@ test.each<[string, object[], object[]]>([
     ],
   ],
   [
+    "turns of one speaker in a row become one",
+    [
+      { role: "user", content: "Hi" },
+      { role: "user", content: [text("Weather?")] },
+      { role: "assistant", content: [{ type: "thinking", thinking: "Hm." }] },
+      { role: "assistant", content: "Let me " },
+      { role: "assistant", content: [text("look."), call] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "Rain" }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t2", content: "Sun" }, text("Well?")] },
+      { role: "user", content: "Hm?" },
+    ],
+    [
+      user("Hi\nWeather?"),
+      {
+        role: Role.ASSISTANT,
+        reasoning: "Hm.",
+        text: "Let me look.",
+        calls: [["t1", "weather", '{"city":"Paris"}']],
+      },
+      { role: Role.TOOL, toolCallId: "t1", text: "Rain" },
+      { role: Role.TOOL, toolCallId: "t2", text: "Sun" },
+      user("Well?\nHm?"),
+    ],
+  ],
+  [
     "a prefill stays last",
     [
       { role: "user", content: "A or B?" },
