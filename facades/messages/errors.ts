@@ -1,10 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type ErrorDetail, Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { type Error as ApiError, ErrorResponseSchema, ErrorType } from "#gen/messages/v1/error_pb.js";
-import { detailOf } from "../http/failure.ts";
+import { detailOf, retryAfterHeader } from "../http/error-detail.ts";
 import { jsonEncoder } from "../http/json-encoder.ts";
 import type { ErrorAnswer } from "../http/mount-routes.ts";
-import { retryAfterOf } from "../http/rate-limit-headers.ts";
 import { RequestError } from "../http/request-error.ts";
 
 const json = jsonEncoder(ErrorResponseSchema);
@@ -40,8 +39,7 @@ export function classify(error: unknown): Classified {
 }
 
 function classifyDetail(detail: ErrorDetail, message: string): Classified {
-  const retry: Record<string, string> = {};
-  if (detail.retryAfter !== undefined) retry["retry-after"] = retryAfterOf(detail.retryAfter);
+  const retry = retryAfterHeader(detail);
   switch (detail.reason) {
     case Reason.INVALID_ARGUMENT:
     case Reason.UNSUPPORTED:
