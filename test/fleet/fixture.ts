@@ -60,7 +60,11 @@ export function fixture(
     engines,
     model: served,
     async run(request = {}, signal = new AbortController().signal) {
-      return Array.fromAsync(fleet.generate(served, { ...chatRequest("hi"), ...request }, signal));
+      const outputs: EngineOutput[] = [];
+      for await (const output of fleet.generate(served, { ...chatRequest("hi"), ...request }, signal)) {
+        outputs.push(output);
+      }
+      return outputs;
     },
   };
 }

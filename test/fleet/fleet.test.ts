@@ -267,8 +267,8 @@ describe("counting tokens", () => {
 test("an unknown model or server is told as such", async () => {
   const { fleet, model } = fixture([1]);
   const other = { ...model, id: "other" };
-  const answer = Array.fromAsync(fleet.generate(other, chatRequest("hi"), new AbortController().signal));
-  expect(await reasonOf(answer)).toBe(Reason.MODEL_NOT_FOUND);
+  const answer = fleet.generate(other, chatRequest("hi"), new AbortController().signal)[Symbol.asyncIterator]();
+  expect(await reasonOf(answer.next())).toBe(Reason.MODEL_NOT_FOUND);
   expect(() => fleet.drain("other")).toThrow("There is no server other.");
 });
 
