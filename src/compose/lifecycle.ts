@@ -1,20 +1,16 @@
-import type { Logger } from "pino";
+import type { Logger } from "../runtime/logger.ts";
 import type { Readiness } from "../telemetry/admin-server.ts";
 
-/** Something that was started and has to be stopped, in the reverse order of starting. */
-export interface Part {
-  /** Takes no new work and finishes what runs, until the signal's deadline cuts it off. */
-  drain?(deadline: AbortSignal): Promise<void>;
-  close(): Promise<void>;
-}
+/** Ends a part; what still runs after the grace in milliseconds is cut off. */
+export type Stop = (graceMs: number) => Promise<void>;
 
 /** How long running streams may go on after SIGTERM. */
-const drainMs = 30_000;
+const graceMs = 30_000;
 
-/** The parts of a process, stopped together. */
+/** The parts of a process: started one by one, stopped in the reverse order. */
 export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
-  readonly #parts: Part[] = [];
+  readonly #stops: Stop[] = [];
   readonly #logger: Logger;
   #stopping: Promise<void> | undefined;
 
@@ -22,20 +18,19 @@ export class Lifecycle {
     this.#logger = logger;
   }
 
-  /** Adds a part that has been started. */
-  add<T extends Part>(part: T): T {
-    this.#parts.push(part);
-    return part;
+  /** Notes how to end a part that has been started. */
+  onStop(stop: Stop): void {
+    this.#stops.push(stop);
   }
 
-  /** Says that the process is ready, and stops it in order on SIGTERM and SIGINT. */
+  /** Says that the process is ready, and ends it in order on SIGTERM and SIGINT. */
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
-    this.#logger.info(addresses, "tollgate ready");
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void this.#exit(signal));
+    this.#logger.info(addresses, "tollgate ready");
   }
 
-  /** Drains and closes every part, newest first. Calling it again waits for the same end. */
+  /** Ends every part, newest first, within one common grace. Calling it again waits for the same end. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -43,10 +38,8 @@ export class Lifecycle {
 
   async #stop(): Promise<void> {
     this.readiness.ready = false;
-    const newestFirst = this.#parts.toReversed();
-    const deadline = AbortSignal.timeout(drainMs);
-    await Promise.all(newestFirst.map((part) => part.drain?.(deadline)));
-    for (const part of newestFirst) await part.close();
+    const deadline = performance.now() + graceMs;
+    for (const stop of this.#stops.toReversed()) await stop(Math.max(0, deadline - performance.now()));
   }
 
   async #exit(signal: string): Promise<void> {

@@ -1,0 +1,40 @@
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { readSecrets } from "../config/secrets.ts";
+import { startConnectServer } from "../grpc/connect-server.ts";
+import { createHealth } from "../grpc/health.ts";
+import { startGrpcServer } from "../grpc/server.ts";
+import { systemRandom } from "../runtime/random.ts";
+import { startAdmin } from "./admin.ts";
+import { type Core, composeCore } from "./core.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { createLogger } from "./logger.ts";
+import type { CoreOptions } from "./options.ts";
+
+/** Runs the core alone, for facades and internal services elsewhere. Resolves when it is ready. */
+export async function core(options: CoreOptions): Promise<void> {
+  const logger = createLogger(options.log);
+  const config = await loadConfig(options.config);
+  const secrets = await readSecrets(config, process.env, systemRandom);
+  const lifecycle = new Lifecycle(logger);
+  const admin = await startAdmin(config.listen.admin, lifecycle);
+  const composed = await composeCore(config, secrets, lifecycle, logger);
+  const addresses = await serveCore(composed, config, lifecycle);
+  lifecycle.ready({ ...addresses, admin });
+}
+
+/** Serves the core's services over gRPC and over the Connect protocol. Returns host:port of each. */
+export async function serveCore(
+  core: Core,
+  { listen }: Config,
+  lifecycle: Lifecycle,
+): Promise<{ grpc: string; connect: string }> {
+  const health = createHealth(core.services);
+  const services = [...core.services, health.registration];
+  const grpc = await startGrpcServer({ address: listen.grpc, services, interceptors: core.interceptors });
+  lifecycle.onStop((graceMs) => grpc.stop(graceMs));
+  const connect = await startConnectServer({ address: listen.connect, services, interceptors: core.interceptors });
+  lifecycle.onStop((graceMs) => connect.stop(graceMs));
+  lifecycle.onStop(async () => health.drain());
+  return { grpc: grpc.address, connect: connect.address };
+}

@@ -1,0 +1,131 @@
+import type { Interceptor } from "@connectrpc/connect";
+import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
+import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { Accounts } from "../accounts/accounts.ts";
+import { createAccountsService } from "../accounts/accounts-service.ts";
+import { ApiKeys } from "../accounts/api-keys.ts";
+import { createAuthenticator } from "../accounts/authenticator.ts";
+import { LastUsed } from "../accounts/last-used.ts";
+import { createCatalogue } from "../catalogue/catalogue.ts";
+import { createCatalogueService } from "../catalogue/catalogue-service.ts";
+import type { Config } from "../config/schema.ts";
+import type { Secrets } from "../config/secrets.ts";
+import { createEmbeddingsService } from "../embeddings/embeddings-service.ts";
+import { createEngine } from "../engines/create-engine.ts";
+import { createFleet } from "../fleet/create-fleet.ts";
+import { registration, type ServiceRegistration } from "../grpc/registration.ts";
+import { createInferenceService } from "../inference/inference-service.ts";
+import { authenticate } from "../interceptors/authenticate.ts";
+import { hideErrors } from "../interceptors/errors.ts";
+import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
+import { logCalls } from "../interceptors/log.ts";
+import { createFunds, type PaymentLimits } from "../metering/funds.ts";
+import { noJournal } from "../metering/journal.ts";
+import { createLedger } from "../metering/ledger.ts";
+import { createPrices } from "../metering/prices.ts";
+import { ratePolicyOf } from "../metering/rate-limits/max-rpm.ts";
+import { openWindows } from "../metering/rate-limits/open-windows.ts";
+import { createRateLimits } from "../metering/rate-limits/rate-limits.ts";
+import { createLedgerStore } from "../metering/store/create.ts";
+import { parseUsd } from "../money.ts";
+import { systemClock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { systemRandom } from "../runtime/random.ts";
+import { openStorage } from "../storage/orm.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+/** The core's services behind their interceptors, ready to be mounted on any transport. */
+export interface Core {
+  readonly services: readonly ServiceRegistration[];
+  readonly interceptors: readonly Interceptor[];
+}
+
+/** Puts the core together: storage, money, limits, fleet, services. What needs an end is told to the lifecycle. */
+export async function composeCore(
+  config: Config,
+  secrets: Secrets,
+  lifecycle: Lifecycle,
+  logger: Logger,
+): Promise<Core> {
+  const clock = systemClock;
+  const random = systemRandom;
+  const storage = await openStorage(secrets.storageUrl);
+  lifecycle.onStop(() => storage.close());
+
+  const catalogue = createCatalogue(config.models, new Date());
+  const prices = await createPrices({ storage, clock, models: config.models });
+  const store = createLedgerStore(storage, random, "core");
+  const ledger = await createLedger({ store, prices, journal: noJournal, clock, logger });
+  lifecycle.onStop(() => ledger.close());
+  const funds = createFunds({ storage, ledger, limits: paymentLimits(config), clock, random });
+
+  const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
+  lifecycle.onStop(() => windows.close());
+  const rateLimits = createRateLimits({
+    policy: ratePolicyOf(config),
+    windows,
+    standing: (accountId) => ledger.standing(accountId),
+    clock,
+  });
+
+  const fleet = createFleet({
+    models: catalogue.list(),
+    config: config.fleet,
+    engines: (server, model) => createEngine(server, model, config.fleet),
+    clock,
+    random,
+    logger,
+  });
+  lifecycle.onStop(() => fleet.close());
+
+  const [pepper] = secrets.peppers;
+  const accounts = new Accounts(storage);
+  const keys = new ApiKeys({ storage, clock, random, prefix: config.keys.prefix, pepper });
+  const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
+  lifecycle.onStop(() => lastUsed.flush());
+  const authenticator = createAuthenticator({
+    ...secrets,
+    findKey: (digests) => keys.find(digests),
+    lastUsed,
+    clock,
+  });
+
+  const accountsService = createAccountsService({
+    accounts,
+    keys,
+    funds,
+    rateLimits,
+    clock,
+    random,
+    forgetKey: (id) => authenticator.forget(id),
+    maxKeys: config.keys.max_per_account,
+    freeGrant: Number(picoUsd(config.free_tier.grant_usd)),
+  });
+  const inference = { catalogue, fleet, ledger, rateLimits, random, logger, cacheSalt: config.fleet.cache_salt };
+  return {
+    services: [
+      registration(InferenceService, createInferenceService(inference)),
+      registration(EmbeddingsService, createEmbeddingsService({ catalogue, fleet, ledger, rateLimits, random })),
+      registration(AccountsService, accountsService),
+      registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet })),
+    ],
+    interceptors: [logCalls(logger, clock), hideErrors(logger), authenticate(authenticator, createFailedAttempts())],
+  };
+}
+
+function paymentLimits({ payments }: Config): PaymentLimits {
+  return {
+    minimum: picoUsd(payments.minimum_usd),
+    maximum: picoUsd(payments.maximum_usd),
+    rolling24h: picoUsd(payments.rolling_24h_usd),
+  };
+}
+
+/** An amount that the configuration's schema has already judged. */
+function picoUsd(usd: string): bigint {
+  const amount = parseUsd(usd);
+  if (amount === undefined) throw new Error(`${usd} is no amount of USD`);
+  return amount;
+}

@@ -1,0 +1,37 @@
+import type { Transport } from "@connectrpc/connect";
+import { createFront } from "../../facades/front.ts";
+import { startHttpServer } from "../../facades/http/server.ts";
+import { defaultConfig, loadConfig } from "../config/load.ts";
+import { createChannelTransport } from "../grpc/channel-transport.ts";
+import { systemClock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { systemRandom } from "../runtime/random.ts";
+import { startAdmin } from "./admin.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { createLogger } from "./logger.ts";
+import type { FacadeOptions } from "./options.ts";
+
+/** Runs both public surfaces in front of cores that run elsewhere. Resolves when it is ready. */
+export async function facade(options: FacadeOptions): Promise<void> {
+  const logger = createLogger(options.log);
+  const { listen } = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
+  const lifecycle = new Lifecycle(logger);
+  const admin = await startAdmin(listen.admin, lifecycle);
+  const transport = createChannelTransport({ target: options.core });
+  lifecycle.onStop(async () => transport.close());
+  const http = await startFront(listen.http, transport, lifecycle, logger);
+  lifecycle.ready({ http, admin });
+}
+
+/** Serves both public surfaces over a transport. Returns host:port. */
+export async function startFront(
+  address: string,
+  transport: Transport,
+  lifecycle: Lifecycle,
+  logger: Logger,
+): Promise<string> {
+  const front = createFront({ transport, clock: systemClock, random: systemRandom, logger });
+  const server = await startHttpServer(front, address);
+  lifecycle.onStop((graceMs) => server.close(graceMs));
+  return server.address;
+}

@@ -1,0 +1,29 @@
+import type { LogFormat } from "./logger.ts";
+
+/** What every long-running command takes. */
+export interface ProcessOptions {
+  readonly log: LogFormat;
+}
+
+/** `tollgate serve`: everything in one process. */
+export interface ServeOptions extends ProcessOptions {
+  /** The configuration file. Default: every default, and models as below. */
+  readonly config?: string;
+  /** Serve the models that this inference server lists. */
+  readonly server?: string;
+  /** Serve this model file in process. */
+  readonly gguf?: string;
+}
+
+/** `tollgate core`: the gRPC core alone. */
+export interface CoreOptions extends ProcessOptions {
+  readonly config: string;
+}
+
+/** `tollgate facade`: the public surfaces alone. */
+export interface FacadeOptions extends ProcessOptions {
+  /** The cores: `host:port`, `dns:///name:port` or `ipv4:host:port,host:port`. */
+  readonly core: string;
+  /** Where to listen comes from here. Default: the defaults. */
+  readonly config?: string;
+}

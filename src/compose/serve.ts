@@ -1,0 +1,34 @@
+import { defaultConfig, loadConfig } from "../config/load.ts";
+import { readSecrets } from "../config/secrets.ts";
+import { createDirectTransport } from "../grpc/direct-transport.ts";
+import { systemRandom } from "../runtime/random.ts";
+import { startAdmin } from "./admin.ts";
+import { composeCore } from "./core.ts";
+import { serveCore } from "./core-process.ts";
+import { ensureDemo } from "./demo.ts";
+import { withSimulatedFleet } from "./embedded.ts";
+import { startFront } from "./facade.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { createLogger } from "./logger.ts";
+import type { ServeOptions } from "./options.ts";
+import { welcome } from "./welcome.ts";
+
+/** Runs everything in one process. Resolves when it is ready. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const logger = createLogger(options.log);
+  const configured = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
+  const secrets = await readSecrets(configured, process.env, systemRandom);
+  const lifecycle = new Lifecycle(logger);
+  const admin = await startAdmin(configured.listen.admin, lifecycle);
+  const isEmbedded = configured.models.length === 0;
+  const config = isEmbedded ? await withSimulatedFleet(configured, lifecycle) : configured;
+  const core = await composeCore(config, secrets, lifecycle, logger);
+  const addresses = await serveCore(core, config, lifecycle);
+  const transport = createDirectTransport(core.services, core.interceptors);
+  const http = await startFront(config.listen.http, transport, lifecycle, logger);
+  if (isEmbedded) {
+    const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
+    if (options.log === "pretty") console.log(welcome({ http, model: "tollgate-sim/plain", demo }));
+  }
+  lifecycle.ready({ http, ...addresses, admin });
+}

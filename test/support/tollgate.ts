@@ -1,0 +1,97 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const program = fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
+
+/** Every listener on a free loopback port, so that tests can run beside each other. */
+export const freePorts = {
+  listen: { http: "127.0.0.1:0", grpc: "127.0.0.1:0", connect: "127.0.0.1:0", admin: "127.0.0.1:0" },
+};
+
+/** A folder of its own for one service: data, configuration, secrets. */
+export interface Site {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Writes a configuration (JSON is YAML) and returns its path. */
+  configure(config: object, name?: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export async function createSite(env: NodeJS.ProcessEnv = {}): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-site-"));
+  return {
+    folder,
+    env: { ...process.env, NODE_OPTIONS: "", TOLLGATE_DATA_DIR: join(folder, "data"), ...env },
+    async configure(config, name = "tollgate.yaml") {
+      const path = join(folder, name);
+      await writeFile(path, JSON.stringify(config, null, 2));
+      return path;
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A running Tollgate process. */
+export interface Tollgate {
+  /** Where it listens, from its ready line: http, grpc, connect, admin. */
+  readonly addresses: Record<string, string>;
+  /** http://host:port of the public surfaces. */
+  readonly url: string;
+  /** Every line of its log so far. */
+  readonly log: readonly Record<string, unknown>[];
+  readonly process: ChildProcess;
+  /** Runs an admin command against this process's core and parses the JSON that it prints. */
+  admin(...args: string[]): Promise<unknown>;
+  /** Ends it and returns its exit code; null when the signal killed it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `tollgate …args --log json` and waits until it is ready. Throws with its output when it is not. */
+export async function startTollgate(site: Site, ...args: string[]): Promise<Tollgate> {
+  const child = spawn(process.execPath, [program, ...args, "--log", "json"], {
+    cwd: site.folder,
+    env: site.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const exited = once(child, "exit");
+  const output: string[] = [];
+  const log: Record<string, unknown>[] = [];
+  child.stderr.on("data", (data: Buffer) => output.push(data.toString()));
+  const ready = new Promise<Record<string, string>>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      output.push(`${line}\n`);
+      if (!line.startsWith("{")) return;
+      const entry = JSON.parse(line) as Record<string, string>;
+      log.push(entry);
+      if (entry.msg === "tollgate ready") resolve(entry);
+    });
+    exited.then(([code]) => reject(new Error(`tollgate ${args.join(" ")} ended with ${code}:\n${output.join("")}`)));
+  });
+  const addresses = await ready;
+  return {
+    addresses,
+    url: `http://${addresses.http}`,
+    log,
+    process: child,
+    admin: async (...command) => {
+      const { stdout } = await runTollgate(site, ...command, "--core", String(addresses.grpc), "--json");
+      return JSON.parse(stdout);
+    },
+    async stop(signal = "SIGTERM") {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      const [code] = await exited;
+      return code as number | null;
+    },
+  };
+}
+
+/** Runs a command to its end. Rejects with code, stdout and stderr when it fails. */
+export function runTollgate(site: Site, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, [program, ...args], { cwd: site.folder, env: site.env });
+}
