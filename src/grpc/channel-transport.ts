@@ -7,6 +7,8 @@ import {
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import {
+  Code,
+  ConnectError,
   type ContextValues,
   createContextValues,
   type Interceptor,
@@ -81,6 +83,8 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
         const message = create(method.input, input);
         const request = { stream: false, method, message, ...common(method, life, header, contextValues) } as const;
         return (await call(request)) as UnaryResponse<I, O>;
+      } catch (error) {
+        throw ConnectError.from(error, Code.Internal);
       } finally {
         life.complete();
       }
@@ -98,9 +102,15 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
       const call = applyInterceptors(interceptors, (request) =>
         callStream(client, request as StreamRequest, life, options),
       );
-      const message = await requestOf(method, input);
-      const request = { stream: true, method, message, ...common(method, life, header, contextValues) } as const;
-      return (await call(request)) as StreamResponse<I, O>;
+      try {
+        const message = await requestOf(method, input);
+        const request = { stream: true, method, message, ...common(method, life, header, contextValues) } as const;
+        return (await call(request)) as StreamResponse<I, O>;
+      } catch (error) {
+        const reason = ConnectError.from(error, Code.Internal);
+        life.abort(reason);
+        throw reason;
+      }
     },
   };
 }

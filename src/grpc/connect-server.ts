@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { setMaxListeners } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { uResponseNotFound } from "@connectrpc/connect/protocol";
 import {
@@ -7,34 +7,35 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
-import { parseAddress } from "../config/address.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
-import { listenError } from "./listen-error.ts";
+import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { peerKey } from "./peer.ts";
-import type { ListeningServer, ServerOptions } from "./server.ts";
 
 /**
  * Serves over the Connect protocol, which is JSON or binary over plain HTTP/1.1, for curl, browsers and
  * dashboards. Throws when the address cannot be listened on.
  */
 export async function startConnectServer(options: ServerOptions): Promise<ListeningServer> {
-  const { address } = options;
-  const server = createServer(handlerOf(options));
-  const { port } = await listen(server, address);
+  const shutdown = new AbortController();
+  setMaxListeners(0, shutdown.signal); // every call under way listens
+  const server = createServer(handlerOf(options, shutdown.signal));
+  server.on("request", (_request, response) => {
+    // Node closes the connections that are idle when it stops listening, but not those that become so.
+    response.once("close", () => server.listening || setImmediate(() => server.closeIdleConnections()));
+  });
   return {
-    address: address.replace(/\d+$/, String(port)),
+    address: await listen(server, options.address, "listen.connect"),
     stop: (graceMs) =>
-      new Promise((resolve) => {
-        const cutOff = setTimeout(() => server.closeAllConnections(), graceMs);
-        server.close(() => {
-          clearTimeout(cutOff);
-          resolve();
-        });
+      stopGently({
+        graceMs,
+        close: (closed) => server.close(closed),
+        endCalls: (reason) => shutdown.abort(reason),
+        cutOff: () => server.closeAllConnections(),
       }),
   };
 }
 
-function handlerOf({ services, interceptors }: ServerOptions): RequestListener {
+function handlerOf({ services, interceptors }: ServerOptions, shutdownSignal: AbortSignal): RequestListener {
   const router = createConnectRouter({
     interceptors: [...interceptors],
     grpc: false,
@@ -42,6 +43,7 @@ function handlerOf({ services, interceptors }: ServerOptions): RequestListener {
     acceptCompression: [compressionGzip],
     readMaxBytes: maxRequestBytes,
     writeMaxBytes: maxResponseBytes,
+    shutdownSignal,
   });
   for (const { service, implementation } of services) router.service(service, implementation);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
@@ -57,13 +59,4 @@ function handlerOf({ services, interceptors }: ServerOptions): RequestListener {
       response.destroy(); // the client has gone, which the interceptors know, or never spoke HTTP properly
     }
   };
-}
-
-function listen(server: Server, address: string): Promise<AddressInfo> {
-  const at = parseAddress(address);
-  if (!at) throw new Error(`${address} is not an address such as 127.0.0.1:50052`);
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(address, "listen.connect", error)));
-    server.listen(at.port, at.host, () => resolve(server.address() as AddressInfo));
-  });
 }

@@ -70,8 +70,9 @@ export function createDirectTransport(
       input: AsyncIterable<MessageInitShape<I>>,
     ): Promise<StreamResponse<I, O>> {
       const called = find(method);
+      const request = await requestOf(method, input);
       const { life, init } = start(signal, timeoutMs, header);
-      const opening = invokeStream(called, init, await requestOf(method, input));
+      const opening = invokeStream(called, init, request);
       try {
         const response = await untilAborted(life, opening);
         const messages = new DirectStream<O>(response.message, method.output, life);

@@ -12,18 +12,22 @@ import { peerKey } from "./peer.ts";
 import type { ServiceRegistration } from "./registration.ts";
 import { statusOf } from "./status.ts";
 
-/** Serves a Connect service on a grpc-js server. The first interceptor is the outermost. */
+/**
+ * Serves a Connect service on a grpc-js server. The first interceptor is the outermost.
+ * The calls under way are kept in `calls`, for whoever has to end them.
+ */
 export function mountService(
   server: grpc.Server,
   service: ServiceRegistration,
   interceptors: readonly Interceptor[],
+  calls: Set<CallSignal>,
 ): void {
   const definition: Record<string, grpc.MethodDefinition<Message, Message>> = {};
   const handlers: grpc.UntypedServiceImplementation = {};
   for (const served of servedMethods(service, interceptors)) {
     const { localName } = served.spec.method;
     definition[localName] = definitionOf(served);
-    handlers[localName] = served.spec.kind === "unary" ? unaryHandler(served) : streamHandler(served);
+    handlers[localName] = served.spec.kind === "unary" ? unaryHandler(served, calls) : streamHandler(served, calls);
   }
   server.addService(definition, handlers);
 }
@@ -41,9 +45,10 @@ function definitionOf({ spec }: ServedMethod): grpc.MethodDefinition<Message, Me
   };
 }
 
-function unaryHandler(served: ServedMethod) {
+function unaryHandler(served: ServedMethod, calls: Set<CallSignal>) {
   return async (call: UnaryCall, done: grpc.sendUnaryData<Message>) => {
     const life = lifeOf(call);
+    calls.add(life);
     try {
       const { message, header, trailer } = await invokeUnary(served, initOf(call, life), call.request);
       if (!isEmpty(header)) call.sendMetadata(metadataOf(header));
@@ -52,6 +57,7 @@ function unaryHandler(served: ServedMethod) {
       done(statusOf(error));
     } finally {
       life.complete();
+      calls.delete(life);
     }
   };
 }
@@ -59,15 +65,17 @@ function unaryHandler(served: ServedMethod) {
 type UnaryCall = grpc.ServerUnaryCall<Message, Message>;
 type StreamingCall = grpc.ServerWritableStream<Message, Message> | grpc.ServerDuplexStream<Message, Message>;
 
-function streamHandler(served: ServedMethod) {
+function streamHandler(served: ServedMethod, calls: Set<CallSignal>) {
   return async (call: StreamingCall) => {
     const life = lifeOf(call);
+    calls.add(life);
     try {
       await respond(call, served, life);
     } catch (error) {
       call.emit("error", statusOf(error)); // how grpc-js takes the status of a stream
     } finally {
       life.complete();
+      calls.delete(life);
     }
   };
 }
@@ -78,12 +86,13 @@ async function respond(call: StreamingCall, served: ServedMethod, life: CallSign
   const { message: messages, header, trailer } = await invokeStream(served, initOf(call, life), input);
   let started = false;
   for await (const message of messages) {
-    if (life.signal.aborted) return; // closes the handler's generator
+    life.signal.throwIfAborted(); // closes the handler's generator
     if (!started && !isEmpty(header)) call.sendMetadata(metadataOf(header));
     started = true;
     if (!call.write(create(served.spec.method.output, message))) await drained(call, life.signal);
-    if (life.signal.aborted) return;
+    life.signal.throwIfAborted();
   }
+  life.signal.throwIfAborted(); // a handler may end without a word when its signal tells it to
   if (!started && !isEmpty(header)) call.sendMetadata(metadataOf(header));
   call.end(metadataOf(trailer));
 }

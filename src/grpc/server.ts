@@ -1,27 +1,10 @@
-import type { Interceptor } from "@connectrpc/connect";
+import { createServer, type Socket } from "node:net";
 import * as grpc from "@grpc/grpc-js";
+import type { CallSignal } from "./call-signal.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
-import { listenError } from "./listen-error.ts";
+import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { mountService } from "./mount-service.ts";
 import { createReflection } from "./reflection.ts";
-import type { ServiceRegistration } from "./registration.ts";
-
-/** What a server serves and where. */
-export interface ServerOptions {
-  /** `host:port`; port 0 picks a free one. */
-  readonly address: string;
-  readonly services: readonly ServiceRegistration[];
-  /** The first one is the outermost. */
-  readonly interceptors: readonly Interceptor[];
-}
-
-/** A server that listens. */
-export interface ListeningServer {
-  /** `host:port`, with the port that was picked. */
-  readonly address: string;
-  /** Takes no new calls, waits for those under way, and after `graceMs` cuts off the rest. */
-  stop(graceMs: number): Promise<void>;
-}
 
 /** What the gRPC server takes beside that. */
 export interface GrpcServerOptions extends ServerOptions {
@@ -37,24 +20,34 @@ export interface GrpcServerOptions extends ServerOptions {
 /** Serves over gRPC, with server reflection. Throws when the address cannot be listened on. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<ListeningServer> {
   const { address, services, interceptors, credentials = grpc.ServerCredentials.createInsecure() } = options;
-  // What grpc-js would write to standard error is thrown below; GRPC_VERBOSITY still brings it back.
-  if (!process.env.GRPC_VERBOSITY) grpc.setLogVerbosity(grpc.logVerbosity.NONE);
   const server = new grpc.Server(serverOptions(options));
-  for (const service of [...services, ...createReflection(services)]) mountService(server, service, interceptors);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, bound) =>
-      error ? reject(listenError(address, "listen.grpc", error)) : resolve(bound),
-    );
+  const calls = new Set<CallSignal>();
+  for (const service of [...services, ...createReflection(services)]) {
+    mountService(server, service, interceptors, calls);
+  }
+  // grpc-js cannot close a connection that has calls under way, so the connections are kept here.
+  const connections = new Set<Socket>();
+  const injector = server.createConnectionInjector(credentials);
+  const listener = createServer({ noDelay: true }, (connection) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+    injector.injectConnection(connection);
   });
   return {
-    address: address.replace(/\d+$/, String(port)),
+    address: await listen(listener, address, "listen.grpc"),
     stop: (graceMs) =>
-      new Promise((resolve) => {
-        const cutOff = setTimeout(() => server.forceShutdown(), graceMs);
-        server.tryShutdown(() => {
-          clearTimeout(cutOff);
-          resolve();
-        });
+      stopGently({
+        graceMs,
+        close(closed) {
+          listener.close(closed);
+          server.tryShutdown(() => {}); // asks the clients to open no more calls
+        },
+        endCalls(reason) {
+          for (const call of calls) call.abort(reason);
+        },
+        cutOff() {
+          for (const connection of connections) connection.destroy();
+        },
       }),
   };
 }

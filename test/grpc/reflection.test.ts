@@ -15,8 +15,9 @@ import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { type ChannelTransport, createChannelTransport } from "../../src/grpc/channel-transport.ts";
 import { createHealth } from "../../src/grpc/health.ts";
+import type { ListeningServer } from "../../src/grpc/listening-server.ts";
 import { registration } from "../../src/grpc/registration.ts";
-import { type ListeningServer, startGrpcServer } from "../../src/grpc/server.ts";
+import { startGrpcServer } from "../../src/grpc/server.ts";
 import { texts } from "./scripted-service.ts";
 
 type Question = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;

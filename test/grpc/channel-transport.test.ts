@@ -1,0 +1,142 @@
+import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import {
+  type ChannelTransport,
+  type ChannelTransportOptions,
+  createChannelTransport,
+} from "../../src/grpc/channel-transport.ts";
+import type { ListeningServer } from "../../src/grpc/listening-server.ts";
+import { registration } from "../../src/grpc/registration.ts";
+import { startGrpcServer } from "../../src/grpc/server.ts";
+import { ScriptedService, texts, textsOf } from "./scripted-service.ts";
+
+const servers: ListeningServer[] = [];
+const transports: ChannelTransport[] = [];
+afterEach(async () => {
+  for (const transport of transports.splice(0)) transport.close();
+  for (const server of servers.splice(0)) await server.stop(0);
+});
+
+async function serve(service: ScriptedService, address = "127.0.0.1:0"): Promise<ListeningServer> {
+  const services = [registration(InferenceService, service)];
+  const server = await startGrpcServer({ address, services, interceptors: [] });
+  servers.push(server);
+  return server;
+}
+
+function clientOf(options: ChannelTransportOptions) {
+  const transport = createChannelTransport(options);
+  transports.push(transport);
+  return { transport, client: createClient(InferenceService, transport) };
+}
+
+/** Makes calls until one is answered as wished. */
+async function until(answer: () => Promise<boolean>): Promise<void> {
+  while (!(await answer())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe("load balancing", () => {
+  const numbered = (number: number) => new ScriptedService({ countTokens: () => number });
+
+  test("goes round all addresses that answer", async () => {
+    const [one, two] = [await serve(numbered(1)), await serve(numbered(2))];
+    const { client } = clientOf({ target: `ipv4:${one.address},${two.address}` });
+    const answers = new Set<number>();
+    await until(async () => answers.add((await client.countTokens({})).inputTokens).size === 2);
+
+    const counts = new Map<number, number>();
+    for (let call = 0; call < 20; call += 1) {
+      const { inputTokens } = await client.countTokens({});
+      counts.set(inputTokens, (counts.get(inputTokens) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(counts)).toEqual({ 1: 10, 2: 10 });
+  });
+
+  test("leaves a dead address out and takes it back when it answers again", async () => {
+    const [one, two] = [await serve(numbered(1)), await serve(numbered(2))];
+    const { client } = clientOf({ target: `ipv4:${one.address},${two.address}` });
+    await until(async () => (await client.countTokens({})).inputTokens === 1);
+    await one.stop(0);
+    for (let call = 0; call < 10; call += 1) expect((await client.countTokens({})).inputTokens).toBe(2);
+    await serve(numbered(3), one.address);
+    await until(async () => (await client.countTokens({})).inputTokens === 3);
+  });
+
+  test("takes every address of a name", async () => {
+    const server = await serve(numbered(1));
+    const { client } = clientOf({ target: `dns:///localhost:${server.address.split(":")[1]}` });
+    expect((await client.countTokens({})).inputTokens).toBe(1);
+  });
+});
+
+test("nobody at the address is UNAVAILABLE", async () => {
+  const server = await serve(new ScriptedService({}));
+  await server.stop(0);
+  const { client } = clientOf({ target: server.address });
+  const error = await client.countTokens({}).catch((reason: unknown) => reason);
+  expect((error as ConnectError).code).toBe(Code.Unavailable);
+});
+
+test("the caller's interceptors run around the call", async () => {
+  const seen: (string | null)[] = [];
+  const server = await serve(
+    new ScriptedService({
+      countTokens({ requestHeader }) {
+        seen.push(requestHeader.get("authorization"));
+        return 1;
+      },
+      generate({ requestHeader }) {
+        seen.push(requestHeader.get("authorization"));
+        return texts([]);
+      },
+    }),
+  );
+  const withToken: Interceptor = (next) => (request) => {
+    request.header.set("authorization", "Bearer token");
+    return next(request);
+  };
+  const { client } = clientOf({ target: server.address, interceptors: [withToken] });
+  await client.countTokens({});
+  for await (const _message of client.generate({}));
+  expect(seen).toEqual(["Bearer token", "Bearer token"]);
+});
+
+test("a credential that gRPC cannot carry arrives as another one that is as wrong", async () => {
+  const seen: (string | null)[] = [];
+  const server = await serve(
+    new ScriptedService({
+      countTokens({ requestHeader }) {
+        seen.push(requestHeader.get("authorization"));
+        return 1;
+      },
+    }),
+  );
+  const { client } = clientOf({ target: server.address });
+  await client.countTokens({}, { headers: { authorization: "Bearer schlüssel" } });
+  expect(seen).toEqual(["Bearer schl?ssel"]);
+});
+
+describe("closing", () => {
+  test("lets the calls under way finish and refuses new ones", async () => {
+    const release = Promise.withResolvers<void>();
+    const server = await serve(
+      new ScriptedService({
+        async *generate() {
+          yield* texts(["a"]);
+          await release.promise;
+          yield* texts(["b"]);
+        },
+      }),
+    );
+    const { client, transport } = clientOf({ target: server.address });
+    const stream = client.generate({})[Symbol.asyncIterator]();
+    await stream.next();
+    transport.close();
+    const refused = await client.countTokens({}).catch((reason: unknown) => reason);
+    expect(refused).toBeInstanceOf(ConnectError);
+    release.resolve();
+    const { value } = await stream.next();
+    expect(textsOf(value)).toEqual(["b"]);
+  });
+});
