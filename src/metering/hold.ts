@@ -8,7 +8,7 @@ const NOTE_TOKENS = 256;
 /** What a hold needs of the ledger that gave it. */
 export interface HoldKeeper {
   readonly journal: Journal;
-  /** Charges an ended hold's tokens. */
+  /** Charges an ended hold's tokens and frees its money. */
   charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void>;
   /** Forgets an ended hold without a charge. */
   forget(hold: RunningHold): void;
@@ -65,8 +65,20 @@ export class RunningHold implements Hold {
 
   release(): void {
     this.#end();
+    this.free();
     this.#keeper.forget(this);
     this.#keeper.freed(this.purse);
+  }
+
+  /** What is held at the moment. */
+  get amount(): PicoUsd {
+    return this.#amount;
+  }
+
+  /** Makes the money free, once the hold has ended. */
+  free(): void {
+    this.purse.held -= this.#amount;
+    this.#amount = 0;
   }
 
   #shrink(amount: PicoUsd): void {
@@ -79,6 +91,5 @@ export class RunningHold implements Hold {
   #end(): void {
     if (this.#ended) throw new Error(`the hold of request ${this.request.requestId} has already ended`);
     this.#ended = true;
-    this.purse.held -= this.#amount;
   }
 }

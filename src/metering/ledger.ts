@@ -155,7 +155,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   async charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
     const { purse, request } = hold;
-    // The hold has ended, so what it held is free again, and the charge may use what is free.
+    const excess = () => price(tokens, hold.rates) - hold.amount - Math.max(0, purse.free);
+    while (excess() > 0 && (await this.#purses.lease(purse, excess()).catch(() => false)));
+    hold.free(); // the charge may use whatever is free
     const payment = purse.charge(request.model, tokens, purse.free, hold.rates);
     if (payment.shortfall > 0)
       this.#logger.error(

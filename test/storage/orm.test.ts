@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop();
   rmSync(directory, { recursive: true, force: true });
-});
+}, 60_000);
 
 const newAccount = () => ({
   id: v7(),

@@ -24,7 +24,7 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
     port,
     persistent: true,
     createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
-    postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=50"],
+    postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=50", "-c", "fsync=off"],
     onLog: () => {},
   });
   await server.initialise();

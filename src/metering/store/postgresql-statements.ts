@@ -1,0 +1,190 @@
+// The statements of the ledger on PostgreSQL. Each is atomic by itself. Rows are locked in the order
+// slice, account, lot, and by id within a table.
+
+/** A statement that the server plans once a connection, under its name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A time as milliseconds since the epoch. */
+const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+
+const LOT_COLUMNS = `kind, priority, price_version_id, ${ms("lot.created_at")} as created_at, ${ms("lot.expires_at")} as expires_at`;
+
+/** $1 core. */
+export const ENTER: Statement = {
+  name: "enter",
+  text: `
+  insert into core (id, epoch, heartbeat_at) values ($1, 1, now())
+  on conflict (id) do update set epoch = core.epoch + 1, heartbeat_at = now() returning epoch`,
+};
+
+/** $1 core, $2 its new epoch. */
+export const ADOPT: Statement = {
+  name: "adopt",
+  text: `
+  with mine as (select id from slice where core_id = $1 and open order by id for update)
+  update slice set epoch = $2 from mine, lot where slice.id = mine.id and lot.id = slice.lot_id
+  returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${LOT_COLUMNS}`,
+};
+
+/** $1 core, $2 epoch, $3 milliseconds after which a core is dead. No row: the epoch is over. */
+export const HEARTBEAT: Statement = {
+  name: "heartbeat",
+  text: `
+  with beat as (update core set heartbeat_at = now() where id = $1 and epoch = $2 returning id)
+  select (select count(*)::int from core
+    where heartbeat_at > now() - $3 * interval '1 millisecond' or id in (select id from beat)) as cores
+  from beat`,
+};
+
+/** $1 accounts. */
+export const LOCK_LOTS: Statement = {
+  name: "lock lots",
+  text: `
+  select id from lot where account_id = any($1::uuid[]) and spent + leased + refunded + expired < granted
+  order by id for update`,
+};
+
+/**
+ * $1 accounts, $2 least, $3 most, $4 ids for new slices, $5 ids an account, $6 cores alive, $7 now, $8 core,
+ * $9 epoch, $10 locked lots. A core takes what it needs, and in advance no more than its share of half of what is there, so that the
+ * last of an account's money is not scattered over cores that do not need it.
+ */
+export const LEASE: Statement = {
+  name: "lease",
+  text: `
+  with wanted as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as t(account_id, least, most, n)),
+  lots as (
+    select lot.*, wanted.least, wanted.most, wanted.n, granted - spent - leased - refunded - expired as available,
+      row_number() over (partition by account_id order by priority, expires_at nulls last, created_at, lot.id) as place
+    from lot join wanted using (account_id)
+    where lot.id = any($10::uuid[]) and spent + leased + refunded + expired < granted
+      and (expires_at is null or expires_at > $7)),
+  queue as (
+    select *, sum(available) over (partition by account_id order by place) - available as before,
+      greatest(least, least(most, div(sum(available) over (partition by account_id), 2 * $6::int))) as target
+    from lots where place <= $5::int),
+  taken as (
+    select queue.*, least(available, target - before)::bigint as amount, ($4::uuid[])[(n - 1) * $5::int + place] as slice_id
+    from queue where before < target),
+  leased as (update lot set leased = lot.leased + taken.amount from taken where lot.id = taken.id),
+  made as (
+    insert into slice (id, lot_id, account_id, core_id, epoch, granted, spent, open)
+    select slice_id, id, account_id, $8::uuid, $9::int, amount, 0, true from taken where amount > 0 returning id)
+  select slice_id as id, lot.id as lot_id, account_id, amount as granted, 0::bigint as spent, ${LOT_COLUMNS}
+  from taken as lot where amount > 0 order by account_id, place`,
+};
+
+/** $1 accounts, $2 core, $3 now. */
+export const FACTS: Statement = {
+  name: "facts",
+  text: `
+  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, coalesce(lots.paid_left, 0)::text as paid_left,
+    coalesce(lots.unleased, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere
+  from account
+  left join lateral (
+    select sum(granted - spent - refunded - expired - in_slices.spent_there) filter (where kind = 'paid') as paid_left,
+      sum(granted - spent - leased - refunded - expired) filter (where expires_at is null or expires_at > $3) as unleased
+    from lot, lateral (
+      select coalesce(sum(slice.spent), 0) as spent_there from slice where slice.lot_id = lot.id and slice.open) in_slices
+    where lot.account_id = account.id and lot.spent + lot.refunded + lot.expired < lot.granted) lots on true
+  left join lateral (
+    select sum(slice.granted - slice.spent) as elsewhere
+    from lot join slice on slice.lot_id = lot.id and slice.open and slice.core_id <> $2
+    where lot.account_id = account.id and lot.leased > 0) slices on true
+  where account.id = any($1::uuid[])`,
+};
+
+/**
+ * $1–$10 usage columns, $11–$19 usage line columns, $20 core, $21 epoch. Answers with a row for each request that was
+ * stored or fenced off. What slices spent is the sum over the lines that this statement stored, never over
+ * its input: a request may have been stored before.
+ */
+export const SETTLE: Statement = {
+  name: "settle",
+  text: `
+  with charge as (
+    select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::int[],
+      $7::bigint[], $8::bigint[], $9::text[], $10::timestamptz[]) as t(request_id, account_id, key_id, model, input_tokens,
+      output_tokens, cost, shortfall, status, settled_at)),
+  line as (
+    select * from unnest($11::text[], $12::int[], $13::uuid[], $14::uuid[], $15::int[], $16::int[], $17::bigint[],
+      $18::bigint[], $19::bigint[]) as t(request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
+      output_rate, cost)),
+  mine as (
+    select id from slice where id in (select slice_id from line) and open and core_id = $20 and epoch = $21
+    order by id for update),
+  fenced as (select distinct request_id from line where slice_id not in (select id from mine)),
+  stored as (
+    insert into usage (request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at)
+    select request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at
+    from charge where request_id not in (select request_id from fenced)
+    on conflict do nothing returning request_id, account_id, shortfall),
+  stored_line as (
+    insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate, output_rate, cost)
+    select line.* from line join stored using (request_id) returning slice_id, cost),
+  spent as (
+    update slice set spent = slice.spent + sums.cost
+    from (select slice_id, sum(cost)::bigint as cost from stored_line group by slice_id) sums where slice.id = sums.slice_id),
+  owing as (
+    select id, sums.shortfall from account
+    join (select account_id, sum(shortfall)::bigint as shortfall from stored where shortfall > 0 group by account_id) sums
+      on sums.account_id = account.id
+    order by id for update of account),
+  owed as (update account set debt = account.debt + owing.shortfall from owing where account.id = owing.id)
+  select request_id, false as fenced from stored union all select request_id, true from fenced`,
+};
+
+/** $1 slices, $2 amounts, $3 core, $4 epoch. */
+export const GIVE_BACK: Statement = {
+  name: "give back",
+  text: `
+  with part as (select * from unnest($1::uuid[], $2::bigint[]) as t(slice_id, amount)),
+  mine as (
+    select id, lot_id, amount from slice join part on part.slice_id = slice.id
+    where open and core_id = $3 and epoch = $4 order by id for update of slice),
+  smaller as (update slice set granted = slice.granted - mine.amount from mine where slice.id = mine.id),
+  held as (select id from lot where id in (select lot_id from mine) order by id for update)
+  update lot set leased = lot.leased - sums.amount
+  from (select lot_id, sum(amount)::bigint as amount from mine group by lot_id) sums, held
+  where lot.id = sums.lot_id and held.id = lot.id`,
+};
+
+/** What closing does, given which slices: their spending becomes the lot's, and the lot has the rest again. */
+const closing = (name: string, mine: string): Statement => ({
+  name,
+  text: `
+  with mine as (${mine}),
+  closed as (update slice set open = false from mine where slice.id = mine.id returning slice.id),
+  held as (select id from lot where id in (select lot_id from mine) order by id for update),
+  settled as (
+    update lot set leased = lot.leased - sums.granted, spent = lot.spent + sums.spent
+    from (select lot_id, sum(granted)::bigint as granted, sum(spent)::bigint as spent from mine group by lot_id) sums, held
+    where lot.id = sums.lot_id and held.id = lot.id)
+  select id from closed`,
+});
+
+/** $1 slices, $2 core, $3 epoch. */
+export const CLOSE = closing(
+  "close",
+  `
+  select id, lot_id, granted, spent from slice
+  where id = any($1::uuid[]) and open and core_id = $2 and epoch = $3 order by id for update`,
+);
+
+/** $1 milliseconds after which a core is dead. */
+export const REAP = closing(
+  "reap",
+  `
+  select slice.id, lot_id, granted, spent from slice join core on core.id = slice.core_id
+  where open and heartbeat_at <= now() - $1 * interval '1 millisecond'
+  order by slice.id limit 1000 for update of slice skip locked`,
+);
+
+/** $1 requests. */
+export const SETTLED: Statement = {
+  name: "settled",
+  text: "select request_id from usage where request_id = any($1::text[])",
+};

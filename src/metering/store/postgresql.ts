@@ -1,0 +1,198 @@
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
+import type { Random } from "../../runtime/random.ts";
+import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "./ledger-store.ts";
+import * as sql from "./postgresql-statements.ts";
+
+/** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
+export const DEAD_AFTER_MS = 30_000;
+/** Lots that one account may lease from at once. */
+const LOTS = 8;
+/** A statement without an answer for this long has failed as far as we can tell. */
+const TIMEOUT_MS = 10_000;
+
+/** The ledger in PostgreSQL: many cores, each with slices of the lots. */
+export class PostgresqlLedgerStore implements LedgerStore {
+  readonly shared = true;
+  readonly #pool: Pool;
+  readonly #random: Random;
+  readonly #coreId: string;
+  #epoch = 0;
+  #cores = 1;
+
+  constructor(pool: Pool, random: Random, coreId: string) {
+    this.#pool = pool;
+    this.#random = random;
+    this.#coreId = coreId;
+  }
+
+  async enter(): Promise<LeasedSlice[]> {
+    const core = await query<{ epoch: number }>(this.#pool, sql.ENTER, [this.#coreId]);
+    this.#epoch = core.rows[0]?.epoch ?? 0;
+    const adopted = await query<SliceRow>(this.#pool, sql.ADOPT, [this.#coreId, this.#epoch]);
+    return adopted.rows.map(toSlice);
+  }
+
+  async heartbeat(): Promise<number> {
+    const values = [this.#coreId, this.#epoch, DEAD_AFTER_MS];
+    const { rows } = await query<{ cores: number }>(this.#pool, sql.HEARTBEAT, values);
+    if (rows[0] === undefined) throw new Error("another process runs under the name of this core");
+    this.#cores = rows[0].cores;
+    return this.#cores;
+  }
+
+  acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
+    const accounts = requests.map((request) => request.accountId);
+    return this.#transaction(async (client) => {
+      // One statement locks the lots; the next one then sees their newest state.
+      const locked = await query<{ id: string }>(client, sql.LOCK_LOTS, [accounts]);
+      const leased = await query<SliceRow>(client, sql.LEASE, [
+        accounts,
+        requests.map((request) => request.least),
+        requests.map((request) => request.most),
+        accounts.flatMap(() => Array.from({ length: LOTS }, () => this.#random.uuid())),
+        LOTS,
+        this.#cores,
+        new Date(now),
+        this.#coreId,
+        this.#epoch,
+        locked.rows.map((lot) => lot.id),
+      ]);
+      const facts = await query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, new Date(now)]);
+      const slices = Map.groupBy(leased.rows.map(toSlice), (slice) => slice.accountId);
+      return new Map(facts.rows.map((row) => [row.id, toLease(row, slices.get(row.id) ?? [])]));
+    });
+  }
+
+  async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
+    // The same request twice in one group is settled for its first charge alone.
+    const charges = [...new Map(group.toReversed().map((charge) => [charge.requestId, charge])).values()];
+    const lines = charges.flatMap(({ requestId, lines }) => lines.map((line, seq) => ({ ...line, requestId, seq })));
+    const { rows } = await query<{ request_id: string; fenced: boolean }>(this.#pool, sql.SETTLE, [
+      charges.map((charge) => charge.requestId),
+      charges.map((charge) => charge.accountId),
+      charges.map((charge) => charge.keyId),
+      charges.map((charge) => charge.model),
+      charges.map((charge) => charge.inputTokens),
+      charges.map((charge) => charge.outputTokens),
+      charges.map((charge) => charge.cost),
+      charges.map((charge) => charge.shortfall),
+      charges.map((charge) => charge.status),
+      charges.map((charge) => new Date(charge.settledAt)),
+      lines.map((line) => line.requestId),
+      lines.map((line) => line.seq),
+      lines.map((line) => line.lotId),
+      lines.map((line) => line.sliceId),
+      lines.map((line) => line.inputTokens),
+      lines.map((line) => line.outputTokens),
+      lines.map((line) => line.inputRate),
+      lines.map((line) => line.outputRate),
+      lines.map((line) => line.cost),
+      this.#coreId,
+      this.#epoch,
+    ]);
+    const outcomes = new Map<string, SettleOutcome>(
+      rows.map((row) => [row.request_id, row.fenced ? "fenced" : "stored"]),
+    );
+    return group.map(({ requestId }) => {
+      const outcome = outcomes.get(requestId) ?? "repeated";
+      outcomes.delete(requestId);
+      return outcome;
+    });
+  }
+
+  isViolation(error: unknown): boolean {
+    const state = error instanceof Error && "code" in error ? String(error.code) : "";
+    return state.startsWith("22") || state.startsWith("23"); // impossible data, broken constraints
+  }
+
+  async settled(requestIds: readonly string[]): Promise<Set<string>> {
+    const { rows } = await query<{ request_id: string }>(this.#pool, sql.SETTLED, [requestIds]);
+    return new Set(rows.map((row) => row.request_id));
+  }
+
+  async giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+    if (parts.length === 0) return;
+    const ids = parts.map((part) => part.sliceId);
+    const amounts = parts.map((part) => part.amount);
+    await query(this.#pool, sql.GIVE_BACK, [ids, amounts, this.#coreId, this.#epoch]);
+  }
+
+  async close(sliceIds: readonly string[]): Promise<void> {
+    if (sliceIds.length > 0) await query(this.#pool, sql.CLOSE, [sliceIds, this.#coreId, this.#epoch]);
+  }
+
+  async reap(): Promise<number> {
+    return (await query(this.#pool, sql.REAP, [DEAD_AFTER_MS])).rowCount ?? 0;
+  }
+
+  async #transaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let failed = true;
+    try {
+      await client.query("begin");
+      const result = await run(client);
+      await client.query("commit");
+      failed = false;
+      return result;
+    } finally {
+      client.release(failed); // a connection in an unknown state is not used again
+    }
+  }
+}
+
+/** Runs a statement that the server plans once a connection. */
+function query<Row extends QueryResultRow>(
+  on: Pool | PoolClient,
+  { name, text }: sql.Statement,
+  values: unknown[],
+): Promise<QueryResult<Row>> {
+  return on.query<Row>({ name, text, values, query_timeout: TIMEOUT_MS } as { name: string; text: string });
+}
+
+interface SliceRow {
+  readonly id: string;
+  readonly lot_id: string;
+  readonly account_id: string;
+  readonly kind: LeasedSlice["kind"];
+  readonly priority: number;
+  readonly price_version_id: number;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly granted: string;
+  readonly spent: string;
+}
+
+function toSlice(row: SliceRow): LeasedSlice {
+  return {
+    id: row.id,
+    lotId: row.lot_id,
+    accountId: row.account_id,
+    kind: row.kind,
+    priority: row.priority,
+    priceVersion: row.price_version_id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    granted: Number(row.granted),
+    spent: Number(row.spent),
+  };
+}
+
+interface FactsRow {
+  readonly id: string;
+  readonly created_at: number;
+  readonly paid_total: string;
+  readonly paid_left: string;
+  readonly unleased: string;
+  readonly elsewhere: string;
+}
+
+function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
+  return {
+    createdAt: row.created_at,
+    paidTotal: BigInt(row.paid_total),
+    paidLeft: BigInt(row.paid_left),
+    unleased: BigInt(row.unleased),
+    elsewhere: BigInt(row.elsewhere),
+    slices,
+  };
+}
