@@ -12,7 +12,7 @@ export function callHeaders(request: IncomingMessage): CallHeaders {
   const key = keyOf(request);
   if (key !== undefined) headers.authorization = `Bearer ${key}`;
   const address = request.socket.remoteAddress;
-  if (address !== undefined) headers["x-forwarded-for"] = address;
+  if (address !== undefined) headers["x-tollgate-client-address"] = address;
   return headers;
 }
 

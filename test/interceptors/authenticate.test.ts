@@ -1,0 +1,265 @@
+import { globSync } from "node:fs";
+import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  createClient,
+  createContextValues,
+  type HandlerContext,
+  type Transport,
+  type UnaryRequest,
+} from "@connectrpc/connect";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { Access } from "#gen/access/v1/access_pb.js";
+import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { ListServersRequestSchema } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import { ChatService } from "#gen/chat/v1/chat_service_pb.js";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import type { Authenticator, Principal } from "../../src/accounts/interface.ts";
+import { detailOf, failure } from "../../src/errors.ts";
+import { peerKey } from "../../src/grpc/peer.ts";
+import { registration } from "../../src/grpc/registration.ts";
+import { accessOf, authenticate } from "../../src/interceptors/authenticate.ts";
+import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
+import { callerOf, principalKey, principalOf } from "../../src/interceptors/principal.ts";
+import { openConnect, type Route, routes } from "../grpc/transports.ts";
+
+const caller: Principal = { kind: "caller", accountId: "acc_1", keyId: "key_1" };
+const operator: Principal = { kind: "operator" };
+
+/** Knows a key, the operator token and a service token, and counts what it is asked. */
+class FakeAuthenticator implements Authenticator {
+  asked = 0;
+
+  async authenticate(credential: string, payingAccountId: string | undefined): Promise<Principal> {
+    this.asked += 1;
+    switch (credential) {
+      case "key":
+        return caller;
+      case "operator":
+        return operator;
+      case "service":
+        if (payingAccountId === undefined) throw failure(Reason.PERMISSION_DENIED, "Name an account.");
+        return { kind: "caller", accountId: payingAccountId, keyId: "" };
+      case "down":
+        throw failure(Reason.LEDGER_UNAVAILABLE, "Try again.");
+      default:
+        throw failure(Reason.UNAUTHENTICATED, "Unknown.");
+    }
+  }
+}
+
+/** Every service of the contract but the public surfaces, which are HTTP. */
+async function contractServices(): Promise<DescService[]> {
+  const services: DescService[] = [];
+  for (const file of globSync("gen/**/*_pb.js", { exclude: ["gen/chat/**", "gen/messages/**"] })) {
+    const module: Record<string, { kind?: string }> = await import(`../../${file}`);
+    for (const value of Object.values(module)) if (value.kind === "service") services.push(value as DescService);
+  }
+  return services;
+}
+
+/** How a call with an empty request ends. OK and UNIMPLEMENTED both mean that it got past the interceptor. */
+async function codeOf(transport: Transport, method: DescMethod, headers: Record<string, string>) {
+  const request = create(method.input);
+  try {
+    if (method.methodKind === "unary") {
+      await transport.unary(method as never, undefined, undefined, headers, request as never);
+    } else {
+      const requests = (async function* () {
+        yield request;
+      })();
+      const { message } = await transport.stream(method as never, undefined, undefined, headers, requests as never);
+      for await (const _message of message) break;
+    }
+    return "passed";
+  } catch (error) {
+    const { code } = ConnectError.from(error);
+    return code === Code.Unimplemented ? "passed" : Code[code];
+  }
+}
+
+const reflections: readonly DescService[] = [ServerReflection, ServerReflectionAlpha];
+
+describe.each(routes)("over %s", (_name, open) => {
+  let route: Route;
+  let services: DescService[];
+  const authenticator = new FakeAuthenticator();
+  beforeAll(async () => {
+    services = (await contractServices()).filter((service) => {
+      // The gRPC server brings reflection itself, and it needs HTTP/2.
+      return !reflections.includes(service);
+    });
+    const registrations = services.map((service) => registration(service, {}));
+    route = await open(registrations, [authenticate(authenticator, createFailedAttempts(10_000))]);
+  });
+  afterAll(() => route.close());
+
+  const none = {};
+  const wrong = { authorization: "Bearer wrong" };
+  const malformed = { authorization: "key" };
+  const key = { authorization: "Bearer key" };
+  const token = { authorization: "Bearer operator" };
+  const service = { authorization: "bearer service", "x-tollgate-account": "acc_2" };
+  const homeless = { authorization: "Bearer service" };
+  const down = { authorization: "Bearer down" };
+  test.each([
+    // what the method asks for: nothing, a caller, the operator, either
+    ["no credential", none, "passed", "Unauthenticated", "Unauthenticated", "Unauthenticated"],
+    ["a wrong credential", wrong, "passed", "Unauthenticated", "Unauthenticated", "Unauthenticated"],
+    ["something else", malformed, "passed", "Unauthenticated", "Unauthenticated", "Unauthenticated"],
+    ["an API key", key, "passed", "passed", "PermissionDenied", "passed"],
+    ["the operator token", token, "passed", "PermissionDenied", "passed", "passed"],
+    ["a service token and an account", service, "passed", "passed", "PermissionDenied", "passed"],
+    ["a service token without account", homeless, "passed", "PermissionDenied", "PermissionDenied", "PermissionDenied"],
+    ["a credential that cannot be checked now", down, "passed", "Unavailable", "Unavailable", "Unavailable"],
+  ])("%s opens what it should of all methods", async (_what, headers, open, asCaller, asOperator, asEither) => {
+    const expected = { 1: open, 2: asCaller, 3: asOperator, 4: asEither } as Record<Access, string>;
+    let checked = 0;
+    for (const method of services.flatMap(({ methods }) => methods)) {
+      const name = `${method.parent.typeName}/${method.name}`;
+      const code = await codeOf(route.transport, method, headers);
+      expect(`${name}: ${code}`).toBe(`${name}: ${expected[accessOf(method)]}`);
+      checked += 1;
+    }
+    expect(checked).toBeGreaterThan(25);
+  });
+
+  if (open !== openConnect) {
+    test("reflection asks for nothing where there is a server", async () => {
+      for (const { method } of [ServerReflection, ServerReflectionAlpha]) {
+        expect(await codeOf(route.transport, method.serverReflectionInfo, none)).toBe("passed");
+      }
+    });
+  }
+});
+
+test("only health, reflection and the model list are public, and no method forgot to say", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const open = methods.filter((method) => accessOf(method) === Access.PUBLIC);
+  expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
+    "catalogue.v1.CatalogueService/GetModel",
+    "catalogue.v1.CatalogueService/ListModels",
+    "grpc.health.v1.Health/Check",
+    "grpc.health.v1.Health/Watch",
+    "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+  ]);
+  expect(methods.filter((method) => accessOf(method) === Access.UNSPECIFIED)).toEqual([]);
+});
+
+const opened: Route[] = [];
+afterEach(async () => {
+  for (const route of opened.splice(0)) await route.close();
+});
+
+describe.each(routes)("over %s", (_name, open) => {
+  async function start(limit = 3) {
+    const authenticator = new FakeAuthenticator();
+    const contexts: HandlerContext[] = [];
+    const services = [
+      registration(InferenceService, {
+        countTokens(_request, context) {
+          contexts.push(context);
+          return {};
+        },
+      }),
+      registration(ChatService, {}),
+      registration(AccountsService, {}),
+    ];
+    const route = await open(services, [authenticate(authenticator, createFailedAttempts(limit))]);
+    opened.push(route);
+    const client = createClient(InferenceService, route.transport);
+    const call = (headers: Record<string, string>) =>
+      client.countTokens({}, { headers }).then(
+        () => "passed",
+        (error: unknown) => Reason[detailOf(error)?.reason ?? Reason.UNSPECIFIED],
+      );
+    return { authenticator, contexts, call, ...route };
+  }
+
+  test("the handler learns who calls, from one question", async () => {
+    const { authenticator, contexts, call } = await start();
+    await call({ authorization: "Bearer key" });
+    await call({ authorization: "Bearer service", "x-tollgate-account": "acc_2" });
+    expect(contexts.map(callerOf)).toEqual([caller, { kind: "caller", accountId: "acc_2", keyId: "" }]);
+    expect(contexts.map(principalOf)).toEqual(contexts.map(callerOf));
+    expect(authenticator.asked).toBe(2);
+  });
+
+  test("a method that does not say who may call it is closed to everybody", async () => {
+    const { transport } = await start();
+    const { createChatCompletion } = ChatService.method;
+    for (const authorization of ["Bearer key", "Bearer operator"]) {
+      expect(await codeOf(transport, createChatCompletion, { authorization })).toBe("PermissionDenied");
+    }
+  });
+
+  test("wrong credentials of one address are throttled, right ones never", async () => {
+    const { call } = await start(2);
+    const from = { "x-tollgate-client-address": "203.0.113.7" };
+    const wrong = { authorization: "Bearer wrong" };
+    for (let attempt = 0; attempt < 10; attempt += 1) await call(from); // no credential is no guess
+    expect(await call({ ...wrong, ...from })).toBe("UNAUTHENTICATED");
+    expect(await call({ ...wrong, ...from })).toBe("UNAUTHENTICATED");
+    expect(await call({ ...wrong, ...from })).toBe("AUTHENTICATION_THROTTLED");
+    expect(await call({ authorization: "Bearer key", ...from })).toBe("passed");
+    expect(await call({ ...wrong, "x-tollgate-client-address": "203.0.113.8" })).toBe("UNAUTHENTICATED");
+    expect(await call({ authorization: "Bearer down", ...from })).toBe("LEDGER_UNAVAILABLE");
+  });
+});
+
+describe("a throttled address", () => {
+  function attempt(values = createContextValues(), header = new Headers()) {
+    header.set("authorization", "Bearer wrong");
+    const method = InferenceService.method.countTokens;
+    const message = create(ListServersRequestSchema);
+    const request = { stream: false, method, message, header, contextValues: values } as unknown as UnaryRequest;
+    return interceptor(() => Promise.reject(new Error("not reached")))(request).catch((error: unknown) => error);
+  }
+  let interceptor = authenticate(new FakeAuthenticator(), createFailedAttempts(1));
+  afterEach(() => {
+    interceptor = authenticate(new FakeAuthenticator(), createFailedAttempts(1));
+  });
+
+  test("is told how long to wait", async () => {
+    await attempt();
+    const detail = detailOf(await attempt());
+    expect(detail?.reason).toBe(Reason.AUTHENTICATION_THROTTLED);
+    expect(Number(detail?.retryAfter?.seconds)).toBeGreaterThanOrEqual(50);
+  });
+
+  test("is the facade's own when the facade is on another machine", async () => {
+    const remote = () => createContextValues().set(peerKey, "10.0.0.5");
+    await attempt(remote(), new Headers({ "x-tollgate-client-address": "203.0.113.7" }));
+    const second = await attempt(remote(), new Headers({ "x-tollgate-client-address": "203.0.113.8" }));
+    expect(detailOf(second)?.reason).toBe(Reason.AUTHENTICATION_THROTTLED);
+  });
+
+  test.each(["127.0.0.1", "::1", "::ffff:127.0.0.1"])("is the client's when the facade is at %s", async (peer) => {
+    const local = () => createContextValues().set(peerKey, peer);
+    await attempt(local(), new Headers({ "x-tollgate-client-address": "203.0.113.7" }));
+    const second = await attempt(local(), new Headers({ "x-tollgate-client-address": "203.0.113.8" }));
+    expect(detailOf(second)?.reason).toBe(Reason.UNAUTHENTICATED);
+  });
+});
+
+describe("principals", () => {
+  const context = (principal?: Principal) => ({ values: createContextValues().set(principalKey, principal) });
+
+  test("are what the interceptor found", () => {
+    expect(principalOf(context(operator))).toBe(operator);
+    expect(callerOf(context(caller))).toBe(caller);
+  });
+
+  test.each([
+    ["nobody", () => principalOf(context())],
+    ["nobody who pays", () => callerOf(context())],
+    ["the operator, who does not pay", () => callerOf(context(operator))],
+  ])("that are %s are PERMISSION_DENIED", (_what, ask) => {
+    expect(ask).toThrow(expect.objectContaining({ code: Code.PermissionDenied }));
+  });
+});

@@ -1,0 +1,129 @@
+import { createClient } from "@connectrpc/connect";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { failure } from "../../src/errors.ts";
+import { registration } from "../../src/grpc/registration.ts";
+import { hideErrors } from "../../src/interceptors/errors.ts";
+import { logCalls, requestIdKey } from "../../src/interceptors/log.ts";
+import type { Logger } from "../../src/runtime/logger.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { ScriptedService, texts, untilAborted } from "../grpc/scripted-service.ts";
+import { type Route, routes } from "../grpc/transports.ts";
+
+class Lines implements Logger {
+  readonly lines: object[] = [];
+  readonly debug = this.#write("debug");
+  readonly info = this.#write("info");
+  readonly warn = this.#write("warn");
+  readonly error = this.#write("error");
+
+  #write(level: string) {
+    return (fields: object, message: string) => {
+      this.lines.push({ level, message, ...fields });
+    };
+  }
+}
+
+const opened: Route[] = [];
+afterEach(async () => {
+  for (const route of opened.splice(0)) await route.close();
+});
+
+describe.each(routes)("over %s", (_name, open) => {
+  async function start(script: ConstructorParameters<typeof ScriptedService>[0]) {
+    const log = new Lines();
+    const clock = new FakeClock();
+    const service = new ScriptedService(script);
+    const interceptors = [logCalls(log, clock), hideErrors(new Lines())];
+    const route = await open([registration(InferenceService, service)], interceptors);
+    opened.push(route);
+    return { log, clock, service, client: createClient(InferenceService, route.transport) };
+  }
+
+  test("an answered call is one line, without what was said", async () => {
+    const { log, clock, client } = await start({
+      countTokens({ values }) {
+        values.set(requestIdKey, "req_1");
+        clock.advance(12.34);
+        return 1;
+      },
+    });
+    await client.countTokens({ model: "confidential" }, { headers: { authorization: "Bearer secret" } });
+    expect(log.lines).toEqual([
+      {
+        level: "info",
+        message: "call",
+        method: "inference.v1.InferenceService/CountTokens",
+        requestId: "req_1",
+        code: "OK",
+        ms: 12.3,
+      },
+    ]);
+  });
+
+  test("a stream is one line, when it is over", async () => {
+    const release = Promise.withResolvers<void>();
+    const { log, clock, client } = await start({
+      async *generate() {
+        yield* texts(["a"]);
+        await release.promise;
+        yield* texts(["b"]);
+      },
+    });
+    const started = clock.monotonic();
+    for await (const _message of client.generate({})) {
+      if (clock.monotonic() === started) expect(log.lines).toEqual([]);
+      clock.advance(5);
+      release.resolve();
+    }
+    expect(log.lines).toMatchObject([{ method: "inference.v1.InferenceService/Generate", code: "OK" }]);
+  });
+
+  test.each([
+    [
+      "a refusal",
+      () => failure(Reason.RATE_LIMITED, "Slow down."),
+      { level: "info", code: "ResourceExhausted", reason: "RATE_LIMITED" },
+    ],
+    [
+      "a broken engine",
+      () => failure(Reason.ENGINE_FAILED, "It broke."),
+      { level: "warn", code: "Unavailable", reason: "ENGINE_FAILED" },
+    ],
+    ["a bug", () => new TypeError("undefined"), { level: "error", code: "Internal" }],
+  ])("%s is one line with its code and reason", async (_what, error, line) => {
+    const { log, client } = await start({
+      countTokens() {
+        throw error();
+      },
+      async *generate() {
+        yield* texts(["a"]);
+        throw error();
+      },
+    });
+    await client.countTokens({}).catch(() => {});
+    const stream = async () => {
+      for await (const _message of client.generate({}));
+    };
+    await stream().catch(() => {});
+    expect(log.lines).toMatchObject([line, line]);
+  });
+
+  test("a call that its caller gave up is one line", async () => {
+    const { log, service, client } = await start({
+      async *generate(context) {
+        yield* texts(["a"]);
+        await untilAborted(context);
+      },
+    });
+    const cancel = new AbortController();
+    const read = async () => {
+      for await (const _message of client.generate({}, { signal: cancel.signal })) cancel.abort();
+    };
+    await read().catch(() => {});
+    await service.finished;
+    while (log.lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(log.lines).toMatchObject([{ code: "Canceled" }]);
+  });
+});
