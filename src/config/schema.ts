@@ -64,13 +64,21 @@ const server = z
   .strictObject({
     url: z
       .string()
-      .regex(/^(https?:\/\/[^/]+|grpcs?:\/\/[^/]+|dns:.+|ipv[46]:.+)/, "must be a URL, such as http://10.0.0.5:8000")
-      .describe("Where the inference server listens."),
+      .regex(
+        /^(https?:\/\/[^/]+|grpcs?:\/\/[^/]+|dns:.+|ipv[46]:.+|file:\/\/\/.+)/,
+        "must be a URL, such as http://10.0.0.5:8000",
+      )
+      .describe(
+        "Where the inference server listens; for llama.cpp in process the model file, as file:///models/m.gguf.",
+      ),
     engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
     model: z.string().min(1).optional().describe("The model under the server's own name. Default: our id."),
     capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
   })
   .superRefine(({ url, engine }, context) => {
+    if (url.startsWith("file:") && engine !== "llama.cpp") {
+      context.addIssue({ code: "custom", path: ["engine"], message: "must be llama.cpp for a model file" });
+    }
     if (!/^(grpcs?|dns|ipv[46]):/.test(url) || overGrpc.includes(engine)) return;
     context.addIssue({ code: "custom", path: ["url"], message: `must start with http:// or https:// for ${engine}` });
   });

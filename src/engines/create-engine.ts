@@ -1,5 +1,6 @@
 import type { FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
 import type { Engine } from "./interface.ts";
+import { LlamaCppEngine } from "./llama-cpp-native/engine.ts";
 import { OpenAiHttpEngine } from "./openai-http/engine.ts";
 import type { EngineSettings } from "./settings.ts";
 import { vllm } from "./vllm/dialect.ts";
@@ -9,6 +10,14 @@ const spareConnections = 4;
 
 /** Makes the adapter of one server of one model. */
 export function createEngine(server: ServerConfig, model: ModelConfig, fleet: FleetConfig): Engine {
+  if (server.url.startsWith("file:")) {
+    return new LlamaCppEngine(server.url, {
+      kind: model.kind,
+      capacity: server.capacity,
+      systemAnywhere: model.system_anywhere,
+      contextLength: model.context_length,
+    });
+  }
   const settings: EngineSettings = {
     connections: server.capacity + spareConnections,
     connectTimeoutMs: fleet.connect_timeout_s * 1000,

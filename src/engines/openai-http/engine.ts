@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../errors.ts";
-import { ThinkSplitter } from "../answer/think-splitter.ts";
+import { splitterFor } from "../answer/splitter-for.ts";
 import { engineFailed, inputTooLong } from "../faults.ts";
 import { HttpConnection, type HttpRequest } from "../http/connection.ts";
 import { openStream } from "../http/stream.ts";
@@ -18,7 +18,7 @@ import type { EngineSettings } from "../settings.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 import { readEmbeddings } from "./embeddings.ts";
 import { refusalOf } from "./errors.ts";
-import { continuesText, generationRequest, promptFields } from "./request.ts";
+import { generationRequest, promptFields } from "./request.ts";
 import { ChunkReader } from "./stream.ts";
 
 /** An engine with an OpenAI-compatible HTTP API. Always streams, so that tokens are counted as they come. */
@@ -39,7 +39,8 @@ export class OpenAiHttpEngine implements Engine {
 
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
-    const reader = new ChunkReader(this.#where, request, this.#dialect, this.#splitterFor(request), () => {
+    const splitter = splitterFor(request, this.#sendsReasoning);
+    const reader = new ChunkReader(this.#where, request, this.#dialect, splitter, () => {
       this.#sendsReasoning = true;
     });
     return openStream(this.#connection, { path, body, headers: { "x-request-id": request.requestId } }, reader, signal);
@@ -96,13 +97,6 @@ export class OpenAiHttpEngine implements Engine {
 
   close(): Promise<void> {
     return this.#connection.close();
-  }
-
-  #splitterFor({ prompt, recipe, thinking }: EngineRequest): ThinkSplitter | undefined {
-    if (recipe.mode === "none") return undefined;
-    if (continuesText(prompt)) return new ThinkSplitter("continuation");
-    const thinks = recipe.mode === "always" || (thinking?.enabled ?? recipe.mode === "default_on");
-    return new ThinkSplitter(thinks && !this.#sendsReasoning ? "thinking" : "answer");
   }
 
   async #embedBatch(request: EngineEmbedRequest, start: number, signal: AbortSignal): Promise<EngineEmbeddings> {

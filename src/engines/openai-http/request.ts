@@ -3,7 +3,7 @@ import type { Conversation, Message, Tool, ToolChoice } from "#gen/inference/v1/
 import { Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import { failure } from "../../errors.ts";
 import type { EngineRequest } from "../interface.ts";
-import { placeSystemMessages } from "../prompt/system-messages.ts";
+import { turnsOf } from "../prompt/turns.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 
 /** The path and body of a generation. The body has the fields of the common API and of the dialect, and no other. */
@@ -38,28 +38,13 @@ export function promptFields(
 ): Fields {
   const { model, prompt } = request;
   if (prompt.case === "text") return { model, prompt: prompt.value };
-  const messages = withoutEmptyPrefill(placeSystemMessages(prompt.value.messages, systemAnywhere));
+  const { turns, continued } = turnsOf(prompt.value.messages, systemAnywhere);
   return {
     model,
-    messages: messages.map((message) => messageOf(message, dialect)),
+    messages: turns.map((message) => messageOf(message, dialect)),
     ...toolFields(prompt.value),
-    ...dialect.promptFields(request, isPrefill(messages.at(-1))),
+    ...dialect.promptFields(request, continued),
   };
-}
-
-/** Whether the model goes on with a text that the caller began, instead of answering a turn. */
-export function continuesText(prompt: EngineRequest["prompt"]): boolean {
-  return prompt.case === "text" || isPrefill(withoutEmptyPrefill(prompt.value.messages).at(-1));
-}
-
-function isPrefill(message: Message | undefined): boolean {
-  return message?.role === Role.ASSISTANT && message.toolCalls.length === 0;
-}
-
-/** A last turn of the assistant without a text is nothing to continue. */
-function withoutEmptyPrefill(messages: readonly Message[]): readonly Message[] {
-  const last = messages.at(-1);
-  return messages.length > 1 && isPrefill(last) && last?.text === "" ? messages.slice(0, -1) : messages;
 }
 
 /** A turn. `content` is always there: templates fail on its absence. */

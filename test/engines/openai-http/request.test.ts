@@ -3,7 +3,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
 import type { EngineRequest } from "../../../src/engines/interface.ts";
-import { continuesText, generationRequest } from "../../../src/engines/openai-http/request.ts";
+import { generationRequest } from "../../../src/engines/openai-http/request.ts";
 import { vllm } from "../../../src/engines/vllm/dialect.ts";
 import { detailOf } from "../../../src/errors.ts";
 import { chatRequest, plain, textRequest } from "../requests.ts";
@@ -49,7 +49,6 @@ test("continues a text without a template", () => {
   const request = textRequest("Once upon");
   expect(generationRequest(request, vllm, false).path).toBe("/v1/completions");
   expect(body(request)).toMatchObject({ prompt: "Once upon", max_tokens: 1000 });
-  expect(continuesText(request.prompt)).toBe(true);
 });
 
 test("sends turns, thinking and tool calls in the engine's form", () => {
@@ -136,14 +135,12 @@ test("continues the assistant's last turn", () => {
     ],
   });
   expect(body(request)).toMatchObject({ continue_final_message: true, add_generation_prompt: false });
-  expect(continuesText(request.prompt)).toBe(true);
 });
 
 test("has nothing to continue in an empty last turn", () => {
   const request = chatRequest({ messages: [{ role: Role.USER, text: "hi" }, { role: Role.ASSISTANT }] });
   expect(body(request).messages).toEqual([{ role: "user", content: "hi" }]);
   expect(body(request)).not.toHaveProperty("continue_final_message");
-  expect(continuesText(request.prompt)).toBe(false);
 });
 
 test.each<[Partial<EngineRequest>, object]>([

@@ -1,0 +1,115 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+// The part of node-llama-cpp 3.22 and @huggingface/jinja 0.5 that is used. They are installed on demand,
+// so their own types are not there when this is compiled.
+
+/** A token's number. */
+export type Token = number & { readonly __token: never };
+
+export interface Llama {
+  loadModel(options: { readonly modelPath: string }): Promise<Model>;
+  dispose(): Promise<void>;
+}
+
+export interface Model {
+  readonly trainContextSize: number;
+  readonly tokens: {
+    readonly bosString: string | null;
+    readonly eosString: string | null;
+    readonly bos: Token | null;
+    readonly shouldPrependBosToken: boolean;
+  };
+  readonly fileInfo: { readonly metadata: Metadata };
+  tokenize(text: string, specialTokens: boolean): Token[];
+  detokenize(tokens: readonly Token[], specialTokens: boolean, lastTokens: readonly Token[]): string;
+  isEogToken(token: Token): boolean;
+  createContext(options: {
+    readonly contextSize: number;
+    readonly sequences: number;
+    readonly threads: number;
+  }): Promise<Context>;
+  createEmbeddingContext(options: {
+    readonly contextSize: number;
+    readonly batchSize: number;
+    readonly threads: number;
+  }): Promise<EmbeddingContext>;
+}
+
+export interface Context {
+  readonly contextSize: number;
+  readonly batchSize: number;
+  getSequence(): Sequence;
+}
+
+/** One conversation's place in a context. */
+export interface Sequence {
+  /** Tokens that it holds. */
+  readonly nextTokenIndex: number;
+  clearHistory(): Promise<void>;
+  /** Keeps what it has in common with the tokens and drops the rest. */
+  adaptStateToTokens(tokens: Token[], allowShift: boolean): Promise<void>;
+  evaluateWithoutGeneratingNewTokens(tokens: Token[]): Promise<void>;
+  evaluate(tokens: Token[], options: SamplingOptions): AsyncGenerator<Token, void, void>;
+}
+
+export interface SamplingOptions {
+  readonly temperature?: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly seed?: number;
+  readonly repeatPenalty?: {
+    readonly punishTokens: () => Token[];
+    readonly penalty: number;
+    readonly frequencyPenalty?: number;
+    readonly presencePenalty?: number;
+  };
+  readonly yieldEogToken: boolean;
+}
+
+export interface EmbeddingContext {
+  getEmbeddingFor(tokens: Token[]): Promise<{ readonly vector: readonly number[] }>;
+  calculateInputLength(tokens: Token[]): number;
+}
+
+/** Metadata of a model file, nested by the dots of its keys. */
+export interface Metadata {
+  readonly general: { readonly architecture: string; readonly name?: string };
+  readonly tokenizer?: { readonly chat_template?: string };
+  readonly [architecture: string]: object | undefined;
+}
+
+/** A chat template in Jinja. */
+export interface Template {
+  render(variables: Readonly<Record<string, unknown>>): string;
+}
+
+/** What the packages export. */
+export interface Binding {
+  getLlama(options: {
+    readonly gpu: false;
+    readonly build: "never";
+    readonly skipDownload: true;
+    readonly progressLogs: false;
+    readonly maxThreads: number;
+    readonly logLevel: "error";
+  }): Promise<Llama>;
+  readGgufFileInfo(path: string): Promise<{ readonly metadata: Metadata }>;
+  readonly Template: new (source: string) => Template;
+}
+
+/** Where `npm run install:llama` puts the packages. */
+const folder = new URL("../../../native/llama-cpp/package.json", import.meta.url);
+
+/** Loads the packages. Throws, saying how to install them, when they are absent. */
+export async function loadBinding(): Promise<Binding> {
+  const { resolve } = createRequire(folder);
+  let paths: string[];
+  try {
+    paths = [resolve("node-llama-cpp"), resolve("@huggingface/jinja")];
+  } catch {
+    throw new Error("llama.cpp is not installed. Install it with: npm run install:llama");
+  }
+  const [llama, jinja] = await Promise.all(paths.map((path) => import(pathToFileURL(path).href)));
+  return { getLlama: llama.getLlama, readGgufFileInfo: llama.readGgufFileInfo, Template: jinja.Template };
+}

@@ -1,0 +1,73 @@
+import { type EmbeddingContext, type Llama, loadBinding, type Model, type Template } from "./binding.ts";
+import { Sequences } from "./sequences.ts";
+
+/** A model in memory, ready to work. */
+export type Loaded = LoadedGenerator | LoadedEmbedder;
+
+interface LoadedModel {
+  readonly model: Model;
+  readonly template: Template;
+  readonly contextLength: number;
+  dispose(): Promise<void>;
+}
+
+export interface LoadedGenerator extends LoadedModel {
+  readonly kind: "generation";
+  readonly sequences: Sequences;
+}
+
+export interface LoadedEmbedder extends LoadedModel {
+  readonly kind: "embedding";
+  readonly context: EmbeddingContext;
+}
+
+/** For a model file without a template. */
+const chatMl =
+  "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
+  "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+/** How to load a model. */
+export interface LoadSettings {
+  readonly kind: Loaded["kind"];
+  readonly contextLength: number;
+  readonly capacity: number;
+  readonly threads: number;
+}
+
+/** Loads a model file. Rejects when llama.cpp is not installed or cannot read it. */
+export async function load(path: string, settings: LoadSettings): Promise<Loaded> {
+  const binding = await loadBinding();
+  const llama = await binding.getLlama({
+    gpu: false,
+    build: "never",
+    skipDownload: true,
+    progressLogs: false,
+    maxThreads: settings.threads,
+    logLevel: "error",
+  });
+  try {
+    const model = await llama.loadModel({ modelPath: path });
+    const template = new binding.Template(model.fileInfo.metadata.tokenizer?.chat_template ?? chatMl);
+    return await prepare(llama, model, template, settings);
+  } catch (error) {
+    await llama.dispose();
+    throw error;
+  }
+}
+
+async function prepare(llama: Llama, model: Model, template: Template, settings: LoadSettings): Promise<Loaded> {
+  const { kind, capacity, threads } = settings;
+  const contextLength = Math.min(settings.contextLength, model.trainContextSize);
+  const loaded = { model, template, contextLength, dispose: () => llama.dispose() };
+  if (kind === "embedding") {
+    // An input is read in one batch, so that has to be as large as the longest input.
+    const context = await model.createEmbeddingContext({
+      contextSize: contextLength,
+      batchSize: contextLength,
+      threads,
+    });
+    return { ...loaded, kind, context };
+  }
+  const context = await model.createContext({ contextSize: contextLength, sequences: capacity, threads });
+  return { ...loaded, kind, sequences: new Sequences(context, capacity) };
+}

@@ -1,0 +1,50 @@
+import type { Context, Sequence } from "./binding.ts";
+
+/** A sequence in use, and whose prompt it read last. */
+export interface Seat {
+  readonly sequence: Sequence;
+  salt: string | undefined;
+}
+
+/** The sequences of a context, handed out one request each in the order of asking. */
+export class Sequences {
+  readonly #free: Seat[];
+  readonly #waiting: ((seat: Seat) => void)[] = [];
+
+  constructor(context: Context, count: number) {
+    this.#free = Array.from({ length: count }, () => ({ sequence: context.getSequence(), salt: undefined }));
+  }
+
+  /** Waits for a sequence; one that read a prompt of the same salt is preferred, for what it still knows. */
+  async take(salt: string | undefined, signal: AbortSignal): Promise<Seat> {
+    const at = this.#free.findIndex((seat) => seat.salt === salt);
+    const [free] = this.#free.splice(Math.max(0, at), 1);
+    const seat = free ?? (await this.#wait(signal));
+    if (seat.salt !== salt) {
+      await seat.sequence.clearHistory(); // another account must not feel what the one before has asked
+      seat.salt = salt;
+    }
+    return seat;
+  }
+
+  release(seat: Seat): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free.push(seat);
+    else next(seat);
+  }
+
+  #wait(signal: AbortSignal): Promise<Seat> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(grant), 1);
+        reject(signal.reason);
+      };
+      const grant = (seat: Seat) => {
+        signal.removeEventListener("abort", leave);
+        resolve(seat);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(grant);
+    });
+  }
+}
