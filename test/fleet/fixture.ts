@@ -1,0 +1,75 @@
+import type { input } from "zod";
+import type { ServedModel } from "../../src/catalogue/interface.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import type { EngineOutput } from "../../src/engines/interface.ts";
+import { createFleet } from "../../src/fleet/create-fleet.ts";
+import type { Fleet, FleetRequest } from "../../src/fleet/interface.ts";
+import type { Logger } from "../../src/runtime/logger.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import { chatRequest } from "../engines/requests.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { FakeEngine } from "./fake-engine.ts";
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A fleet of fake engines under a clock that the test turns. */
+export interface Fixture {
+  readonly fleet: Fleet;
+  readonly clock: FakeClock;
+  readonly engines: readonly FakeEngine[];
+  readonly model: ServedModel;
+  /** Starts a generation and reads it to its end. */
+  run(request?: Partial<FleetRequest>, signal?: AbortSignal): Promise<EngineOutput[]>;
+}
+
+export function fixture(
+  capacities: readonly number[],
+  config: input<typeof configSchema>["fleet"] = {},
+  model: Partial<NonNullable<input<typeof configSchema>["models"]>[number]> = {},
+): Fixture {
+  const parsed = configSchema.parse({
+    fleet: { routing: "round-robin", ...config },
+    models: [
+      {
+        id: "m",
+        servers: capacities.map((capacity, i) => ({ url: `http://server-${i}:8000`, capacity })),
+        ...model,
+      },
+    ],
+  });
+  const models = parsed.models.map((one) => ({ ...one, createdAt: new Date(0) }));
+  const [served] = models;
+  if (served === undefined) throw new Error("there is no model");
+  const clock = new FakeClock();
+  const engines: FakeEngine[] = [];
+  const fleet = createFleet({
+    models,
+    config: parsed.fleet,
+    engines: () => {
+      const engine = new FakeEngine();
+      engines.push(engine);
+      return engine;
+    },
+    clock,
+    random: systemRandom,
+    logger: silent,
+  });
+  return {
+    fleet,
+    clock,
+    engines,
+    model: served,
+    async run(request = {}, signal = new AbortController().signal) {
+      const outputs: EngineOutput[] = [];
+      for await (const output of fleet.generate(served, { ...chatRequest("hi"), ...request }, signal)) {
+        outputs.push(output);
+      }
+      return outputs;
+    },
+  };
+}
+
+/** Lets everything happen that needs no time to pass. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+}

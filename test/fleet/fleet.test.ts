@@ -1,0 +1,279 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { detailOf, failure } from "../../src/errors.ts";
+import { chatRequest } from "../engines/requests.ts";
+import { broken, full, output, whole } from "./fake-engine.ts";
+import { fixture, settle } from "./fixture.ts";
+
+const reasonOf = async (answer: Promise<unknown>) =>
+  detailOf(
+    await answer.then(
+      () => undefined,
+      (error) => error,
+    ),
+  )?.reason;
+
+describe("a generation", () => {
+  test("goes to a server under the server's own model name", async () => {
+    const { run, engines } = fixture([1], {}, { servers: [{ url: "http://a:1", model: "own-name" }] });
+    expect(await run()).toEqual(whole);
+    expect(engines[0]?.requests[0]?.model).toBe("own-name");
+  });
+
+  test.each([
+    ["a broken server", broken()],
+    ["a full server", full()],
+  ])("moves on from %s before its first output", async (_, error) => {
+    const { run, engines } = fixture([1, 1]);
+    engines[0]?.scripts.push([error]);
+    expect(await run()).toEqual(whole);
+    expect(engines.map(({ requests }) => requests.length)).toEqual([1, 1]);
+  });
+
+  test("tries three servers at most", async () => {
+    const { run, engines } = fixture([1, 1, 1, 1]);
+    for (const engine of engines) engine.scripts.push([broken()]);
+    expect(await reasonOf(run())).toBe(Reason.ENGINE_FAILED);
+    expect(engines.map(({ requests }) => requests.length)).toEqual([1, 1, 1, 0]);
+  });
+
+  test("has no other try where there is no other server", async () => {
+    const { run, engines } = fixture([1]);
+    engines[0]?.scripts.push([broken()]);
+    expect(await reasonOf(run())).toBe(Reason.ENGINE_FAILED);
+    expect(engines[0]?.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ["a refusal", failure(Reason.INVALID_ARGUMENT, "no")],
+    ["a prompt too long", failure(Reason.CONTEXT_LENGTH_EXCEEDED, "no")],
+    ["a wrong configuration", broken(false)],
+  ])("does not move on from %s", async (_, error) => {
+    const { run, engines } = fixture([1, 1]);
+    engines[0]?.scripts.push([error]);
+    expect(await reasonOf(run())).toBe(detailOf(error)?.reason);
+    expect(engines[1]?.requests).toHaveLength(0);
+  });
+
+  test("does not move on after its first output", async () => {
+    const { fleet, engines, model } = fixture([1, 1]);
+    engines[0]?.scripts.push([output(1), broken()]);
+    const seen: number[] = [];
+    const answer = (async () => {
+      for await (const { usage } of fleet.generate(model, chatRequest("hi"), new AbortController().signal)) {
+        seen.push(usage?.outputTokens ?? -1);
+      }
+    })();
+    expect(await reasonOf(answer)).toBe(Reason.ENGINE_FAILED);
+    expect(seen).toEqual([1]);
+    expect(engines[1]?.requests).toHaveLength(0);
+  });
+
+  test("tries a full server again when it asked for a pause and there is no other", async () => {
+    const { run, engines, clock } = fixture([1]);
+    engines[0]?.scripts.push([full(2000)]);
+    const answer = run();
+    await settle();
+    expect(engines[0]?.requests).toHaveLength(1);
+    clock.advance(2000);
+    expect(await answer).toEqual(whole);
+  });
+
+  test("stops the engine when the reader leaves", async () => {
+    const { fleet, engines, model } = fixture([1]);
+    engines[0]?.scripts.push([output(1), "silence"]);
+    for await (const _ of fleet.generate(model, chatRequest("hi"), new AbortController().signal)) break;
+    await settle();
+    expect(engines[0]?.running).toBe(0);
+    expect(fleet.servers()[0]?.inFlight).toBe(0);
+  });
+
+  test("ends with the caller's reason when the caller gives up", async () => {
+    const { run, engines, fleet } = fixture([1]);
+    engines[0]?.scripts.push(["silence"]);
+    const controller = new AbortController();
+    const answer = run({}, controller.signal);
+    await settle();
+    controller.abort(new Error("client gone"));
+    await expect(answer).rejects.toThrow("client gone");
+    expect(fleet.servers()[0]).toMatchObject({ inFlight: 0, lastError: "" });
+  });
+});
+
+describe("time limits", () => {
+  const limits = { first_token_timeout_s: 10, idle_timeout_s: 5, total_timeout_s: 60 };
+
+  test("the first output", async () => {
+    const { run, engines, clock } = fixture([1, 1], limits);
+    engines[0]?.scripts.push(["silence"]);
+    const answer = reasonOf(run());
+    await settle();
+    clock.advance(9999);
+    await settle();
+    expect(engines[0]?.running).toBe(1);
+    clock.advance(1);
+    expect(await answer).toBe(Reason.TIMEOUT);
+    expect(engines[0]?.running).toBe(0);
+    expect(engines[1]?.requests).toHaveLength(0);
+  });
+
+  test("silence", async () => {
+    const { run, engines, clock } = fixture([1], limits);
+    engines[0]?.scripts.push([output(1), "silence"]);
+    const answer = reasonOf(run());
+    await settle();
+    clock.advance(9_999); // the first-output timer has yet to look again
+    await settle();
+    clock.advance(5_001);
+    expect(await answer).toBe(Reason.TIMEOUT);
+  });
+
+  test("silence does not count while the reader is the slow one", async () => {
+    const { fleet, engines, model, clock } = fixture([1], limits);
+    engines[0]?.scripts.push([output(1), output(2, FinishReason.STOP)]);
+    const stream = fleet.generate(model, chatRequest("hi"), new AbortController().signal)[Symbol.asyncIterator]();
+    await stream.next();
+    clock.advance(50_000);
+    await settle();
+    expect((await stream.next()).value).toEqual(output(2, FinishReason.STOP));
+  });
+
+  test("the whole answer", async () => {
+    const { fleet, engines, model, clock } = fixture([1], limits);
+    engines[0]?.scripts.push([output(1), output(2), "silence"]);
+    const stream = fleet.generate(model, chatRequest("hi"), new AbortController().signal)[Symbol.asyncIterator]();
+    await stream.next();
+    clock.advance(58_000);
+    await stream.next();
+    const last = reasonOf(stream.next());
+    await settle();
+    clock.advance(2_001);
+    expect(await last).toBe(Reason.TIMEOUT);
+  });
+});
+
+describe("the queue", () => {
+  test("holds requests until a server has room", async () => {
+    const { run, engines, fleet } = fixture([1]);
+    let free = () => {};
+    engines[0]?.scripts.push([new Promise<void>((resolve) => (free = resolve)), ...whole]);
+    const first = run();
+    const second = run();
+    await settle();
+    expect(engines[0]?.requests).toHaveLength(1);
+    expect(fleet.utilisation("m")).toBe(2);
+    free();
+    expect(await first).toEqual(whole);
+    expect(await second).toEqual(whole);
+    expect(fleet.utilisation("m")).toBe(0);
+  });
+
+  test("gives up in time, with a time to come back", async () => {
+    const { run, engines, clock } = fixture([1], { queue_timeout_s: 3 });
+    engines[0]?.scripts.push(["silence"]);
+    void run().catch(() => {});
+    const waiting = run().catch((error) => error);
+    await settle();
+    clock.advance(3000);
+    const detail = detailOf(await waiting);
+    expect(detail?.reason).toBe(Reason.OVERLOADED);
+    expect(Number(detail?.retryAfter?.seconds)).toBeGreaterThanOrEqual(1);
+  });
+
+  test("is bounded", async () => {
+    const { run, engines } = fixture([1], { queue: 1 });
+    engines[0]?.scripts.push(["silence"]);
+    void run().catch(() => {});
+    void run().catch(() => {});
+    await settle();
+    expect(await reasonOf(run())).toBe(Reason.OVERLOADED);
+  });
+
+  test("lets a caller go", async () => {
+    const { run, engines, fleet } = fixture([1]);
+    engines[0]?.scripts.push(["silence"]);
+    void run().catch(() => {});
+    const controller = new AbortController();
+    const waiting = run({}, controller.signal);
+    await settle();
+    controller.abort(new Error("client gone"));
+    await expect(waiting).rejects.toThrow("client gone");
+    expect(fleet.utilisation("m")).toBe(1);
+  });
+
+  test("lets accounts take turns", async () => {
+    const { run, engines } = fixture([1]);
+    let free = () => {};
+    engines[0]?.scripts.push([new Promise<void>((resolve) => (free = resolve)), ...whole]);
+    const order: string[] = [];
+    const as = (accountId: string) => run({ accountId }).then(() => order.push(accountId));
+    const all = [as("first"), as("greedy"), as("greedy"), as("greedy"), as("modest")];
+    await settle();
+    free();
+    await Promise.all(all);
+    expect(order).toEqual(["first", "greedy", "modest", "greedy", "greedy"]);
+  });
+});
+
+describe("embedding", () => {
+  const model = { kind: "embedding" as const, dimensions: 2 };
+
+  test("makes the vectors' length 1", async () => {
+    const { fleet, model: served } = fixture([1], {}, model);
+    const { vectors, inputTokens } = await fleet.embed(served, "r", ["a", "b"], new AbortController().signal);
+    expect(vectors.map((vector) => Array.from(vector, (value) => value.toFixed(6)))).toEqual([
+      ["0.600000", "0.800000"],
+      ["0.600000", "0.800000"],
+    ]);
+    expect(inputTokens).toBe(2);
+  });
+
+  test.each([[[1, 2, 3]], [[0, 0]], [[Number.NaN, 1]]])("refuses the vector %j", async (vector) => {
+    const { fleet, engines, model: served } = fixture([1], {}, model);
+    for (const engine of engines) engine.vector = Float32Array.from(vector);
+    expect(await reasonOf(fleet.embed(served, "r", ["a"], new AbortController().signal))).toBe(Reason.ENGINE_FAILED);
+  });
+
+  test("moves on from a broken server", async () => {
+    const { fleet, engines, model: served } = fixture([1, 1], {}, model);
+    for (const engine of engines.slice(0, 1)) engine.embedError = broken();
+    expect((await fleet.embed(served, "r", ["a"], new AbortController().signal)).vectors).toHaveLength(1);
+  });
+});
+
+describe("counting tokens", () => {
+  const count = ({ fleet, model }: ReturnType<typeof fixture>) =>
+    fleet.countTokens(
+      model,
+      { prompt: { case: "text", value: "hi" }, recipe: model.thinking },
+      new AbortController().signal,
+    );
+
+  test("asks until a server can tell", async () => {
+    const fleet = fixture([1, 1, 1]);
+    const [first, second] = fleet.engines;
+    if (first) first.count = undefined;
+    if (second) second.count = broken();
+    expect(await count(fleet)).toBe(5);
+  });
+
+  test("says so when none can", async () => {
+    const fleet = fixture([1]);
+    for (const engine of fleet.engines) engine.count = undefined;
+    expect(await count(fleet)).toBeUndefined();
+  });
+});
+
+test("an unknown model or server is told as such", async () => {
+  const { fleet, model } = fixture([1]);
+  const other = { ...model, id: "other" };
+  const answer = fleet.generate(other, chatRequest("hi"), new AbortController().signal)[Symbol.asyncIterator]();
+  expect(await reasonOf(answer.next())).toBe(Reason.MODEL_NOT_FOUND);
+  expect(() => fleet.drain("other")).toThrow("There is no server other.");
+});
+
+test("closes its engines", async () => {
+  const { fleet, engines } = fixture([1, 1]);
+  await fleet.close();
+  expect(engines.every(({ closed }) => closed)).toBe(true);
+});

@@ -1,0 +1,126 @@
+import { BreakerState, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import { broken, output, whole } from "./fake-engine.ts";
+import { fixture, settle } from "./fixture.ts";
+
+const interval = 5000;
+
+/** Lets health checks come round. */
+async function rounds({ clock }: ReturnType<typeof fixture>, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    clock.advance(interval);
+    await settle();
+  }
+}
+
+test("a server that fails its checks is out within three intervals and back within one", async () => {
+  const fleet = fixture([1, 1]);
+  const [first] = fleet.engines;
+  await settle();
+  if (first) first.health = broken();
+  await rounds(fleet, 1);
+  expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
+  await rounds(fleet, 1);
+  expect(fleet.fleet.servers()[0]).toMatchObject({ state: ServerState.UNHEALTHY, lastError: "it broke" });
+  for (let i = 0; i < 4; i++) await fleet.run();
+  expect(first?.requests).toHaveLength(0);
+  if (first) first.health = undefined;
+  await rounds(fleet, 1);
+  expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
+  for (let i = 0; i < 4; i++) await fleet.run();
+  expect(first?.requests).toHaveLength(2);
+});
+
+test("requests that wait go to a server that comes back", async () => {
+  const fleet = fixture([1], { queue_timeout_s: 60 });
+  const [engine] = fleet.engines;
+  if (engine) engine.health = broken();
+  await settle();
+  await rounds(fleet, 2);
+  const answer = fleet.run();
+  await settle();
+  expect(engine?.requests).toHaveLength(0);
+  if (engine) engine.health = undefined;
+  await rounds(fleet, 1);
+  expect(await answer).toEqual(whole);
+});
+
+test("shows what a server tells of its load", async () => {
+  const fleet = fixture([1]);
+  for (const engine of fleet.engines) engine.load = { running: 3, waiting: 2, cacheQueries: 100, cacheHits: 25 };
+  await settle();
+  await rounds(fleet, 1);
+  expect(fleet.fleet.servers()[0]).toMatchObject({
+    id: "server-0:8000/m",
+    url: "http://server-0:8000",
+    model: "m",
+    engine: "vllm",
+    queued: 2,
+    cacheHitRate: 0.25,
+    capacity: 1,
+    breaker: BreakerState.CLOSED,
+  });
+});
+
+test("failures in a row open the breaker, one request tries it again", async () => {
+  const fleet = fixture([4, 4]);
+  const [first, second] = fleet.engines;
+  first?.scripts.push([broken()], [broken()], [broken()], [broken()]);
+  for (let i = 0; i < 6; i++) expect(await fleet.run()).toEqual(whole);
+  expect(first?.requests).toHaveLength(3);
+  expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.OPEN);
+  fleet.clock.advance(interval);
+  expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.HALF_OPEN);
+  for (let i = 0; i < 2; i++) expect(await fleet.run()).toEqual(whole);
+  expect(first?.requests).toHaveLength(4);
+  expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.OPEN);
+  fleet.clock.advance(interval);
+  for (let i = 0; i < 2; i++) expect(await fleet.run()).toEqual(whole);
+  expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.CLOSED);
+  expect(second?.requests.length).toBeGreaterThan(5);
+});
+
+test("only one request tries a half-open breaker", async () => {
+  const fleet = fixture([4, 4]);
+  const [first, second] = fleet.engines;
+  first?.scripts.push([broken()], [broken()], [broken()], ["silence"]);
+  for (let i = 0; i < 6; i++) await fleet.run();
+  fleet.clock.advance(interval);
+  const controller = new AbortController();
+  void fleet.run({}, controller.signal).catch(() => {});
+  void fleet.run({}, controller.signal).catch(() => {});
+  await settle();
+  for (let i = 0; i < 4; i++) await fleet.run();
+  expect(first?.requests).toHaveLength(4);
+  expect(second?.requests.length).toBeGreaterThan(4);
+  controller.abort(new Error("client gone"));
+  await settle();
+  expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.HALF_OPEN);
+  for (let i = 0; i < 2; i++) await fleet.run();
+  expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.CLOSED);
+});
+
+test("a draining server finishes what it has and gets nothing new", async () => {
+  const fleet = fixture([4, 4]);
+  const [first] = fleet.engines;
+  let free = () => {};
+  first?.scripts.push([output(1), new Promise<void>((resolve) => (free = resolve)), ...whole]);
+  const running = fleet.run();
+  await settle();
+  expect(fleet.fleet.drain("server-0:8000/m").state).toBe(ServerState.DRAINING);
+  for (let i = 0; i < 4; i++) await fleet.run();
+  expect(first?.requests).toHaveLength(1);
+  free();
+  expect(await running).toHaveLength(3);
+  expect(fleet.fleet.resume("server-0:8000/m").state).toBe(ServerState.HEALTHY);
+  for (let i = 0; i < 2; i++) await fleet.run();
+  expect(first?.requests).toHaveLength(2);
+});
+
+test("requests wait while every server drains", async () => {
+  const fleet = fixture([1]);
+  fleet.fleet.drain("server-0:8000/m");
+  const answer = fleet.run();
+  await settle();
+  fleet.fleet.resume("server-0:8000/m");
+  expect(await answer).toEqual(whole);
+});
