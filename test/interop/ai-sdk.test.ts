@@ -15,6 +15,8 @@ import {
 } from "ai";
 import { models, type Service, startService } from "./service.ts";
 
+globalThis.AI_SDK_LOG_WARNINGS = false; // it does not know our models
+
 let service: Service;
 beforeAll(async () => {
   service = await startService();
