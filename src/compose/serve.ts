@@ -1,4 +1,4 @@
-import { defaultConfig, loadConfig } from "../config/load.ts";
+import { ConfigError, defaultConfig, loadConfig } from "../config/load.ts";
 import { readSecrets } from "../config/secrets.ts";
 import { createDirectTransport } from "../grpc/direct-transport.ts";
 import { systemRandom } from "../runtime/random.ts";
@@ -6,7 +6,7 @@ import { startAdmin } from "./admin.ts";
 import { composeCore } from "./core.ts";
 import { serveCore } from "./core-process.ts";
 import { ensureDemo } from "./demo.ts";
-import { withSimulatedFleet } from "./embedded.ts";
+import { embeddedModels } from "./embedded.ts";
 import { startFront } from "./facade.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
@@ -20,15 +20,21 @@ export async function serve(options: ServeOptions): Promise<void> {
   const secrets = await readSecrets(configured, process.env, systemRandom);
   const lifecycle = new Lifecycle(logger);
   const admin = await startAdmin(configured.listen.admin, lifecycle);
-  const isEmbedded = configured.models.length === 0;
-  const config = isEmbedded ? await withSimulatedFleet(configured, lifecycle) : configured;
+  const isAsked = options.server !== undefined || options.gguf !== undefined;
+  if (isAsked && configured.models.length > 0) {
+    throw new ConfigError(
+      `${options.config}: models: is for a start without --server and --gguf; leave one of them out`,
+    );
+  }
+  const embedded = configured.models.length === 0 ? await embeddedModels(options, configured, lifecycle) : undefined;
+  const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const core = await composeCore(config, secrets, lifecycle, logger);
   const addresses = await serveCore(core, config, lifecycle);
   const transport = createDirectTransport(core.services, core.interceptors);
   const http = await startFront(config.listen.http, transport, lifecycle, logger);
-  if (isEmbedded) {
+  if (embedded !== undefined) {
     const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
-    if (options.log === "pretty") console.log(welcome({ http, model: "tollgate-sim/plain", demo }));
+    if (options.log === "pretty") console.log(welcome({ ...embedded, http, demo }));
   }
   lifecycle.ready({ http, ...addresses, admin });
 }

@@ -1,20 +1,41 @@
+import type { ModelConfig } from "../config/schema.ts";
 import type { Demo } from "./demo.ts";
 
-/** What the first start prints for people: what runs, and a line to try. */
-export function welcome({ http, model, demo }: { http: string; model: string; demo: Demo }): string {
+/** What an embedded service prints for people: what it serves, and a line to try. */
+export function welcome({
+  http,
+  notice,
+  models,
+  demo,
+}: {
+  http: string;
+  notice: string;
+  models: readonly ModelConfig[];
+  demo: Demo;
+}): string {
   const url = `http://${http}`;
+  const generators = models.filter(({ kind }) => kind === "generation");
+  const model = generators.find(({ thinking }) => thinking.mode === "none") ?? generators[0] ?? models[0];
   return `
-Tollgate serves a SIMULATED GPU fleet: answers are made-up words, no model runs.
+${notice}
 
   base URL   ${url}/v1   (OpenAI-style clients)
              ${url}      (Anthropic-style clients)
-  API key    ${demo.key}   (demo account ${demo.accountId})
+  API key    ${demo.key}
+  account    ${demo.accountId}   (demo)
 
 Try it:
 
-  curl ${url}/v1/chat/completions -H 'authorization: Bearer ${demo.key}' \\
-    -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+  ${curl(url, demo.key, model)}
 
-Then look at the account:  npx tollgate accounts show ${demo.accountId}
+What it cost:  npx tollgate accounts show ${demo.accountId}
 `;
+}
+
+function curl(url: string, key: string, model: ModelConfig | undefined): string {
+  const [path, body] =
+    model?.kind === "embedding"
+      ? ["embeddings", { model: model.id, input: "Hello" }]
+      : ["chat/completions", { model: model?.id, stream: true, messages: [{ role: "user", content: "Hello" }] }];
+  return `curl ${url}/v1/${path} -H 'authorization: Bearer ${key}' \\\n    -d '${JSON.stringify(body)}'`;
 }
