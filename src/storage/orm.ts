@@ -6,6 +6,7 @@ import type { Pool } from "pg";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
+import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
 import { lockSqlite, openSqlite, sqliteDialect } from "./sqlite.ts";
 
 /** The database: through the ORM, and bare for the statements that must be fast. */
@@ -13,6 +14,8 @@ export type Storage = SqliteStorage | PostgresqlStorage;
 
 interface Common {
   readonly orm: MikroORM<AbstractSqlDriver, SqlEntityManager>;
+  /** Opens a snapshot; the caller closes it. Waits while too many are open, since each costs a thread or a connection. */
+  snapshot(): Promise<Snapshot>;
   /** Closes the connections and gives up the lock. */
   close(): Promise<void>;
 }
@@ -57,6 +60,7 @@ async function openFile(path: string): Promise<SqliteStorage> {
   return {
     dialect: "sqlite",
     orm,
+    snapshot: limited(async () => (path === ":memory:" ? memorySnapshot(database) : openSqliteSnapshot(path))),
     exclusive: (run) =>
       orm.em
         .getKysely()
@@ -84,7 +88,9 @@ async function openServer(url: string): Promise<PostgresqlStorage> {
   });
   await orm.connect();
   if (pool === undefined) throw new Error("the driver made no connection pool");
-  return { dialect: "postgresql", orm, pool, close: () => orm.close() };
+  const connections = pool;
+  const snapshot = limited(() => openPostgresqlSnapshot(connections));
+  return { dialect: "postgresql", orm, pool, snapshot, close: () => orm.close() };
 }
 
 /** Cores that start at the same time migrate one after the other. */

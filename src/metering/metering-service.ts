@@ -1,0 +1,88 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import type { Price } from "#gen/metering/v1/price_pb.js";
+import { failure } from "../errors.ts";
+import { callerOf, principalOf } from "../interceptors/principal.ts";
+import type { Storage } from "../storage/orm.ts";
+import { type RateLimits, rateLimitStatus } from "./interface.ts";
+import type { PriceRecord } from "./price-versions.ts";
+import type { PriceList } from "./prices.ts";
+import { readReceipt } from "./receipts.ts";
+import { reconcile } from "./reconcile.ts";
+import { listUsage } from "./usage.ts";
+
+/** What the service stands on. */
+export interface MeteringDependencies {
+  readonly storage: Storage;
+  readonly prices: PriceList;
+  readonly rateLimits: RateLimits;
+}
+
+/** Limits, prices, receipts and the proof that the books are right. */
+export function createMeteringService(deps: MeteringDependencies): ServiceImpl<typeof MeteringService> {
+  const { storage, prices, rateLimits } = deps;
+  return {
+    async countRequest(_request, context) {
+      return { rateLimit: rateLimitStatus(await rateLimits.admit(callerOf(context))) };
+    },
+
+    async getReceipt({ requestId }, context) {
+      return { receipt: await readReceipt(storage, requestId, onlyAccountOf(context)) };
+    },
+
+    async *listUsage(request, context) {
+      const only = onlyAccountOf(context);
+      if (only !== undefined && request.accountId !== "" && request.accountId !== only)
+        throw failure(Reason.PERMISSION_DENIED, "A key sees the usage of its own account alone.");
+      const visible = { ...request, accountId: only ?? request.accountId };
+      for await (const rows of listUsage(storage, visible)) yield { rows };
+    },
+
+    reconcile: () => reconcile(storage),
+
+    listPrices: () => ({ prices: prices.list().map(toPrice) }),
+
+    async listPriceHistory({ model }) {
+      return { prices: (await prices.history(model)).map(toPrice) };
+    },
+
+    async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }) {
+      const rates = { input: Number(inputPicoUsdPerToken), output: Number(outputPicoUsdPerToken) };
+      return { price: toPrice(await prices.set(model, rates)) };
+    },
+
+    async pinPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }) {
+      const price = await prices.pin(model, {
+        ...(inputPicoUsdPerToken === undefined ? {} : { input: Number(inputPicoUsdPerToken) }),
+        ...(outputPicoUsdPerToken === undefined ? {} : { output: Number(outputPicoUsdPerToken) }),
+      });
+      return { price: toPrice(price) };
+    },
+
+    async unpinPrice({ model }) {
+      return { price: toPrice(await prices.unpin(model)) };
+    },
+  };
+}
+
+/** The only account that may be seen. Undefined: the operator sees all. */
+function onlyAccountOf(context: Pick<HandlerContext, "values">): string | undefined {
+  const principal = principalOf(context);
+  return principal.kind === "caller" ? principal.accountId : undefined;
+}
+
+function toPrice({ model, live, base, pinned, version, since }: PriceRecord): Price {
+  return {
+    $typeName: "metering.v1.Price",
+    model,
+    inputPicoUsdPerToken: BigInt(live.input),
+    outputPicoUsdPerToken: BigInt(live.output),
+    baseInputPicoUsdPerToken: BigInt(base.input),
+    baseOutputPicoUsdPerToken: BigInt(base.output),
+    pinned,
+    version: String(version),
+    since: timestampFromDate(since),
+  };
+}

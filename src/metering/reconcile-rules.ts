@@ -1,0 +1,134 @@
+/** Something that must hold: a query for the rows that break it, as id, expected and found. */
+export interface Rule {
+  readonly name: string;
+  readonly table: string;
+  readonly sql: string;
+}
+
+/** What each account has had, has and has spent. `granted` comes from the payments, the rest from where it is kept. */
+export const accountSums = `
+  select account.id, account.debt,
+    coalesce(paid_in.amount, 0) as granted, coalesce(lots.refunded, 0) as refunded, coalesce(lots.expired, 0) as expired,
+    coalesce(lots.unspent, 0) - coalesce(slices.spent, 0) as balance,
+    coalesce(requests.count, 0) as receipts, coalesce(requests.cost, 0) as spent
+  from account
+  left join (select account_id, sum(amount) as amount from payment where kind <> 'refund' group by account_id) paid_in
+    on paid_in.account_id = account.id
+  left join (select account_id, sum(refunded) as refunded, sum(expired) as expired,
+      sum(granted - spent - refunded - expired) as unspent from lot group by account_id) lots
+    on lots.account_id = account.id
+  left join (select account_id, sum(spent) as spent from slice where open group by account_id) slices
+    on slices.account_id = account.id
+  left join (select account_id, count(*) as count, sum(cost) as cost from usage group by account_id) requests
+    on requests.account_id = account.id
+  order by account.id`;
+
+/** A column of a parent must be the sum over its children. */
+const sums = (name: string, table: string, id: string, column: string, children: string): Rule => ({
+  name,
+  table,
+  sql: `
+    select ${table}.${id} as id, coalesce(children.amount, 0) as expected, ${column} as found
+    from ${table} left join (${children}) children on children.id = ${table}.${id}
+    where ${column} <> coalesce(children.amount, 0)`,
+});
+
+const lotEntries = (kind: string) =>
+  `select lot_id as id, sum(amount) as amount from lot_entry where kind = '${kind}' group by lot_id`;
+
+export const rules: readonly Rule[] = [
+  sums("a lot is worth what its grants say", "lot", "id", "lot.granted", lotEntries("grant")),
+  sums("a lot's refunds are its refund entries", "lot", "id", "lot.refunded", lotEntries("refund")),
+  sums("a lot's expiry is its expiry entries", "lot", "id", "lot.expired", lotEntries("expire")),
+  sums(
+    "a lot's spending is that of its closed slices and the debt it paid",
+    "lot",
+    "id",
+    "lot.spent",
+    `select id, sum(amount) as amount from (
+       select lot_id as id, spent as amount from slice where not open
+       union all select lot_id, amount from lot_entry where kind = 'debt') spending group by id`,
+  ),
+  sums(
+    "a lot has lent what its open slices were granted",
+    "lot",
+    "id",
+    "lot.leased",
+    "select lot_id as id, sum(granted) as amount from slice where open group by lot_id",
+  ),
+  sums(
+    "a slice has spent what its receipt lines say",
+    "slice",
+    "id",
+    "slice.spent",
+    "select slice_id as id, sum(cost) as amount from usage_line group by slice_id",
+  ),
+  sums(
+    "a receipt costs what its lines say and what is owed",
+    "usage",
+    "request_id",
+    "usage.cost - usage.shortfall",
+    "select request_id as id, sum(cost) as amount from usage_line group by request_id",
+  ),
+  sums(
+    "a receipt that nothing is owed for has its tokens in its lines",
+    "usage",
+    "request_id",
+    "case when usage.shortfall = 0 and usage.cost > 0 then usage.input_tokens + usage.output_tokens else coalesce(children.amount, 0) end",
+    "select request_id as id, sum(input_tokens + output_tokens) as amount from usage_line group by request_id",
+  ),
+  {
+    name: "a line costs its tokens at its rates, but for a token shared with another lot",
+    table: "usage_line",
+    sql: `
+      select request_id as id, input_tokens * input_rate + output_tokens * output_rate as expected, cost as found
+      from usage_line
+      where abs(cost - (input_tokens * input_rate + output_tokens * output_rate)) >
+        case when input_rate > output_rate then input_rate else output_rate end`,
+  },
+  {
+    name: "a line pays at its lot's price: that of its version, or the first later one that lists the model",
+    table: "usage_line",
+    sql: `
+      select usage_line.request_id as id, price.input as expected, usage_line.input_rate as found
+      from usage_line join usage on usage.request_id = usage_line.request_id join lot on lot.id = usage_line.lot_id
+      left join price on price.model = usage.model and price.version_id = (
+        select min(version_id) from price listed where listed.model = usage.model and listed.version_id >= lot.price_version_id)
+      where price.model is null or price.input <> usage_line.input_rate or price.output <> usage_line.output_rate`,
+  },
+  {
+    name: "a line, its slice, its lot and its receipt are of one account",
+    table: "usage_line",
+    sql: `
+      select usage_line.request_id as id, usage.account_id as expected, lot.account_id as found
+      from usage_line left join usage on usage.request_id = usage_line.request_id
+      left join slice on slice.id = usage_line.slice_id left join lot on lot.id = usage_line.lot_id
+      where usage.account_id is null or slice.lot_id is null or slice.lot_id <> usage_line.lot_id
+        or slice.account_id <> usage.account_id or lot.account_id <> usage.account_id`,
+  },
+  sums(
+    "an account owes what its receipts fell short of and no lot has paid",
+    "account",
+    "id",
+    "account.debt",
+    `select id, sum(amount) as amount from (
+       select account_id as id, shortfall as amount from usage where shortfall > 0
+       union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
+       where lot_entry.kind = 'debt') owed group by id`,
+  ),
+  sums(
+    "an account has paid what its payments less its refunds say",
+    "account",
+    "id",
+    "account.paid_total",
+    `select account_id as id, sum(case kind when 'paid' then amount when 'refund' then -amount else 0 end) as amount
+     from payment group by account_id`,
+  ),
+  sums(
+    "a payment is in the lots",
+    "payment",
+    "id",
+    "payment.amount",
+    `select payment_id as id, sum(amount) as amount from lot_entry where kind in ('grant', 'refund') group by payment_id`,
+  ),
+];

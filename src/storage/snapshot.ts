@@ -1,0 +1,120 @@
+import type { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
+import type { Pool } from "pg";
+import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.ts";
+
+/** A row as the driver gives it: whole numbers are numbers, bigints or decimal strings. */
+export type Row = Record<string, unknown>;
+
+/** The database as it was at one moment, read without holding up those who write to it. */
+export interface Snapshot {
+  /** Runs a query with `?` parameters; its rows come in pieces, as they are asked for. */
+  rows(sql: string, parameters?: readonly unknown[]): AsyncGenerator<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+const PIECE = 1000;
+const MOST_SNAPSHOTS = 4;
+
+/** A snapshot of a SQLite file, read by a thread of its own: a long query must not stop the event loop. */
+export async function openSqliteSnapshot(path: string): Promise<Snapshot> {
+  const worker = new Worker(new URL("./sqlite-reader.ts", import.meta.url), { workerData: { path, piece: PIECE } });
+  worker.unref();
+  const ask = (question: ReaderQuestion) =>
+    new Promise<ReaderAnswer>((resolve, reject) => {
+      worker.ref();
+      const settle = (conclude: () => void) => {
+        worker.unref();
+        worker.off("message", answered);
+        worker.off("error", failed);
+        conclude();
+      };
+      const answered = (answer: ReaderAnswer) =>
+        settle(() => ("error" in answer ? reject(new Error(answer.error)) : resolve(answer)));
+      const failed = (error: Error) => settle(() => reject(error));
+      worker.on("message", answered);
+      worker.on("error", failed);
+      worker.postMessage(question);
+    });
+  return {
+    async *rows(sql, parameters = []) {
+      let question: ReaderQuestion = { sql, parameters: parameters.map(toSqlite) };
+      for (;;) {
+        const { rows = [], done } = (await ask(question)) as Exclude<ReaderAnswer, { error: string }>;
+        if (rows.length > 0) yield rows;
+        if (done) return;
+        question = "more";
+      }
+    },
+    async close() {
+      await worker.terminate();
+    },
+  };
+}
+
+/** A database in memory, which no other thread can open, read as it is. */
+export function memorySnapshot(database: DatabaseSync): Snapshot {
+  return {
+    async *rows(sql, parameters = []) {
+      const statement = database.prepare(sql);
+      statement.setReadBigInts(true);
+      yield statement.all(...parameters.map(toSqlite));
+    },
+    close: async () => {},
+  };
+}
+
+/** A snapshot of a PostgreSQL database, on a connection of its own. */
+export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
+  const client = await pool.connect();
+  await client.query("begin isolation level repeatable read, read only");
+  return {
+    async *rows(sql, parameters = []) {
+      let place = 0;
+      const numbered = sql.replaceAll("?", () => `$${++place}`);
+      await client.query(`declare piece no scroll cursor for ${numbered}`, [...parameters]);
+      try {
+        for (;;) {
+          const { rows } = await client.query<Row>(`fetch ${PIECE} from piece`);
+          if (rows.length > 0) yield rows;
+          if (rows.length < PIECE) return;
+        }
+      } finally {
+        await client.query("close piece").catch(() => {});
+      }
+    },
+    async close() {
+      const failed = await client.query("rollback").then(
+        () => false,
+        () => true,
+      );
+      client.release(failed);
+    },
+  };
+}
+
+/** Lets only so many snapshots be open at once; the others wait for one to be closed. */
+export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> {
+  const waiting: (() => void)[] = [];
+  let free = MOST_SNAPSHOTS;
+  const leave = () => {
+    const next = waiting.shift();
+    if (next === undefined) free++;
+    else next();
+  };
+  return async () => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      const snapshot = await open();
+      return { rows: snapshot.rows, close: () => snapshot.close().finally(leave) };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  };
+}
+
+function toSqlite(parameter: unknown) {
+  return parameter instanceof Date ? parameter.getTime() : (parameter as string | number | null);
+}
