@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+// Starts src/main.ts. A Node.js older than 24 hands over to the one that the project brings along: older
+// ones do not run TypeScript as it is, and their SQLite can corrupt a write-ahead log.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const main = new URL("../src/main.ts", import.meta.url);
+const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
+
+if (process.env.npm_command !== undefined) endWithNpm();
+if (Number(process.versions.node.split(".")[0]) >= 24) await import(main.href);
+else handOver();
+
+/** Lives as long as the project's own Node.js does, passes signals on to it, and ends as it ended. */
+function handOver() {
+  const node = projectNode();
+  const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], {
+    // When this process is killed the channel closes, which is how the other one learns of it.
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    // In a group of its own, so that Ctrl-C reaches it once, through here.
+    detached: true,
+  });
+  for (const signal of signals) process.on(signal, () => child.kill(signal));
+  child.once("error", (error) => fail(`${node} cannot be started: ${error.message}`));
+  child.once("exit", (code, signal) => {
+    for (const one of signals) process.removeAllListeners(one);
+    if (signal === null) process.exit(code);
+    process.kill(process.pid, signal);
+  });
+}
+
+function projectNode() {
+  try {
+    return fileURLToPath(import.meta.resolve("node/bin/node"));
+  } catch {
+    return fail(`Node.js 24 is needed, and this is ${process.version}: run "npm install" for one`);
+  }
+}
+
+function fail(reason) {
+  console.error(`tollgate: ${reason}`);
+  process.exit(1);
+}
+
+/**
+ * npm and npx pass a SIGTERM on to the shell between them and this process, and the shell dies of it
+ * without a word. So whoever stops npm means this process, which sees that it was left alone.
+ */
+function endWithNpm() {
+  const [shell, npm] = parents();
+  const watch = setInterval(() => {
+    const [parent, grandparent] = parents();
+    if (parent !== shell || grandparent !== npm) process.kill(process.pid, "SIGTERM");
+  }, 100);
+  watch.unref();
+  for (const signal of signals) process.once(signal, () => stopWatching(signal));
+
+  /** A signal that went to the whole group is not to come twice; one that nobody else handles ends the process. */
+  function stopWatching(signal) {
+    clearInterval(watch);
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  }
+}
+
+/** The ids of the parent and, where the system tells, of its parent. */
+function parents() {
+  try {
+    const status = readFileSync(`/proc/${process.ppid}/stat`, "latin1");
+    return [process.ppid, Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1])];
+  } catch {
+    return [process.ppid, undefined];
+  }
+}

@@ -1,0 +1,90 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient, type Transport } from "@connectrpc/connect";
+import type { Command } from "commander";
+import type { Account } from "#gen/accounts/v1/account_pb.js";
+import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { count, moment, usd } from "./arguments.ts";
+import { addQuestion } from "./ask-core.ts";
+import { accountDocument, movementDocument } from "./documents.ts";
+import type { Io } from "./io.ts";
+
+const PAGE_SIZE = 1000;
+
+interface Movement {
+  readonly usd: bigint;
+  readonly ref: string;
+}
+
+/** `tollgate accounts …` */
+export function addAccounts(program: Command, io: Io): void {
+  const group = program.command("accounts").description("accounts and their money");
+  const client = (core: Transport) => createClient(AccountsService, core);
+  const movement = (command: Command) =>
+    command
+      .requiredOption("--usd <amount>", "how much, in exact decimal USD", usd)
+      .requiredOption("--ref <reference>", "the movement's own name: the same again moves nothing twice");
+
+  addQuestion<[], { name?: string; maxKeys?: number }>(group, "create", io, {
+    description: "make an account; the free-tier grant is given at once",
+    options: (command) =>
+      command.option("--name <name>", "a label").option("--max-keys <n>", "how many live keys it may have", count),
+    ask: async (core, { name = "", maxKeys }) => {
+      const { account } = await client(core).createAccount({ name, ...(maxKeys === undefined ? {} : { maxKeys }) });
+      return accountDocument(required(account));
+    },
+  });
+  addQuestion<[], object>(group, "list", io, {
+    description: "list all accounts, oldest first",
+    ask: async (core) => {
+      const found: Account[] = [];
+      for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
+        const page = await client(core).listAccounts({ pageSize: PAGE_SIZE, pageToken });
+        found.push(...page.accounts);
+        pageToken = page.nextPageToken || undefined;
+      }
+      return found.map(accountDocument);
+    },
+  });
+  addQuestion<[string], object>(group, "show <account>", io, {
+    description: "show an account and its lots, in the order of spending",
+    ask: async (core, _, accountId) =>
+      accountDocument(required((await client(core).getAccount({ accountId })).account)),
+  });
+  addQuestion<[string], { name?: string; maxKeys?: number }>(group, "update <account>", io, {
+    description: "change an account's label or how many keys it may have",
+    options: (command) =>
+      command.option("--name <name>", "a label").option("--max-keys <n>", "how many live keys it may have", count),
+    ask: async (core, { name, maxKeys }, accountId) => {
+      const changes = { ...(name === undefined ? {} : { name }), ...(maxKeys === undefined ? {} : { maxKeys }) };
+      return accountDocument(required((await client(core).updateAccount({ accountId, ...changes })).account));
+    },
+  });
+  addQuestion<[string], Movement>(group, "top-up <account>", io, {
+    description: "take a payment in, at today's prices",
+    options: movement,
+    ask: async (core, { usd, ref }, accountId) =>
+      movementDocument(await client(core).topUp({ accountId, amountPicoUsd: usd, reference: ref })),
+  });
+  addQuestion<[string], Movement & { expires?: Date }>(group, "grant <account>", io, {
+    description: "give money away; it counts as unpaid",
+    options: (command) => movement(command).option("--expires <time>", "when it lapses; never unless set", moment),
+    ask: async (core, { usd, ref, expires }, accountId) => {
+      const expiresAt = expires ? { expiresAt: timestampFromDate(expires) } : {};
+      return movementDocument(
+        await client(core).grant({ accountId, amountPicoUsd: usd, reference: ref, ...expiresAt }),
+      );
+    },
+  });
+  addQuestion<[string], Movement>(group, "refund <account>", io, {
+    description: "pay unspent paid money back",
+    options: movement,
+    ask: async (core, { usd, ref }, accountId) =>
+      movementDocument(await client(core).refund({ accountId, amountPicoUsd: usd, reference: ref })),
+  });
+}
+
+/** What every answer of a core has. */
+export function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("the core's answer is incomplete: is it another version?");
+  return value;
+}

@@ -1,0 +1,65 @@
+import { InvalidArgumentError } from "commander";
+import { MAX_PICO_USD, parseRate, parseUsd } from "../money.ts";
+
+// Parsers of command line arguments. Commander prints their messages behind the option's name.
+
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** An amount of USD above zero, in pico-USD. */
+export function usd(text: string): bigint {
+  const pico = parseUsd(text);
+  if (pico === undefined || pico === 0n || pico > MAX_PICO_USD) {
+    throw new InvalidArgumentError("It must be an amount of USD above 0 and below 9007, such as 10 or 0.25.");
+  }
+  return pico;
+}
+
+/** A price in USD per 1M tokens, in pico-USD a token. */
+export function rate(text: string): bigint {
+  const pico = parseRate(text);
+  if (pico === undefined) {
+    throw new InvalidArgumentError("It must be USD per 1M tokens with at most 6 decimals, such as 0.20.");
+  }
+  return pico;
+}
+
+/** A whole number above zero. */
+export function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number above 0.");
+  return Number(text);
+}
+
+/** A TCP port; 0 lets the system choose. */
+export function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new InvalidArgumentError("It must be a port, 0 to 65535.");
+  return Number(text);
+}
+
+/** A number that is not negative. */
+export function amount(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError("It must be a number that is not negative.");
+  return Number(text);
+}
+
+/** A span of time in milliseconds. */
+export function span(text: string): number {
+  const [, value, unit = ""] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (value === undefined) throw new InvalidArgumentError("It must be a span of time, such as 90s, 30m, 24h or 7d.");
+  return Number(value) * (UNITS[unit] ?? 0);
+}
+
+/** A moment, as RFC 3339 or as a UTC day. */
+export function moment(text: string): Date {
+  const date = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined;
+  if (!date || Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError("It must be a day or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z.");
+  }
+  return date;
+}
+
+/** Words with commas between, appended to those of the same option before. */
+export function words(text: string, before: readonly string[] = []): string[] {
+  const added = text.split(",").map((word) => word.trim());
+  if (added.includes("")) throw new InvalidArgumentError("It must be names with commas between.");
+  return [...before, ...added];
+}

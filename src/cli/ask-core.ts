@@ -1,0 +1,93 @@
+import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { readOperatorToken } from "../config/secrets.ts";
+import { detailOf } from "../errors.ts";
+import { createChannelTransport } from "../grpc/channel-transport.ts";
+import type { Io } from "./io.ts";
+import { type Document, renderJson, renderText } from "./render.ts";
+
+const TIMEOUT_MS = 60_000;
+
+/** A command that asks a running core and prints the answer. */
+export interface Question<Args extends readonly unknown[], Options> {
+  readonly description: string;
+  /** Adds arguments and options of its own. */
+  readonly options?: (command: Command) => unknown;
+  /** Asks. What it throws is the reason that the command fails with. */
+  readonly ask: (core: Transport, options: Options, ...args: Args) => Promise<Document>;
+  /** Said beside the answer, to people alone. */
+  readonly note?: string;
+  /** Why the command fails although there is an answer to print. */
+  readonly refuse?: (answer: Document) => string | undefined;
+}
+
+interface CoreOptions {
+  readonly core: string;
+  readonly json?: boolean;
+}
+
+/** Adds a command that asks a core. */
+export function addQuestion<Args extends readonly unknown[], Options>(
+  group: Command,
+  usage: string,
+  io: Io,
+  question: Question<Args, Options>,
+): void {
+  const command = group
+    .command(usage)
+    .description(question.description)
+    .option("--core <target>", "the core to ask", "127.0.0.1:50051")
+    .option("--json", "print one JSON document");
+  question.options?.(command);
+  command.action(async () => {
+    const options = command.opts<Options & CoreOptions>();
+    const answer = await withCore(options.core, io, (core) =>
+      question.ask(core, options, ...(command.processedArgs as unknown as Args)),
+    );
+    io.print(options.json ? renderJson(answer) : renderText(answer));
+    if (question.note !== undefined && !options.json) io.note(question.note);
+    const refusal = question.refuse?.(answer);
+    if (refusal !== undefined) throw new Error(refusal);
+  });
+}
+
+async function withCore<T>(target: string, io: Io, call: (core: Transport) => Promise<T>): Promise<T> {
+  const token = await readOperatorToken(io.environment);
+  const authorize: Interceptor = (next) => (request) => {
+    request.header.set("authorization", `Bearer ${token}`);
+    return next(request);
+  };
+  const core = createChannelTransport({ target, interceptors: [authorize] });
+  try {
+    return await call(withTimeout(core));
+  } catch (error) {
+    throw explained(error, target);
+  } finally {
+    core.close();
+  }
+}
+
+function withTimeout(core: Transport): Transport {
+  return {
+    unary: (method, signal, timeoutMs = TIMEOUT_MS, ...rest) => core.unary(method, signal, timeoutMs, ...rest),
+    stream: (method, signal, timeoutMs = TIMEOUT_MS, ...rest) => core.stream(method, signal, timeoutMs, ...rest),
+  };
+}
+
+function explained(error: unknown, target: string): unknown {
+  if (!(error instanceof ConnectError)) return error;
+  if (error.code === Code.Unavailable && !detailOf(error)) {
+    return new Error(`no core answers at ${target} (${lastCause(error.rawMessage)}): start one, or name it with --core`);
+  }
+  if (error.code === Code.Unauthenticated) {
+    return new Error(
+      `the core at ${target} refuses the operator token: set TOLLGATE_OPERATOR_TOKEN to its token, or TOLLGATE_DATA_DIR to its data directory`,
+    );
+  }
+  return new Error(error.rawMessage);
+}
+
+/** grpc-js tells a long story of its attempts; what came of the last one is the point. */
+function lastCause(message: string): string {
+  return message.replace(/^.*Last error: (Error: )?/s, "").replace(/\.? Resolution note:.*$/s, "");
+}

@@ -1,0 +1,128 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Account, LotKind } from "#gen/accounts/v1/account_pb.js";
+import type { ApiKey } from "#gen/accounts/v1/api_key_pb.js";
+import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import type { ReconcileResponse } from "#gen/metering/v1/metering_service_pb.js";
+import type { Price } from "#gen/metering/v1/price_pb.js";
+import { type Receipt, ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
+import { formatRate, formatUsd } from "../money.ts";
+
+// The contract's messages as the documents that commands print. USD are exact decimal strings, times
+// RFC 3339, and what is absent is null.
+
+export function accountDocument(account: Account) {
+  return {
+    id: account.id,
+    name: account.name,
+    created_at: time(account.createdAt),
+    balance_usd: formatUsd(account.balancePicoUsd),
+    held_usd: formatUsd(account.heldPicoUsd),
+    debt_usd: formatUsd(account.debtPicoUsd),
+    paid_total_usd: formatUsd(account.paidTotalPicoUsd),
+    free_only: account.freeOnly,
+    max_keys: account.maxKeys,
+    lots: account.lots.map((lot) => ({
+      id: lot.id,
+      kind: word(LotKind, lot.kind),
+      granted_usd: formatUsd(lot.grantedPicoUsd),
+      remaining_usd: formatUsd(lot.remainingPicoUsd),
+      price_version: lot.priceVersion,
+      created_at: time(lot.createdAt),
+      expires_at: time(lot.expiresAt),
+    })),
+  };
+}
+
+export function movementDocument(moved: { accountId: string; lotId: string; balancePicoUsd: bigint }) {
+  return { id: moved.accountId, lot_id: moved.lotId, balance_usd: formatUsd(moved.balancePicoUsd) };
+}
+
+export function keyDocument(key: ApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    last4: key.last4,
+    rpm: key.rpm ?? null,
+    created_at: time(key.createdAt),
+    expires_at: time(key.expiresAt),
+    revoked_at: time(key.revokedAt),
+    last_used_at: time(key.lastUsedAt),
+  };
+}
+
+export function priceDocument(price: Price) {
+  return {
+    model: price.model,
+    input: formatRate(price.inputPicoUsdPerToken),
+    output: formatRate(price.outputPicoUsdPerToken),
+    base_input: formatRate(price.baseInputPicoUsdPerToken),
+    base_output: formatRate(price.baseOutputPicoUsdPerToken),
+    pinned: price.pinned,
+    version: price.version,
+    since: time(price.since),
+  };
+}
+
+export function receiptDocument(receipt: Receipt) {
+  return {
+    request_id: receipt.requestId,
+    account_id: receipt.accountId,
+    key_id: receipt.keyId === "" ? null : receipt.keyId,
+    model: receipt.model,
+    input_tokens: receipt.inputTokens,
+    output_tokens: receipt.outputTokens,
+    cost_usd: formatUsd(receipt.costPicoUsd),
+    shortfall_usd: formatUsd(receipt.shortfallPicoUsd),
+    status: word(ReceiptStatus, receipt.status),
+    settled_at: time(receipt.settledAt),
+    lines: receipt.lines.map((line) => ({
+      lot_id: line.lotId,
+      input_tokens: line.inputTokens,
+      output_tokens: line.outputTokens,
+      input_usd_per_million: formatRate(line.inputPicoUsdPerToken),
+      output_usd_per_million: formatRate(line.outputPicoUsdPerToken),
+      cost_usd: formatUsd(line.costPicoUsd),
+    })),
+  };
+}
+
+export function reconcileDocument(proof: ReconcileResponse) {
+  const usd = (pico: string) => formatUsd(BigInt(pico || "0"));
+  return {
+    ok: proof.ok,
+    accounts: Number(proof.accounts),
+    receipts: Number(proof.receipts),
+    granted_usd: usd(proof.grantedPicoUsd),
+    balance_usd: usd(proof.balancePicoUsd),
+    spent_usd: usd(proof.spentPicoUsd),
+    refunded_usd: usd(proof.refundedPicoUsd),
+    expired_usd: usd(proof.expiredPicoUsd),
+    debt_usd: usd(proof.debtPicoUsd),
+    findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
+  };
+}
+
+export function serverDocument(server: Server) {
+  return {
+    id: server.id,
+    url: server.url,
+    model: server.model,
+    engine: server.engine,
+    state: word(ServerState, server.state),
+    in_flight: server.inFlight,
+    queued: server.queued ?? null,
+    breaker: word(BreakerState, server.breaker),
+    capacity: server.capacity,
+    cache_hit_rate: server.cacheHitRate ?? null,
+    last_error: server.lastError === "" ? null : server.lastError,
+  };
+}
+
+function time(at: Timestamp | undefined): string | null {
+  return at ? timestampDate(at).toISOString() : null;
+}
+
+function word(names: Record<number, string>, value: number): string {
+  return (names[value] ?? "unknown").toLowerCase();
+}

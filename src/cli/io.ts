@@ -1,0 +1,17 @@
+import type { Environment } from "../config/environment.ts";
+
+/** What commands see of the process that they run in. */
+export interface Io {
+  readonly environment: Environment;
+  /** Writes a result to standard output. */
+  print(text: string): void;
+  /** Writes what is not the result to standard error. */
+  note(text: string): void;
+}
+
+/** The process itself. */
+export const processIo: Io = {
+  environment: process.env,
+  print: (text) => void process.stdout.write(`${text}\n`),
+  note: (text) => void process.stderr.write(`${text}\n`),
+};

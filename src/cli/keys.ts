@@ -1,0 +1,73 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { createClient, type Transport } from "@connectrpc/connect";
+import { type Command, InvalidArgumentError } from "commander";
+import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { required } from "./accounts.ts";
+import { count, span } from "./arguments.ts";
+import { addQuestion } from "./ask-core.ts";
+import { keyDocument } from "./documents.ts";
+import type { Io } from "./io.ts";
+
+const SHOWN_ONCE = "The key is shown only now: it is not stored.";
+
+/** `tollgate keys …` */
+export function addKeys(program: Command, io: Io): void {
+  const group = program.command("keys").description("API keys of accounts");
+  const client = (core: Transport) => createClient(AccountsService, core);
+
+  addQuestion<[string], { name?: string; rpm?: number }>(group, "create <account>", io, {
+    description: "make a key and show it, the only time",
+    options: (command) =>
+      command
+        .option("--name <name>", "a label")
+        .option("--rpm <n>", "requests a minute for this key alone; the account's tier decides unless set", count),
+    ask: async (core, { name = "", rpm }, accountId) => {
+      const made = await client(core).createKey({ accountId, name, ...(rpm === undefined ? {} : { rpm }) });
+      return { id: required(made.key).id, key: made.secret };
+    },
+    note: SHOWN_ONCE,
+  });
+  addQuestion<[string], object>(group, "list <account>", io, {
+    description: "list an account's keys, ended ones included",
+    ask: async (core, _, accountId) => (await client(core).listKeys({ accountId })).keys.map(keyDocument),
+  });
+  addQuestion<[string], { overlap: number }>(group, "rotate <key>", io, {
+    description: "make a key that takes another's place and show it, the only time",
+    options: (command) =>
+      command.option(
+        "--overlap <span>",
+        "how long the old key works on, such as 24h; 0s ends it at once",
+        span,
+        span("24h"),
+      ),
+    ask: async (core, { overlap }, keyId) => {
+      const made = await client(core).rotateKey({ keyId, overlap: durationFromMs(overlap) });
+      return { id: required(made.key).id, key: made.secret };
+    },
+    note: SHOWN_ONCE,
+  });
+  addQuestion<[string], object>(group, "revoke <key>", io, {
+    description: "end a key, everywhere within 10 seconds",
+    ask: async (core, _, keyId) => keyDocument(required((await client(core).revokeKey({ keyId })).key)),
+  });
+  addQuestion<[string, number | undefined], object>(group, "set-rpm", io, {
+    description: "set a key's own requests a minute",
+    options: (command) =>
+      command
+        .argument("<key>")
+        .argument("<n>", 'requests a minute, or "none" to let the account\'s tier decide', ownRpm),
+    ask: async (core, _, keyId, rpm) => {
+      const changed = await client(core).setKeyRateLimit({ keyId, ...(rpm === undefined ? {} : { rpm }) });
+      return keyDocument(required(changed.key));
+    },
+  });
+}
+
+function ownRpm(text: string): number | undefined {
+  if (text === "none") return undefined;
+  try {
+    return count(text);
+  } catch {
+    throw new InvalidArgumentError('It must be a whole number above 0, or "none".');
+  }
+}

@@ -1,0 +1,55 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { required } from "./accounts.ts";
+import { rate } from "./arguments.ts";
+import { addQuestion } from "./ask-core.ts";
+import { priceDocument } from "./documents.ts";
+import type { Io } from "./io.ts";
+
+/** `tollgate prices …` */
+export function addPrices(program: Command, io: Io): void {
+  const group = program.command("prices").description("prices of models, in USD per 1M tokens");
+  const client = (core: Transport) => createClient(MeteringService, core);
+
+  addQuestion<[], object>(group, "list", io, {
+    description: "list the live prices",
+    ask: async (core) => (await client(core).listPrices({})).prices.map(priceDocument),
+  });
+  addQuestion<[string], object>(group, "history <model>", io, {
+    description: "list every price that a model has had, newest first",
+    ask: async (core, _, model) => (await client(core).listPriceHistory({ model })).prices.map(priceDocument),
+  });
+  addQuestion<[string], { input: bigint; output?: bigint }>(group, "set <model>", io, {
+    description: "set the base and the live price at once; money that came in before keeps its own",
+    options: (command) =>
+      command
+        .requiredOption("--input <usd>", "for 1M input tokens", rate)
+        .option("--output <usd>", "for 1M output tokens; its base stays unless set", rate),
+    ask: async (core, { input, output }, model) => {
+      const now = (await client(core).listPrices({})).prices.find((price) => price.model === model);
+      const outputPicoUsdPerToken = output ?? now?.baseOutputPicoUsdPerToken ?? 0n;
+      const set = { model, inputPicoUsdPerToken: input, outputPicoUsdPerToken };
+      return priceDocument(required((await client(core).setPrice(set)).price));
+    },
+  });
+  addQuestion<[string], { input?: bigint; output?: bigint }>(group, "pin <model>", io, {
+    description: "stop a price from moving, at its live value or at the one given",
+    options: (command) =>
+      command
+        .option("--input <usd>", "for 1M input tokens", rate)
+        .option("--output <usd>", "for 1M output tokens", rate),
+    ask: async (core, { input, output }, model) => {
+      const pin = {
+        model,
+        ...(input === undefined ? {} : { inputPicoUsdPerToken: input }),
+        ...(output === undefined ? {} : { outputPicoUsdPerToken: output }),
+      };
+      return priceDocument(required((await client(core).pinPrice(pin)).price));
+    },
+  });
+  addQuestion<[string], object>(group, "unpin <model>", io, {
+    description: "let a price move again",
+    ask: async (core, _, model) => priceDocument(required((await client(core).unpinPrice({ model })).price)),
+  });
+}

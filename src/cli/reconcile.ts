@@ -1,0 +1,15 @@
+import { createClient } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { addQuestion } from "./ask-core.ts";
+import { reconcileDocument } from "./documents.ts";
+import type { Io } from "./io.ts";
+
+/** `tollgate reconcile` */
+export function addReconcile(program: Command, io: Io): void {
+  addQuestion<[], object>(program, "reconcile", io, {
+    description: "prove that all money is accounted for, per account and in total",
+    ask: async (core) => reconcileDocument(await createClient(MeteringService, core).reconcile({})),
+    refuse: (answer) => ("ok" in answer && answer.ok ? undefined : "the books do not add up"),
+  });
+}

@@ -1,0 +1,62 @@
+/** What a command prints: the JSON itself for machines, tables made of it for people. */
+export type Document = DocumentRow | readonly DocumentRow[];
+export type DocumentRow = { readonly [field: string]: Cell | readonly DocumentRow[] };
+type Cell = string | number | boolean | null;
+
+/** A document as one JSON text. */
+export function renderJson(document: Document): string {
+  return JSON.stringify(document, undefined, 2);
+}
+
+/** A document as tables: a list as one, a single thing as its fields with its lists below. */
+export function renderText(document: Document): string {
+  if (isList(document)) return table(document);
+  const fields = Object.entries(document);
+  const width = Math.max(...fields.map(([name]) => name.length));
+  const lines: string[] = [];
+  for (const [name, value] of fields) if (!isList(value)) lines.push(`${name.padEnd(width)}  ${text(value)}`);
+  for (const [name, value] of fields) {
+    if (isList(value) && value.length > 0) lines.push("", `${name}:`, indent(table(value)));
+  }
+  return lines.join("\n");
+}
+
+function table(rows: readonly DocumentRow[]): string {
+  const [first] = rows;
+  if (!first) return "none";
+  const columns = Object.entries(first)
+    .filter(([, value]) => !isList(value))
+    .map(([name]) => name);
+  const cells = rows.map((row) => columns.map((name) => text(row[name] as Cell)));
+  const lines = [columns, ...cells];
+  const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const numeric = columns.map((name) => rows.every((row) => isNumeric(row[name])));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) =>
+          numeric[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+        )
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function isList(value: unknown): value is readonly DocumentRow[] {
+  return Array.isArray(value);
+}
+
+function isNumeric(value: unknown): boolean {
+  return typeof value === "number" || (typeof value === "string" && /^-?\d+\.\d+$/.test(value));
+}
+
+function text(value: Cell | undefined): string {
+  if (value === null || value === undefined || value === "") return "-";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value);
+}
+
+function indent(lines: string): string {
+  return lines.replace(/^/gm, "  ");
+}

@@ -1,0 +1,26 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import { required } from "./accounts.ts";
+import { addQuestion } from "./ask-core.ts";
+import { serverDocument } from "./documents.ts";
+import type { Io } from "./io.ts";
+
+/** `tollgate servers …` */
+export function addServers(program: Command, io: Io): void {
+  const group = program.command("servers").description("inference servers");
+  const client = (core: Transport) => createClient(CatalogueService, core);
+
+  addQuestion<[], object>(group, "list", io, {
+    description: "list the inference servers and how they are",
+    ask: async (core) => (await client(core).listServers({})).servers.map(serverDocument),
+  });
+  addQuestion<[string], object>(group, "drain <server>", io, {
+    description: "give a server no new work; running requests finish",
+    ask: async (core, _, id) => serverDocument(required((await client(core).drainServer({ id })).server)),
+  });
+  addQuestion<[string], object>(group, "resume <server>", io, {
+    description: "give a drained server work again",
+    ask: async (core, _, id) => serverDocument(required((await client(core).resumeServer({ id })).server)),
+  });
+}

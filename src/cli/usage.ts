@@ -1,0 +1,75 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import { type Command, InvalidArgumentError } from "commander";
+import { MeteringService, UsageGroup } from "#gen/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/metering/v1/usage_pb.js";
+import { formatUsd } from "../money.ts";
+import { moment, words } from "./arguments.ts";
+import { addQuestion } from "./ask-core.ts";
+import type { Io } from "./io.ts";
+
+const GROUPS: Record<string, UsageGroup> = {
+  account: UsageGroup.ACCOUNT,
+  key: UsageGroup.KEY,
+  model: UsageGroup.MODEL,
+  day: UsageGroup.DAY,
+};
+
+interface UsageOptions {
+  readonly account?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly by: readonly string[];
+}
+
+/** `tollgate usage` */
+export function addUsage(program: Command, io: Io): void {
+  addQuestion<[], UsageOptions>(program, "usage", io, {
+    description: "sum requests, tokens and cost",
+    options: (command) =>
+      command
+        .option("--account <account>", "only this account")
+        .option("--key <key>", "only this key")
+        .option("--model <model>", "only this model")
+        .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
+        .option("--to <time>", "settled before", moment)
+        .option("--by <groups>", "what to keep apart: account, key, model, day", groups, ["account", "key", "model"]),
+    ask: async (core, options) => {
+      const request = {
+        accountId: options.account ?? "",
+        keyId: options.key ?? "",
+        model: options.model ?? "",
+        ...(options.from ? { from: timestampFromDate(options.from) } : {}),
+        ...(options.to ? { to: timestampFromDate(options.to) } : {}),
+        groupBy: options.by.map((group) => GROUPS[group] ?? UsageGroup.UNSPECIFIED),
+      };
+      const rows = [];
+      for await (const piece of createClient(MeteringService, core).listUsage(request)) {
+        for (const row of piece.rows) rows.push(document(row, options));
+      }
+      return rows;
+    },
+  });
+}
+
+/** A row with the fields that tell it from others, and those that every row shares because they were asked for. */
+function document(row: UsageRow, { account, key, model, by }: UsageOptions) {
+  return {
+    ...(account !== undefined || by.includes("account") ? { account_id: account ?? row.accountId } : {}),
+    ...(key !== undefined || by.includes("key") ? { key_id: key ?? row.keyId } : {}),
+    ...(model !== undefined || by.includes("model") ? { model: model ?? row.model } : {}),
+    ...(by.includes("day") ? { day: row.day } : {}),
+    requests: Number(row.requests),
+    input_tokens: Number(row.inputTokens),
+    output_tokens: Number(row.outputTokens),
+    cost_usd: formatUsd(row.costPicoUsd),
+  };
+}
+
+function groups(text: string): string[] {
+  const named = words(text);
+  if (named.every((group) => group in GROUPS)) return named;
+  throw new InvalidArgumentError(`It must be some of ${Object.keys(GROUPS).join(", ")} with commas between.`);
+}
