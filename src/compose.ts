@@ -3,3 +3,4 @@ export { core } from "./compose/core-process.ts";
 export { facade } from "./compose/facade.ts";
 export type { CoreOptions, FacadeOptions, ProcessOptions, ServeOptions } from "./compose/options.ts";
 export { serve } from "./compose/serve.ts";
+export { type SimulateOptions, simulate } from "./compose/simulate.ts";

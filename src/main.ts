@@ -7,4 +7,6 @@ if (process.connected) {
   process.channel?.unref();
 }
 
-process.exitCode = await run(process.argv.slice(2), processIo);
+const code = await run(process.argv.slice(2), processIo);
+// What had been started before something failed must not keep the process alive; success runs on or ends by itself.
+if (code !== 0) process.exit(code);

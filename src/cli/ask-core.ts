@@ -77,7 +77,9 @@ function withTimeout(core: Transport): Transport {
 function explained(error: unknown, target: string): unknown {
   if (!(error instanceof ConnectError)) return error;
   if (error.code === Code.Unavailable && !detailOf(error)) {
-    return new Error(`no core answers at ${target} (${lastCause(error.rawMessage)}): start one, or name it with --core`);
+    return new Error(
+      `no core answers at ${target} (${lastCause(error.rawMessage)}): start one, or name it with --core`,
+    );
   }
   if (error.code === Code.Unauthenticated) {
     return new Error(

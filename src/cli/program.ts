@@ -1,11 +1,15 @@
 import { Command, CommanderError } from "commander";
 import { addAccounts } from "./accounts.ts";
+import { addCore } from "./core.ts";
+import { addFacade } from "./facade.ts";
 import type { Io } from "./io.ts";
 import { addKeys } from "./keys.ts";
 import { addPrices } from "./prices.ts";
 import { addReceipt } from "./receipt.ts";
 import { addReconcile } from "./reconcile.ts";
+import { addServe } from "./serve.ts";
 import { addServers } from "./servers.ts";
+import { addSim } from "./sim.ts";
 import { addUsage } from "./usage.ts";
 
 /** Runs a command line, without the program's name. Returns the exit code: 0 only on success. */
@@ -15,9 +19,16 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // it has said why
-    io.note(`tollgate: ${error instanceof Error ? error.message : String(error)}`);
+    io.note(`tollgate: ${reasonOf(error)}`);
     return 1;
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (code !== "EADDRINUSE") return error.message;
+  return `${address}:${port} is taken by another process: end that one, or listen elsewhere (listen: in the configuration)`;
 }
 
 function createProgram(io: Io): Command {
@@ -28,6 +39,10 @@ function createProgram(io: Io): Command {
       writeOut: (text) => io.print(text.trimEnd()),
       writeErr: (text) => io.note(text.trimEnd()),
     });
+  addServe(program);
+  addCore(program);
+  addFacade(program);
+  addSim(program);
   addAccounts(program, io);
   addKeys(program, io);
   addPrices(program, io);

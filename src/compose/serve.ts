@@ -1,4 +1,5 @@
-import { ConfigError, defaultConfig, loadConfig } from "../config/load.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { defaultConfig, loadConfig } from "../config/load.ts";
 import { readSecrets } from "../config/secrets.ts";
 import { createDirectTransport } from "../grpc/direct-transport.ts";
 import { systemRandom } from "../runtime/random.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ConfigError } from "./load.ts";
+import { ConfigError } from "./config-error.ts";
 
 /** The process's environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;

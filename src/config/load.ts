@@ -1,12 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { isMap, isNode, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
+import { ConfigError } from "./config-error.ts";
 import { explain, formatPath, type Problem } from "./problems.ts";
 import { type Config, configSchema } from "./schema.ts";
-
-/** A configuration that cannot be used. The message has one line `file:line: field: what is wrong` for each mistake. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
 
 /** The configuration of an empty file. */
 export function defaultConfig(): Config {

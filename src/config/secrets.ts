@@ -1,8 +1,8 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Random } from "../runtime/random.ts";
+import { ConfigError } from "./config-error.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
-import { ConfigError } from "./load.ts";
 import type { Config } from "./schema.ts";
 
 /** A secret that key digests are made with. A digest names the version that it was made with. */

@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+import type { ServeOptions } from "../compose/options.ts";
+import { logOption } from "./log-option.ts";
+
+/** `tollgate serve` */
+export function addServe(program: Command): void {
+  program
+    .command("serve")
+    .description("run everything in one process; with no options, on simulated GPUs")
+    .option("--config <file>", "the configuration file")
+    .option("--server <url>", "serve the models that this inference server lists")
+    .option("--gguf <file>", "serve this model file in process")
+    .addOption(logOption())
+    .action(async (options: ServeOptions) => (await import("../compose.ts")).serve(options));
+}

@@ -1,0 +1,51 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { SimulateOptions } from "../compose/simulate.ts";
+import type { ModelOptions } from "../simulator/options.ts";
+import { amount, port, words } from "./arguments.ts";
+import { logOption } from "./log-option.ts";
+
+/** What a model can be: `ID=KIND` on the command line. */
+const KINDS: Record<string, Omit<ModelOptions, "id">> = {
+  plain: {},
+  always: { thinking: { mode: "always" } },
+  default_off: { thinking: { mode: "default_off" } },
+  default_on: { thinking: { mode: "default_on" } },
+  depths: { thinking: { mode: "default_off", depths: true } },
+  embedding: { kind: "embedding" },
+};
+
+const DIALECTS: readonly NonNullable<SimulateOptions["dialect"]>[] = [
+  "vllm",
+  "sglang",
+  "llama.cpp",
+  "ollama",
+  "trtllm",
+  "openai",
+  "tei",
+];
+
+/** `tollgate sim` */
+export function addSim(program: Command): void {
+  program
+    .command("sim")
+    .description("run a simulated GPU server")
+    .option("--host <address>", "where to listen", "127.0.0.1")
+    .option("--port <port>", "where to listen", port, 8000)
+    .option("--models <ids>", `ids with commas between; ID=KIND for ${Object.keys(KINDS).join(", ")}`, models)
+    .addOption(new Option("--dialect <engine>", "whose HTTP it speaks").choices(DIALECTS).default("vllm"))
+    .option("--speed <factor>", "how many times faster than a real GPU; 0: no delay", amount, 1)
+    .option("--seed <n>", "for requests without a seed", amount, 0)
+    .addOption(logOption())
+    .action(async (options: SimulateOptions) => (await import("../compose.ts")).simulate(options));
+}
+
+function models(text: string, before: readonly ModelOptions[] = []): ModelOptions[] {
+  return [...before, ...words(text).map(model)];
+}
+
+function model(text: string): ModelOptions {
+  const [, id = text, kind = "plain"] = /^(.+)=([a-z_]+)$/.exec(text) ?? [];
+  const traits = KINDS[kind];
+  if (!traits) throw new InvalidArgumentError(`${kind} is none of ${Object.keys(KINDS).join(", ")}.`);
+  return { id, ...traits };
+}
