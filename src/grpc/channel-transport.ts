@@ -21,10 +21,10 @@ import {
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import * as grpc from "@grpc/grpc-js";
 import { type CallSignal, createCallSignal } from "./call-signal.ts";
-import { callStream, callUnary } from "./grpc-call.ts";
+import { ClientCall } from "./client-call.ts";
 import { applyInterceptors } from "./interceptors.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
-import { requestOf } from "./messages.ts";
+import { onlyMessage, requestOf } from "./messages.ts";
 
 type HeadersInit = ConstructorParameters<typeof Headers>[0];
 
@@ -43,11 +43,11 @@ export interface ChannelTransportOptions {
 
 /** A transport that holds connections until it is closed. */
 export interface ChannelTransport extends Transport {
-  /** Closes the connections once the calls under way are done. */
+  /** Takes no new calls, and closes the connections once the calls under way are done. */
   close(): void;
 }
 
-const channelOptions: grpc.ClientOptions = {
+const channelOptions: grpc.ChannelOptions = {
   "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   "grpc.max_send_message_length": maxRequestBytes,
   "grpc.max_receive_message_length": maxResponseBytes,
@@ -63,9 +63,9 @@ const channelOptions: grpc.ClientOptions = {
 /** Calls services over gRPC: grpc-js carries, with its load balancing, keepalive and reconnecting. */
 export function createChannelTransport(options: ChannelTransportOptions): ChannelTransport {
   const { target, credentials = grpc.credentials.createInsecure(), interceptors = [] } = options;
-  const client = new grpc.Client(target, credentials, channelOptions);
+  const channel = new grpc.Channel(target, credentials, channelOptions);
   return {
-    close: () => client.close(),
+    close: () => channel.close(),
     async unary<I extends DescMessage, O extends DescMessage>(
       method: DescMethodUnary<I, O>,
       signal: AbortSignal | undefined,
@@ -74,10 +74,10 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
       input: MessageInitShape<I>,
       contextValues?: ContextValues,
     ): Promise<UnaryResponse<I, O>> {
+      const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const options = callOptions(timeoutMs);
       const call = applyInterceptors(interceptors, (request) =>
-        callUnary(client, request as UnaryRequest, life, options),
+        callUnary(channel, request as UnaryRequest, deadline, life),
       );
       try {
         const message = create(method.input, input);
@@ -97,10 +97,10 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
       input: AsyncIterable<MessageInitShape<I>>,
       contextValues?: ContextValues,
     ): Promise<StreamResponse<I, O>> {
+      const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const options = callOptions(timeoutMs);
       const call = applyInterceptors(interceptors, (request) =>
-        callStream(client, request as StreamRequest, life, options),
+        callStream(channel, request as StreamRequest, deadline, life),
       );
       try {
         const message = await requestOf(method, input);
@@ -126,6 +126,34 @@ function common(
 }
 
 /** The deadline is grpc-js's to keep: it travels with the call and ends it on both sides. */
-function callOptions(timeoutMs: number | undefined): grpc.CallOptions {
-  return timeoutMs !== undefined && timeoutMs > 0 ? { deadline: Date.now() + timeoutMs } : {};
+function deadlineIn(timeoutMs: number | undefined): number {
+  return timeoutMs !== undefined && timeoutMs > 0 ? Date.now() + timeoutMs : Number.POSITIVE_INFINITY;
+}
+
+async function callUnary(
+  channel: grpc.Channel,
+  { method, service, header, message: request }: UnaryRequest,
+  deadline: number,
+  life: CallSignal,
+): Promise<UnaryResponse> {
+  const call = new ClientCall(channel, method, header, deadline, life);
+  call.sendOnly(request);
+  const { value: message } = await call.next();
+  if (!message) throw new ConnectError("the response message is missing", Code.Unimplemented);
+  await call.next(); // the status
+  return { stream: false, service, method, header: call.header, trailer: call.trailer, message };
+}
+
+/** Resolves when the response's headers are there. */
+async function callStream(
+  channel: grpc.Channel,
+  { method, service, header, message: requests }: StreamRequest,
+  deadline: number,
+  life: CallSignal,
+): Promise<StreamResponse> {
+  const call = new ClientCall(channel, method, header, deadline, life);
+  if (method.methodKind === "server_streaming") call.sendOnly(await onlyMessage(requests));
+  else void call.sendAll(requests);
+  await call.opened;
+  return { stream: true, service, method, header: call.header, trailer: call.trailer, message: call };
 }

@@ -101,6 +101,7 @@ function lifeOf(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSign
   // grpc-js watches the deadline and reports it as a cancellation.
   const life = createCallSignal(undefined, undefined);
   call.once("cancelled", () => {
+    if (life.signal.aborted) return; // also told of calls that are over
     const deadline = deadlineOf(call);
     const late = deadline !== undefined && deadline <= Date.now();
     life.abort(late ? deadlineExceeded() : new ConnectError("the caller cancelled the call", Code.Canceled));

@@ -30,6 +30,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   const injector = server.createConnectionInjector(credentials);
   const listener = createServer({ noDelay: true }, (connection) => {
     connections.add(connection);
+    connection.on("error", () => {}); // the HTTP/2 session deals with it, if there is one yet
     connection.once("close", () => connections.delete(connection));
     injector.injectConnection(connection);
   });

@@ -1,4 +1,5 @@
-import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import { Code, type ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import {
@@ -117,6 +118,43 @@ test("a credential that gRPC cannot carry arrives as another one that is as wron
   expect(seen).toEqual(["Bearer schl?ssel"]);
 });
 
+test("a response that is no message of the contract is an error", async () => {
+  const server = new grpc.Server();
+  const raw = (bytes: Buffer) => bytes;
+  const method = { requestSerialize: raw, requestDeserialize: raw, responseSerialize: raw, responseDeserialize: raw };
+  const { countTokens, generate } = InferenceService.method;
+  const path = ({ name }: { name: string }) => `/${InferenceService.typeName}/${name}`;
+  const garbage = Buffer.from([255, 255, 255]);
+  server.addService(
+    {
+      countTokens: { ...method, path: path(countTokens), requestStream: false, responseStream: false },
+      generate: { ...method, path: path(generate), requestStream: false, responseStream: true },
+    },
+    {
+      countTokens: (_call: unknown, done: grpc.sendUnaryData<Buffer>) => done(null, garbage),
+      generate: (call: grpc.ServerWritableStream<Buffer, Buffer>) => {
+        call.write(garbage);
+        call.end();
+      },
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    ),
+  );
+  const { client } = clientOf({ target: `127.0.0.1:${port}` });
+  const unary = await client.countTokens({}).catch((reason: unknown) => reason);
+  expect(unary).toMatchObject({ code: Code.Internal, rawMessage: "a response message cannot be read" });
+  const streamed = await client
+    .generate({})
+    [Symbol.asyncIterator]()
+    .next()
+    .catch((reason: unknown) => reason);
+  expect(streamed).toMatchObject({ code: Code.Internal, rawMessage: "a response message cannot be read" });
+  server.forceShutdown();
+});
+
 describe("closing", () => {
   test("lets the calls under way finish and refuses new ones", async () => {
     const release = Promise.withResolvers<void>();
@@ -134,7 +172,7 @@ describe("closing", () => {
     await stream.next();
     transport.close();
     const refused = await client.countTokens({}).catch((reason: unknown) => reason);
-    expect(refused).toBeInstanceOf(ConnectError);
+    expect(refused).toMatchObject({ code: Code.Unavailable, rawMessage: "the transport is closed" });
     release.resolve();
     const { value } = await stream.next();
     expect(textsOf(value)).toEqual(["b"]);

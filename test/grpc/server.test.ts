@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
@@ -109,8 +111,29 @@ describe("stopping", () => {
   });
 });
 
-test("connections can be bounded in age without breaking a call", async () => {
-  const { client } = await start(new ScriptedService({ countTokens: () => 1 }), { maxConnectionAgeMs: 20 });
-  const until = performance.now() + 300;
-  while (performance.now() < until) expect((await client.countTokens({})).inputTokens).toBe(1);
+test("a client that speaks something else does no harm", async () => {
+  const { server, client } = await start(new ScriptedService({}));
+  for (const words of ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\0\0\0", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\ngarbage"]) {
+    const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1").resume();
+    await once(socket, "connect");
+    socket.write(words);
+    socket.resetAndDestroy();
+    await once(socket, "close");
+  }
+  expect(await client.countTokens({})).toMatchObject({ inputTokens: 0 });
+});
+
+test("a bound on the age of connections breaks no call", async () => {
+  const service = new ScriptedService({
+    async *generate() {
+      yield* texts(["a"]);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      yield* texts(["b"]);
+    },
+  });
+  const { client } = await start(service, { maxConnectionAgeMs: 100 });
+  let received = 0;
+  for await (const _message of client.generate({})) received += 1;
+  expect(received).toBe(2);
+  await client.countTokens({});
 });
