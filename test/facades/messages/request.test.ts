@@ -1,7 +1,9 @@
 import { expect, test } from "@jest/globals";
+import * as fc from "fast-check";
 import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
 import { CreateMessageRequestSchema } from "#gen/messages/v1/messages_service_pb.js";
 import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
+import { RequestError } from "../../../facades/http/request-error.ts";
 import { generateRequest } from "../../../facades/messages/request.ts";
 
 const decode = jsonDecoder(CreateMessageRequestSchema);
@@ -97,4 +99,66 @@ test.each([
   [{ output_format: { type: "json_schema", schema: {} } }, "output_format"],
 ])("%j is refused at %s", (fields, param) => {
   expect(() => translate(fields)).toThrow(expect.objectContaining({ status: 400, param }));
+});
+
+/** A request that has something of everything. */
+const rich = {
+  ...plain,
+  system: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }],
+  messages: [
+    { role: "user", content: [{ type: "text", text: "Weather?" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hm.", signature: "s" },
+        { type: "text", text: "Let me look." },
+        { type: "tool_use", id: "t1", name: "weather", input: { city: "Oslo" } },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "Snow" }] }] },
+    { role: "system", content: "Be kind." },
+  ],
+  tools: [{ name: "weather", description: "Tells it", input_schema: { properties: {} } }],
+  tool_choice: { type: "tool", name: "weather", disable_parallel_tool_use: true },
+  thinking: { type: "enabled", budget_tokens: 1024 },
+  output_config: { effort: "high" },
+  metadata: { user_id: "u" },
+  stop_sequences: ["END"],
+  stream: true,
+  temperature: 1,
+  top_p: 1,
+  top_k: 1,
+};
+
+/** The value with one spot in it replaced; the spot is chosen level by level. */
+function withSpot(value: unknown, spot: readonly number[], replacement: unknown): unknown {
+  const [at, ...rest] = spot;
+  if (at === undefined || typeof value !== "object" || value === null) return replacement;
+  const keys = Object.keys(value);
+  const key = keys[at % keys.length];
+  if (key === undefined) return replacement;
+  const changed = withSpot((value as Record<string, unknown>)[key], rest, replacement);
+  return Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed };
+}
+
+test("any JSON body is a request, or an error that names the field", () => {
+  let requests = 0;
+  let errors = 0;
+  const spots = fc.array(fc.nat({ max: 20 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(spots, fc.jsonValue({ maxDepth: 3 }), (spot, replacement) => {
+      try {
+        const request = generateRequest(decode(withSpot(rich, spot, replacement)), "r1");
+        expect(request.maxOutputTokens).toBeGreaterThan(0);
+        requests++;
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        expect(error.status).toBe(400);
+        expect(error.message.startsWith(error.param === "" ? "The body" : error.param)).toBe(true);
+        errors++;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+  expect(Math.min(requests, errors)).toBeGreaterThan(100);
 });
