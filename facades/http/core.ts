@@ -1,9 +1,10 @@
-import { type Client, createClient, type Transport } from "@connectrpc/connect";
+import type { Client, Transport } from "@connectrpc/connect";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { createClient } from "./client.ts";
 
 /** The core's services, as the surfaces call them. */
 export interface Core {

@@ -15,8 +15,8 @@ const readAhead = 16;
 
 /**
  * One call over a grpc-js channel, of any kind, and the messages that it answers with, for one reader at
- * a time. It is made on the channel itself: grpc-js's client adds an event emitter, a stream and a
- * captured stack to every call, which is half of what a call costs.
+ * a time. It is made on the channel itself: grpc-js's client would add an event emitter, a stream and a
+ * captured stack to every call, a quarter of the CPU time of a small call on both sides together.
  */
 export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   readonly header = new Headers();
