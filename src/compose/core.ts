@@ -3,6 +3,7 @@ import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
 import { Accounts } from "../accounts/accounts.ts";
 import { createAccountsService } from "../accounts/accounts-service.ts";
 import { ApiKeys } from "../accounts/api-keys.ts";
@@ -24,6 +25,7 @@ import { logCalls } from "../interceptors/log.ts";
 import { createFunds, type PaymentLimits } from "../metering/funds.ts";
 import { noJournal } from "../metering/journal.ts";
 import { createLedger } from "../metering/ledger.ts";
+import { createMeteringService } from "../metering/metering-service.ts";
 import { createPrices } from "../metering/prices.ts";
 import { ratePolicyOf } from "../metering/rate-limits/max-rpm.ts";
 import { openWindows } from "../metering/rate-limits/open-windows.ts";
@@ -56,7 +58,7 @@ export async function composeCore(
 
   const catalogue = createCatalogue(config.models, new Date());
   const prices = await createPrices({ storage, clock, models: config.models });
-  const store = createLedgerStore(storage, random, "core");
+  const store = createLedgerStore(storage, random, random.uuid());
   const ledger = await createLedger({ store, prices, journal: noJournal, clock, logger });
   lifecycle.onStop(() => ledger.close());
   const funds = createFunds({ storage, ledger, limits: paymentLimits(config), clock, random });
@@ -109,6 +111,7 @@ export async function composeCore(
       registration(InferenceService, createInferenceService(inference)),
       registration(EmbeddingsService, createEmbeddingsService({ catalogue, fleet, ledger, rateLimits, random })),
       registration(AccountsService, accountsService),
+      registration(MeteringService, createMeteringService({ storage, prices, rateLimits })),
       registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet })),
     ],
     interceptors: [logCalls(logger, clock), hideErrors(logger), authenticate(authenticator, createFailedAttempts())],
