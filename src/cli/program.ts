@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { addAccounts } from "./accounts.ts";
+import { addCheck } from "./check.ts";
 import { addCore } from "./core.ts";
 import { addFacade } from "./facade.ts";
 import type { Io } from "./io.ts";
@@ -43,6 +44,7 @@ function createProgram(io: Io): Command {
   addCore(program);
   addFacade(program);
   addSim(program);
+  addCheck(program, io);
   addAccounts(program, io);
   addKeys(program, io);
   addPrices(program, io);

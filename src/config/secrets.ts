@@ -40,6 +40,19 @@ const KEY_PEPPER_FILE = "key-pepper";
  * by its user alone; cores that share PostgreSQL have to be given the same ones. Throws ConfigError.
  */
 export async function readSecrets(config: Config, environment: Environment, random: Random): Promise<Secrets> {
+  return readSecretsWith(config, environment, (dataDir, name) => keepSecret(dataDir, name, random));
+}
+
+/** As readSecrets, but makes none: a secret that a start would make is empty. */
+export async function peekSecrets(config: Config, environment: Environment): Promise<Secrets> {
+  return readSecretsWith(config, environment, async (dataDir, name) => (await readIfThere(join(dataDir, name))) ?? "");
+}
+
+async function readSecretsWith(
+  config: Config,
+  environment: Environment,
+  keep: (dataDir: string, name: string) => Promise<string>,
+): Promise<Secrets> {
   const dataDir = await readDataDir(environment);
   const storageUrl =
     (await readSetting(environment, "TOLLGATE_STORAGE_URL")) ??
@@ -50,7 +63,7 @@ export async function readSecrets(config: Config, environment: Environment, rand
     const value = await readSetting(environment, name);
     if (value !== undefined) return value;
     if (!embedded) throw new ConfigError(`environment: ${name} or ${name}_FILE must be set, the same for every core`);
-    return keepSecret(dataDir, file, random);
+    return keep(dataDir, file);
   };
   return {
     dataDir,

@@ -1,0 +1,18 @@
+/** What looking at one part came to. A warning is worth knowing; what is wrong has to be mended. */
+export interface Finding {
+  /** Such as "storage" or "server http://10.0.0.5:8000". */
+  readonly part: string;
+  readonly status: "ok" | "warning" | "wrong";
+  /** What was found, and how to mend it. */
+  readonly message: string;
+}
+
+/** How long a part may take to answer. */
+export const PATIENCE_MS = 5000;
+
+/** Why something failed, in one line. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  return error.message || (error as NodeJS.ErrnoException).code || error.name;
+}

@@ -1,0 +1,33 @@
+import { createServer } from "node:net";
+import { parseAddress } from "../../config/address.ts";
+import type { Config } from "../../config/schema.ts";
+import { type Finding, reasonOf } from "./finding.ts";
+
+const NAMES = ["http", "grpc", "connect", "admin"] as const;
+
+/** Looks whether the addresses to listen on are free. */
+export async function checkListen(listen: Config["listen"]): Promise<Finding[]> {
+  return Promise.all(NAMES.map((name) => checkAddress(name, listen[name])));
+}
+
+async function checkAddress(name: string, text: string): Promise<Finding> {
+  const part = `listen.${name}`;
+  try {
+    await bind(text);
+    return { part, status: "ok", message: `${text} is free` };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") {
+      return { part, status: "wrong", message: `${text}: ${reasonOf(error)}: name an address of this machine` };
+    }
+    return { part, status: "warning", message: `${text} is taken, by a running tollgate or another process` };
+  }
+}
+
+function bind(text: string): Promise<void> {
+  const { host = "", port = 0 } = parseAddress(text) ?? {};
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}

@@ -1,0 +1,64 @@
+import { access, constants, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import { type Finding, PATIENCE_MS, reasonOf } from "./finding.ts";
+
+/** Looks whether the database can be used. Changes nothing. */
+export async function checkStorage(url: string): Promise<Finding> {
+  return url.startsWith("sqlite:") ? checkFile(url.slice("sqlite:".length)) : checkServer(url);
+}
+
+async function checkFile(path: string): Promise<Finding> {
+  const part = "storage";
+  if (path === ":memory:") return { part, status: "warning", message: "in memory: everything is lost at the end" };
+  const exists = await stat(path).catch(() => undefined);
+  try {
+    if (!exists) {
+      const directory = await nearestDirectory(dirname(resolve(path)));
+      await access(directory, constants.W_OK);
+      return { part, status: "ok", message: `${path} will be made` };
+    }
+    await access(path, constants.W_OK);
+    const database = new DatabaseSync(path, { readOnly: true, timeout: PATIENCE_MS });
+    const { tables } = database.prepare("select count(*) as tables from sqlite_schema").get() ?? {};
+    database.close();
+    return { part, status: "ok", message: `${path} is a database with ${tables} tables and indexes` };
+  } catch (error) {
+    const mend = "make it readable and writable, or name another with TOLLGATE_STORAGE_URL or storage.url";
+    return { part, status: "wrong", message: `${path}: ${reasonOf(error)}: ${mend}` };
+  }
+}
+
+/** The directory itself, or the one in which it would be made. */
+async function nearestDirectory(path: string): Promise<string> {
+  const exists = await stat(path).catch(() => undefined);
+  return exists || dirname(path) === path ? path : nearestDirectory(dirname(path));
+}
+
+async function checkServer(url: string): Promise<Finding> {
+  const part = "storage";
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: PATIENCE_MS,
+    query_timeout: PATIENCE_MS,
+  });
+  const where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: string; may: boolean }>(
+      "select current_setting('server_version') as version, has_schema_privilege(current_schema(), 'create') as may",
+    );
+    const [found] = rows;
+    if (!found?.may) {
+      const mend = `grant create on the schema to ${client.user}: the migrations make tables`;
+      return { part, status: "wrong", message: `${where}: ${mend}` };
+    }
+    return { part, status: "ok", message: `${where}, version ${found.version}` };
+  } catch (error) {
+    const mend = "check that it runs, and TOLLGATE_STORAGE_URL or storage.url";
+    return { part, status: "wrong", message: `${where}: ${reasonOf(error)}: ${mend}` };
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
