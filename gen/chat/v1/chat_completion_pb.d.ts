@@ -262,7 +262,7 @@ export declare const StopSchema: GenMessage<Stop>;
  */
 export declare type StopTexts = Message<"chat.v1.StopTexts"> & {
   /**
-   * The texts.
+   * The texts. Code completion sends more than the usual four.
    *
    * @generated from field: repeated string texts = 1;
    */
