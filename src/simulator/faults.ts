@@ -4,6 +4,8 @@ import type { Directive } from "./engine/directives.ts";
 export interface Fault {
   /** Answers with this HTTP status at once. */
   readonly status?: number;
+  /** Seconds for the `Retry-After` header of that answer. */
+  readonly retry?: number;
   /** Milliseconds of silence before anything happens. */
   readonly latency?: number;
   /** Falls silent, keeping connection and GPU place. */
@@ -74,7 +76,7 @@ export class FaultPanel {
 /** Nothing goes wrong. */
 export const none: Fault = {};
 
-const counts = new Set(["status", "latency", "stall", "cut", "reset", "error", "die", "split"]);
+const counts = new Set(["status", "retry", "latency", "stall", "cut", "reset", "error", "die", "split"]);
 const flags = new Set(["pings", "truncate"]);
 const choices: Readonly<Record<string, readonly string[]>> = {
   usage: ["missing", "zero", "double"],
@@ -94,13 +96,12 @@ export function faultOf(directives: readonly Directive[]): Fault {
 }
 
 /** The fault in the request header `x-sim-fault`, such as `status=503` or `cut=5; usage=missing`. */
-export function faultInHeader(header: string | undefined): Fault {
-  if (header === undefined) return none;
+export function faultInHeader(header: string): Fault {
   const parts = header.split(";").map((part) => part.trim().split("="));
   return faultOf(parts.map(([name = "", value = ""]) => ({ name, value })));
 }
 
 /** The fault that the directives in a prompt describe. A prompt cannot stop the server. */
 export function faultInPrompt(directives: readonly Directive[]): Fault {
-  return faultOf(directives.filter(({ name }) => name !== "die"));
+  return directives.length === 0 ? none : faultOf(directives.filter(({ name }) => name !== "die"));
 }

@@ -7,7 +7,16 @@ import type { ThinkingOptions } from "./engine/thinking.ts";
 import type { Fault } from "./faults.ts";
 
 /** Engines whose HTTP dialect the simulator speaks. */
-export const dialectNames = ["vllm", "sglang", "llama.cpp", "ollama", "trtllm", "openai", "tei"] as const;
+export const dialectNames = [
+  "vllm",
+  "sglang",
+  "llama.cpp",
+  "ollama",
+  "trtllm",
+  "openai",
+  "transformers",
+  "tei",
+] as const;
 export type DialectName = (typeof dialectNames)[number];
 
 /** A model to simulate. A plain string is a generation model of that id that does not think. */
@@ -34,6 +43,8 @@ export interface SimulatorOptions {
   readonly gpu?: Partial<Gpu>;
   /** Milliseconds of loading models after the start, in which requests get 503. Default: 0. */
   readonly loading?: number;
+  /** Whether embedding inputs that are too long are cut silently. Default: as the engine does by default. */
+  readonly truncates?: boolean;
   /** Demanded as `Authorization: Bearer`. Default: none is. */
   readonly apiKey?: string;
   /** Strikes every request from the start. */
@@ -50,6 +61,7 @@ export interface Settings {
   readonly speed: number;
   readonly seed: number;
   readonly loading: number;
+  readonly truncates: boolean | undefined;
   readonly apiKey: string | undefined;
   readonly fault: Fault | undefined;
   readonly clock: Clock;
@@ -65,6 +77,7 @@ export function settle(options: SimulatorOptions): Settings {
     speed: options.speed ?? 1,
     seed: options.seed ?? 0,
     loading: options.loading ?? 0,
+    truncates: options.truncates,
     apiKey: options.apiKey,
     fault: options.fault,
     clock: options.clock ?? systemClock,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Exchange, Host } from "./dialects/dialect.ts";
-import { dialectOf } from "./dialects/dialects.ts";
+import { dialects } from "./dialects/dialects.ts";
 import { Model } from "./engine/model.ts";
 import { EngineError } from "./engine-error.ts";
 import { FaultPanel } from "./faults.ts";
@@ -42,7 +42,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     server.closeAllConnections();
     return closed;
   };
-  const host: Host = { settings, dialect: dialectOf(settings.dialect), models, faults, die: () => void stop() };
+  const host: Host = { settings, dialect: dialects[settings.dialect], models, faults, die: () => void stop() };
   server.on("request", answerer(host));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -69,16 +69,16 @@ function answerer(host: Host): (request: IncomingMessage, response: ServerRespon
   const loadedAt = settings.clock.monotonic() + settings.loading;
   const authorization = settings.apiKey === undefined ? undefined : `Bearer ${settings.apiKey}`;
   return (request, response) => {
+    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     const guard = (action: () => void) => {
       try {
         action();
       } catch (error) {
-        sendError(response, dialect, error);
+        sendError(response, dialect, error, path);
       }
     };
     readBody(request, (body) => {
       guard(() => {
-        const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
         const route = routes.get(`${request.method} ${path}`);
         if (route === undefined) throw new EngineError(404, "Not Found");
         const open = !path.startsWith("/v1") || authorization === undefined;

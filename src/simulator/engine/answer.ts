@@ -1,5 +1,5 @@
 import type { Tool } from "./chat-template.ts";
-import { directivesIn, numberOf, withoutDirectives } from "./directives.ts";
+import { type Directive, numberOf, withoutDirectives } from "./directives.ts";
 import { Output } from "./output.ts";
 import { type Sequence, seeded } from "./random.ts";
 import type { Depth, ThinkingOptions } from "./thinking.ts";
@@ -9,14 +9,18 @@ import { paragraph, sentences, type Token } from "./words.ts";
 
 /** What the answer to a prompt follows from. */
 export interface Question {
-  /** The last user message, or the text to be continued; its directives are obeyed. */
+  /** The last user message, or the text to be continued. */
   readonly text: string;
+  /** What that text wishes. */
+  readonly directives: readonly Directive[];
   /** What tools have answered since. */
   readonly toolResults: readonly string[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   readonly parallelCalls: boolean;
   readonly depth: Depth;
+  /** Where the thinking appears. */
+  readonly shown: ThinkingOptions["shown"];
   /** Stands for model, prompt and seed: equal numbers, equal answers. */
   readonly seed: number;
 }
@@ -36,14 +40,16 @@ export interface Limits {
 export type AnswerMode = "words" | "echo";
 
 /** What the model says, all of it: thinking, text, tool calls, and the token that ends it. */
-export function answer(question: Question, limits: Limits, mode: AnswerMode, shown: ThinkingOptions["shown"]): Output {
+export function answer(question: Question, limits: Limits, mode: AnswerMode): Output {
   const random = seeded(question.seed);
-  const directives = directivesIn(question.text);
+  const { directives } = question;
   const output = new Output();
   if (question.depth !== "none") {
-    think(output, numberOf(directives, "think") ?? usualThinking(question.depth, random), shown, random);
+    // Of its own sequence, so that the answer is the same with and without thinking.
+    const thoughts = seeded(~question.seed);
+    const count = numberOf(directives, "think") ?? usualThinking(question.depth, thoughts);
+    think(output, count, question.shown, thoughts);
   }
-  const start = output.length;
   const calls = chooseCalls(
     {
       tools: question.tools,
@@ -69,9 +75,13 @@ export function answer(question: Question, limits: Limits, mode: AnswerMode, sho
   }
   for (const call of calls) output.pushCall(call);
 
-  if (limits.ignoreEnd) output.pushTokens("text", sentences(Math.max(0, limits.maxTokens - output.length), random));
-  else output.pushTokens("text", sentences(Math.max(0, limits.minTokens - output.length - 1), random));
-  if (output.length === start || !limits.ignoreEnd) output.mark(special.turnEnd);
+  if (limits.ignoreEnd) {
+    output.pushTokens("text", sentences(Math.max(0, limits.maxTokens - output.length), random));
+    output.finish = "length";
+  } else {
+    output.pushTokens("text", sentences(Math.max(0, limits.minTokens - output.length - 1), random));
+    output.mark(special.turnEnd);
+  }
   output.stopAt(limits.stop, limits.minTokens, limits.keepStop);
   output.limit(limits.maxTokens);
   return output;

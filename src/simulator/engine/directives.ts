@@ -7,9 +7,11 @@ export interface Directive {
 
 const form = /\[\[sim:([a-z_]+)(?:=([\s\S]*?))?\]\]/g;
 
+const nothing: readonly Directive[] = [];
+
 /** The directives in a text, in their order. */
-export function directivesIn(text: string): Directive[] {
-  if (!text.includes("[[sim:")) return [];
+export function directivesIn(text: string): readonly Directive[] {
+  if (!text.includes("[[sim:")) return nothing;
   return Array.from(text.matchAll(form), ([, name = "", value = ""]) => ({ name, value }));
 }
 

@@ -54,22 +54,17 @@ export class Model {
   }
 
   /** Starts a generation. `progress` hears of new tokens of the output, never before this returns. */
-  start(generation: Generation, progress: (run: Run, from: number, to: number) => void): Run {
+  start(generation: Generation, progress: (from: number, to: number) => void): Run {
     const seed = hashNumbers(generation.prompt, this.#identity ^ Math.imul(generation.seed, 0x9e3779b1));
-    const { answers, thinking } = this.traits;
-    const output = answer({ ...generation, seed }, generation.limits, answers, thinking.shown);
-    const run: Run = {
-      seed,
-      output,
-      sequence: this.scheduler.submit({
-        prompt: generation.prompt,
-        output: output.ids,
-        salt: generation.salt === undefined ? 0 : hashText(generation.salt),
-        ...(generation.stallAt === undefined ? {} : { stallAt: generation.stallAt }),
-        progress: (from, to) => progress(run, from, to),
-      }),
-    };
-    return run;
+    const output = answer({ ...generation, seed }, generation.limits, this.traits.answers);
+    const sequence = this.scheduler.submit({
+      prompt: generation.prompt,
+      output: output.ids,
+      salt: generation.salt === undefined ? 0 : hashText(generation.salt),
+      stallAt: generation.stallAt,
+      progress,
+    });
+    return { seed, output, sequence };
   }
 
   /** The vector of one input, of unit length. */

@@ -6,9 +6,9 @@ export interface Work {
   /** What it will say: the simulator knows beforehand. At least one token. */
   readonly output: readonly number[];
   /** Prefixes are shared only among equal salts. */
-  readonly salt?: number;
+  readonly salt: number;
   /** Output tokens after which it hangs, keeping its place until it is aborted. */
-  readonly stallAt?: number;
+  readonly stallAt: number | undefined;
   /** Told of new output tokens: `from` up to but not including `to`. */
   progress(from: number, to: number): void;
 }
@@ -45,7 +45,7 @@ export class Sequence {
   /** Stands for all tokens up to the end of a full block: equal hash, equal prefix. */
   blockHash(index: number): number {
     for (let next = this.#hashes.length; next <= index; next++) {
-      this.#hashes.push(this.#chain(this.#hashes[next - 1] ?? this.work.salt ?? 0, next * blockSize));
+      this.#hashes.push(this.#chain(this.#hashes[next - 1] ?? this.work.salt, next * blockSize));
     }
     return this.#hashes[index] ?? 0;
   }

@@ -23,6 +23,8 @@ export interface SamplingRequest {
   readonly limits: Omit<Limits, "maxTokens">;
   readonly seed: number | undefined;
   readonly cacheSalt: string | undefined;
+  /** Ollama's wish about a prompt that is too long. */
+  readonly truncate: boolean | undefined;
 }
 
 /** A request to `/v1/chat/completions`, read leniently, as engines do. */
@@ -59,6 +61,7 @@ export function readSampling(body: Json): SamplingRequest {
     },
     seed: typeof body.seed === "number" ? body.seed : undefined,
     cacheSalt: text(body.cache_salt),
+    truncate: typeof body.truncate === "boolean" ? body.truncate : undefined,
   };
 }
 

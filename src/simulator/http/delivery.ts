@@ -8,6 +8,7 @@ import { SplitWriter } from "./split-writer.ts";
 export class Delivery {
   readonly #host: Host;
   readonly #response: ServerResponse;
+  readonly #path: string;
   readonly #call: Call;
   readonly #encoder: Encoder;
   readonly #writer: SplitWriter | ServerResponse;
@@ -15,17 +16,18 @@ export class Delivery {
   readonly #breakAt: number;
   #over = false;
 
-  constructor(host: Host, response: ServerResponse, call: Call, encoder: Encoder) {
+  constructor(host: Host, response: ServerResponse, path: string, call: Call, encoder: Encoder) {
     const { cut, reset, error, die, split } = call.fault;
     this.#host = host;
     this.#response = response;
+    this.#path = path;
     this.#call = call;
     this.#encoder = encoder;
     this.#writer = split === undefined ? response : new SplitWriter(response, split);
     this.#breakAt = Math.min(cut ?? never, reset ?? never, error ?? never, die ?? never);
     response.on("close", () => this.#abandon());
     if (!call.request.stream) return;
-    response.writeHead(200, eventStream);
+    response.writeHead(200, { "content-type": encoder.contentType, "cache-control": "no-cache" });
     // Engines send the status before they have a token, so it is no sign of one.
     if (host.settings.speed > 0) response.flushHeaders();
   }
@@ -33,10 +35,13 @@ export class Delivery {
   /** Takes new output tokens: `from` up to but not including `to`. */
   progress(from: number, to: number): void {
     if (this.#over) return;
-    const length = this.#call.run.output.length;
-    const breaks = to >= Math.min(this.#breakAt, length) && this.#breakAt !== never;
-    if (this.#call.request.stream) this.#stream(from, breaks ? Math.min(to, this.#breakAt) : to, length, breaks);
-    else if (!breaks && to === length) this.#finish(() => sendJson(this.#response, 200, this.#encoder.whole()));
+    const { length } = this.#call.run.output;
+    const breaks = this.#breakAt !== never && to >= Math.min(this.#breakAt, length);
+    if (this.#call.request.stream) this.#stream(from, Math.min(to, this.#breakAt), length, breaks);
+    else if (to === length && !breaks) {
+      this.#over = true;
+      sendJson(this.#response, 200, this.#encoder.whole());
+    }
     if (breaks) this.#break();
   }
 
@@ -45,42 +50,33 @@ export class Delivery {
     let text = this.#call.fault.pings === undefined ? "" : ": ping\n\n";
     if (from === 0) text += encoder.open();
     for (let at = from; at < to; at++) text += encoder.token(at);
-    if (to < length || breaks) {
-      if (text !== "") this.#writer.write(text);
-      return;
-    }
-    text += encoder.close();
-    if (this.#host.dialect.done && this.#call.fault.done === undefined) text += "data: [DONE]\n\n";
-    this.#finish(() => this.#writer.end(text));
-  }
-
-  #finish(send: () => void): void {
-    this.#over = true;
-    send();
+    if (to === length && !breaks) {
+      this.#over = true;
+      this.#writer.end(text + encoder.close());
+    } else if (text !== "") this.#writer.write(text);
   }
 
   #break(): void {
     this.#over = true;
-    const { fault, request, run, model } = this.#call;
+    const { fault, run, model } = this.#call;
     model.scheduler.abort(run.sequence);
     const { socket } = this.#response;
     if (fault.die !== undefined) this.#host.die();
     else if (fault.reset !== undefined) socket?.resetAndDestroy();
     else if (fault.cut !== undefined) socket?.destroySoon();
-    else this.#fail(request.stream);
+    else this.#fail();
   }
 
-  #fail(stream: boolean): void {
-    const failure = new EngineError(
-      500,
-      "EngineCore encountered an issue. See stack trace (above) for the root cause.",
-    );
+  #fail(): void {
     const { dialect } = this.#host;
-    if (!stream) sendError(this.#response, dialect, failure);
-    else {
-      const end = dialect.done ? "data: [DONE]\n\n" : "";
-      this.#writer.end(`data: ${JSON.stringify(dialect.error(failure))}\n\n${end}`);
+    const error = new EngineError(500, "EngineCore encountered an issue. See stack trace (above) for the root cause.");
+    if (!this.#call.request.stream) {
+      sendError(this.#response, dialect, error, this.#path);
+      return;
     }
+    const end = dialect.brokenStream(error);
+    if (end === undefined) this.#response.socket?.destroySoon();
+    else this.#writer.end(end);
   }
 
   /** The reader went away: the GPU stops working for it. */
@@ -92,4 +88,3 @@ export class Delivery {
 }
 
 const never = Number.POSITIVE_INFINITY;
-const eventStream = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" };

@@ -3,55 +3,57 @@ import type { Model } from "../engine/model.ts";
 import { encode } from "../engine/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
 import { none } from "../faults.ts";
-import { faultsOf, modelOf } from "./exchange.ts";
+import { embedderOf, underFaults } from "./exchange.ts";
 import { sendJson } from "./reply.ts";
+
+/** What an embedding model made of inputs. */
+export interface Embedded {
+  readonly model: string;
+  readonly vectors: readonly Float32Array[];
+  readonly tokens: number;
+}
 
 /** POST /v1/embeddings */
 export function embeddings(exchange: Exchange): void {
-  const { body, response } = exchange;
-  const model = embedder(exchange);
-  withFaults(exchange, (truncates) => {
-    const inputs = inputsOf(body.input).map((text, index) => measured(exchange, model, text, index, truncates));
-    const tokens = inputs.reduce((sum, ids) => sum + ids.length, 0);
-    const data = inputs.map((ids, index) => ({
-      index,
-      object: "embedding",
-      embedding: encoded(model.embed(ids), body.encoding_format === "base64"),
-    }));
-    const usage = { prompt_tokens: tokens, total_tokens: tokens, completion_tokens: 0, prompt_tokens_details: null };
-    model.scheduler.counters.promptTokens += tokens;
-    sendJson(response, 200, { id: "embd-simulated", object: "list", created: 0, model: model.traits.id, data, usage });
+  const { body, host, response } = exchange;
+  const base64 = body.encoding_format === "base64";
+  embedInputs(exchange, body.input, undefined, ({ model, vectors, tokens }) => {
+    const data = vectors.map((vector, index) => ({ object: "embedding", index, embedding: encoded(vector, base64) }));
+    sendJson(response, 200, { object: "list", data, model, usage: host.dialect.embeddingUsage(tokens) });
   });
 }
 
-/** The model of a request if it embeds. */
-export function embedder(exchange: Exchange): Model {
-  const model = modelOf(exchange);
-  if (model.traits.kind === "embedding") return model;
-  throw new EngineError(404, `The model \`${model.traits.id}\` does not support Embeddings API`, { param: "model" });
-}
-
-/** Lets faults happen that strike before the work; tells whether inputs are to be cut. */
-export function withFaults(exchange: Exchange, work: (truncates: boolean) => void): void {
-  const fault = faultsOf(exchange, none);
-  const start = () => {
-    if (fault.status !== undefined) throw new EngineError(fault.status, `Simulated fault: status ${fault.status}`);
-    if (fault.cut !== undefined) exchange.response.socket?.destroySoon();
-    else if (fault.reset !== undefined) exchange.response.socket?.resetAndDestroy();
-    else if (fault.die !== undefined) exchange.host.die();
-    else if (fault.stall === undefined) work(fault.truncate === true);
-  };
-  if (fault.latency === undefined) start();
-  else exchange.host.settings.clock.after(fault.latency, () => exchange.guard(start));
+/** Embeds a string or strings. `truncates` is what the request says of inputs that are too long. */
+export function embedInputs(
+  exchange: Exchange,
+  input: unknown,
+  truncates: boolean | undefined,
+  answer: (embedded: Embedded) => void,
+): void {
+  const model = embedderOf(exchange);
+  const { host, response } = exchange;
+  const inputs = inputsOf(input);
+  underFaults(exchange, none, ({ cut, reset, die, stall, truncate }) => {
+    if (cut !== undefined) response.socket?.destroySoon();
+    else if (reset !== undefined) response.socket?.resetAndDestroy();
+    else if (die !== undefined) host.die();
+    else if (stall === undefined) {
+      const cuts = truncate ?? truncates ?? host.settings.truncates ?? host.dialect.truncates;
+      const encoded = inputs.map((text) => measured(exchange, model, text, cuts));
+      const tokens = encoded.reduce((sum, ids) => sum + ids.length, 0);
+      model.scheduler.counters.promptTokens += tokens;
+      model.scheduler.counters.finished++;
+      answer({ model: model.traits.id, vectors: encoded.map((ids) => model.embed(ids)), tokens });
+    }
+  });
 }
 
 /** The tokens of an input, which has to fit the model. */
-function measured({ host }: Exchange, model: Model, text: string, index: number, truncates: boolean): number[] {
+function measured({ host }: Exchange, { traits }: Model, text: string, cuts: boolean): number[] {
   const tokens = encode(text);
-  const limit = model.traits.contextLength;
-  if (tokens.length <= limit) return tokens;
-  if (truncates || host.dialect.truncatesInputs) return tokens.slice(0, limit);
-  throw host.dialect.inputTooLong(tokens.length, limit, index);
+  if (tokens.length <= traits.contextLength) return tokens;
+  if (cuts) return tokens.slice(0, traits.contextLength);
+  throw host.dialect.inputTooLong(tokens.length, traits.contextLength);
 }
 
 function inputsOf(input: unknown): string[] {

@@ -3,25 +3,50 @@ import type { Model } from "../engine/model.ts";
 import { EngineError } from "../engine-error.ts";
 import { type Fault, faultInHeader, none } from "../faults.ts";
 
-/** The model that a request names; a server with one model need not be told. */
+/** The model that a request names. */
 export function modelOf({ host, body }: Pick<Exchange, "host" | "body">): Model {
-  const { models } = host;
-  if (typeof body.model === "string") {
-    const model = models.get(body.model);
-    if (model !== undefined) return model;
-    throw new EngineError(404, `The model \`${body.model}\` does not exist.`, {
-      type: "NotFoundError",
-      param: "model",
-    });
-  }
+  const { dialect, models } = host;
+  const id = typeof body.model === "string" ? body.model : undefined;
+  const named = id === undefined ? undefined : models.get(id);
+  if (named !== undefined) return named;
+  if (id !== undefined && !dialect.anyModelName) throw dialect.unknownModel(id);
   for (const model of models.values()) return model;
   throw new EngineError(404, "No model is loaded.");
 }
 
-/** What goes wrong with this request: standing faults, then the header, then the prompt. */
-export function faultsOf({ host, request, path, body }: Exchange, prompted: Fault): Fault {
+/** The model of a request that wants an answer. */
+export function generatorOf(exchange: Exchange): Model {
+  const model = modelOf(exchange);
+  if (model.traits.kind === "generation") return model;
+  throw new EngineError(400, "The model does not support Chat Completions API");
+}
+
+/** The model of a request that wants vectors. */
+export function embedderOf(exchange: Exchange): Model {
+  const model = modelOf(exchange);
+  if (model.traits.kind === "embedding") return model;
+  throw new EngineError(400, "The model does not support Embeddings API");
+}
+
+/**
+ * Lets the work begin with what goes wrong with it: standing faults, then those of the header
+ * `x-sim-fault`, then those of the prompt. A status answers at once, latency comes before everything.
+ */
+export function underFaults(exchange: Exchange, prompted: Fault, work: (fault: Fault) => void): void {
+  const { host, request, response, path, body } = exchange;
   const header = request.headers["x-sim-fault"];
   const standing = host.faults.strike(typeof body.model === "string" ? body.model : undefined, path);
-  const sent = typeof header === "string" ? faultInHeader(header) : undefined;
-  return sent === undefined && prompted === none ? standing : { ...standing, ...sent, ...prompted };
+  const fault =
+    header === undefined && prompted === none
+      ? standing
+      : { ...standing, ...faultInHeader(String(header)), ...prompted };
+  const start = () => {
+    if (response.destroyed) return;
+    if (fault.status !== undefined) {
+      throw new EngineError(fault.status, `Simulated fault: status ${fault.status}`, { retryAfter: fault.retry });
+    }
+    work(fault);
+  };
+  if (fault.latency === undefined) start();
+  else host.settings.clock.after(fault.latency, () => exchange.guard(start));
 }

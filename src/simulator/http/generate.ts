@@ -1,4 +1,4 @@
-import type { Call, Exchange } from "../dialects/dialect.ts";
+import type { Call, Encoder, Exchange } from "../dialects/dialect.ts";
 import { applyTemplate, type Message } from "../engine/chat-template.ts";
 import { directivesIn } from "../engine/directives.ts";
 import type { Generation, Model, Run } from "../engine/model.ts";
@@ -8,50 +8,58 @@ import { EngineError } from "../engine-error.ts";
 import { type Fault, faultInPrompt } from "../faults.ts";
 import { type ChatRequest, readChat, readSampling, type SamplingRequest } from "./chat-request.ts";
 import { Delivery } from "./delivery.ts";
-import { faultsOf, modelOf } from "./exchange.ts";
+import { generatorOf, underFaults } from "./exchange.ts";
 
 /** POST /v1/chat/completions */
 export function chat(exchange: Exchange): void {
-  const model = generative(exchange);
-  const request = readChat(exchange.body);
+  const known = exchange.host.dialect.chatFields;
+  const unknown = known && Object.keys(exchange.body).find((field) => !known.has(field));
+  if (unknown !== undefined) throw extraForbidden(unknown);
+  answerChat(exchange, readChat(exchange.body), (call) => exchange.host.dialect.chat(call));
+}
+
+/** Answers a chat, in whatever form its request came and its answer goes. */
+export function answerChat(exchange: Exchange, request: ChatRequest, encoder: (call: Call) => Encoder): void {
+  const model = generatorOf(exchange);
   checkRoles(request.messages, model);
-  const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
-  const answered = request.messages.slice(request.messages.findLastIndex(({ role }) => role === "user") + 1);
-  begin(exchange, model, request, {
+  const last = request.messages.findLastIndex(({ role }) => role === "user");
+  const since = request.messages.slice(last + 1);
+  generate(exchange, model, request, encoder, {
     prompt: chatPrompt(request, model),
-    text: question,
-    toolResults: answered.filter(({ role }) => role === "tool").map(({ content }) => content),
+    text: request.messages[last]?.content ?? "",
+    toolResults: since.filter(({ role }) => role === "tool").map(({ content }) => content),
     tools: request.tools,
     toolChoice: request.toolChoice,
     parallelCalls: request.parallelCalls,
     depth: thinkingDepth(model.traits.thinking, request.thinking),
+    shown: model.traits.thinking.shown,
   });
 }
 
 /** POST /v1/completions */
 export function completion(exchange: Exchange): void {
-  const model = generative(exchange);
+  const model = generatorOf(exchange);
   const { prompt } = exchange.body;
   const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof text !== "string") throw new EngineError(400, "prompt must be one string", { param: "prompt" });
-  begin(exchange, model, readSampling(exchange.body), {
+  generate(exchange, model, readSampling(exchange.body), (call) => exchange.host.dialect.completion(call), {
     prompt: encode(text),
     text,
     toolResults: [],
     tools: [],
     toolChoice: "none",
     parallelCalls: false,
-    // Without a chat template nothing can switch the thinking.
+    // Without a chat template nothing switches the thinking, and no parser takes it out of the text.
     depth: model.traits.thinking.mode === "always" ? "normal" : "none",
+    shown: "tags",
   });
 }
 
 /** The prompt that the chat template makes of a request. */
 export function chatPrompt(
   request: Pick<ChatRequest, "messages" | "tools" | "thinking" | "continueFinal">,
-  model: Model,
+  { traits: { thinking } }: Model,
 ): number[] {
-  const { thinking } = model.traits;
   return applyTemplate({
     messages: request.messages,
     tools: request.tools,
@@ -61,10 +69,9 @@ export function chatPrompt(
   });
 }
 
-function generative(exchange: Exchange): Model {
-  const model = modelOf(exchange);
-  if (model.traits.kind === "generation") return model;
-  throw new EngineError(404, `The model \`${model.traits.id}\` does not support generation.`, { param: "model" });
+function extraForbidden(field: string): EngineError {
+  const message = `[{'type': 'extra_forbidden', 'loc': ('body', '${field}'), 'msg': 'Extra inputs are not permitted'}]`;
+  return new EngineError(400, message, { type: "validation" });
 }
 
 function checkRoles(messages: readonly Message[], { traits }: Model): void {
@@ -76,46 +83,46 @@ function checkRoles(messages: readonly Message[], { traits }: Model): void {
   }
 }
 
-type Asked = Omit<Generation, "limits" | "seed" | "salt" | "stallAt">;
+type Asked = Omit<Generation, "directives" | "limits" | "seed" | "salt" | "stallAt">;
 
-function begin(exchange: Exchange, model: Model, request: SamplingRequest, asked: Asked): void {
-  const fault = faultsOf(exchange, faultInPrompt(directivesIn(asked.text)));
-  const act = () => start(exchange, model, request, asked, fault);
-  if (fault.latency === undefined) act();
-  else exchange.host.settings.clock.after(fault.latency, () => exchange.guard(act));
+function generate(
+  exchange: Exchange,
+  model: Model,
+  request: SamplingRequest,
+  encoder: (call: Call) => Encoder,
+  asked: Asked,
+): void {
+  const directives = directivesIn(asked.text);
+  underFaults(exchange, faultInPrompt(directives), (fault) => {
+    const { dialect, settings } = exchange.host;
+    const { prompt, maxTokens } = dialect.fit(asked.prompt, request, model.traits.contextLength);
+    if (model.scheduler.full) throw dialect.overloaded();
+    const generation: Generation = {
+      ...asked,
+      directives,
+      prompt,
+      limits: { ...request.limits, maxTokens },
+      seed: request.seed ?? settings.seed,
+      salt: request.cacheSalt,
+      stallAt: fault.stall,
+    };
+    let delivery: Delivery | undefined;
+    const run = model.start(generation, (from, to) => delivery?.progress(from, to));
+    const call = callOf(exchange, model, request, run, fault, typeof asked.toolChoice === "object");
+    delivery = new Delivery(exchange.host, exchange.response, exchange.path, call, encoder(call));
+  });
 }
 
-function start(exchange: Exchange, model: Model, request: SamplingRequest, asked: Asked, fault: Fault): void {
-  const { host, response } = exchange;
-  if (response.destroyed) return;
-  if (fault.status !== undefined) throw new EngineError(fault.status, `Simulated fault: status ${fault.status}`);
-  if (model.scheduler.full) throw host.dialect.overloaded();
-  const { prompt, maxTokens } = host.dialect.fit(asked.prompt, request, model);
-  let delivery: Delivery | undefined;
-  const generation: Generation = {
-    ...asked,
-    prompt,
-    limits: { ...request.limits, maxTokens },
-    seed: request.seed ?? host.settings.seed,
-    salt: request.cacheSalt,
-    stallAt: fault.stall,
-  };
-  const run = model.start(generation, (_, from, to) => delivery?.progress(from, to));
-  const call: Call = {
-    id: idOf(exchange, run),
-    created: Math.floor(host.settings.clock.now() / 1000),
-    model,
-    request,
-    run,
-    fault,
-    namedTool: typeof asked.toolChoice === "object",
-  };
-  const encoder = exchange.path === "/v1/chat/completions" ? host.dialect.chat(call) : host.dialect.completion(call);
-  delivery = new Delivery(host, response, call, encoder);
-}
-
-/** The caller's request id, as vLLM takes it over, else one that follows from the request. */
-function idOf({ request }: Exchange, run: Run): string {
+function callOf(
+  { request, host }: Exchange,
+  model: Model,
+  sampling: SamplingRequest,
+  run: Run,
+  fault: Fault,
+  namedTool: boolean,
+): Call {
+  // Engines take over the caller's request id; without one it follows from the prompt, so that it repeats too.
   const given = request.headers["x-request-id"];
-  return typeof given === "string" ? given : run.seed.toString(16).padStart(8, "0");
+  const id = typeof given === "string" ? given : run.seed.toString(16).padStart(8, "0");
+  return { id, startedAt: host.settings.clock.now(), model, request: sampling, run, fault, namedTool };
 }

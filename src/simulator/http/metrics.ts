@@ -4,8 +4,9 @@ import type { Model } from "../engine/model.ts";
 export interface ModelMetrics {
   readonly running: number;
   readonly waiting: number;
-  /** Share of the KV memory in use, 0 to 1. */
+  /** Share of the KV memory in use, 0 to 1, and its size. */
   readonly kvUsage: number;
+  readonly kvTokens: number;
   readonly promptTokens: number;
   readonly generatedTokens: number;
   /** Prompt tokens looked up, and found, in the prefix cache. */
@@ -16,9 +17,9 @@ export interface ModelMetrics {
   readonly preempted: number;
 }
 
-export function metricsOf({ scheduler }: Model): ModelMetrics {
+export function metricsOf({ scheduler, gpu }: Model): ModelMetrics {
   const { running, waiting, cache, counters } = scheduler;
-  return { running, waiting, kvUsage: cache.usage, ...counters };
+  return { running, waiting, kvUsage: cache.usage, kvTokens: gpu.kvTokens, ...counters };
 }
 
 /** A figure to publish: its name, its kind, and its value for each model. */

@@ -1,0 +1,65 @@
+import type { Call, Encoder } from "./dialect.ts";
+import { doneEvent, event, eventStream } from "./sse.ts";
+import { textOf } from "./texts.ts";
+
+/** What sets one engine's text completions apart from another's. */
+export interface CompletionStyle {
+  /** Further fields of every answer and chunk. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Further fields of a choice; `last` when it has the finish reason. */
+  choice?(call: Call, at: number, last: boolean): Readonly<Record<string, unknown>>;
+  /** The usage after so many output tokens. Undefined: none is told. */
+  usage(call: Call, produced: number): unknown;
+  /** What running usage a chunk carries beside its choice. */
+  running?(call: Call, produced: number): Readonly<Record<string, unknown>>;
+}
+
+/** Writes the answer to a text completion. */
+export class CompletionEncoder implements Encoder {
+  readonly contentType = eventStream;
+  readonly #call: Call;
+  readonly #style: CompletionStyle;
+  readonly #head: Readonly<Record<string, unknown>>;
+
+  constructor(call: Call, style: CompletionStyle) {
+    this.#call = call;
+    this.#style = style;
+    this.#head = {
+      id: `cmpl-${call.id}`,
+      object: "text_completion",
+      created: Math.floor(call.startedAt / 1000),
+      model: call.model.traits.id,
+      ...style.fields,
+    };
+  }
+
+  open(): string {
+    return "";
+  }
+
+  token(at: number): string {
+    const { request, run } = this.#call;
+    const { output } = run;
+    const last = at === output.length - 1;
+    if (output.kinds[at] === "silent" && !last && !request.returnTokenIds) return "";
+    const choices = [this.#choice(output.texts[at] ?? "", last ? output.finish : null, at, last)];
+    return event({ ...this.#head, choices, ...this.#style.running?.(this.#call, at + 1) });
+  }
+
+  close(): string {
+    const { request, run } = this.#call;
+    const usage = request.includeUsage ? this.#style.usage(this.#call, run.output.length) : undefined;
+    const end = doneEvent(this.#call);
+    return usage === undefined ? end : event({ ...this.#head, choices: [], usage }) + end;
+  }
+
+  whole(): unknown {
+    const { output } = this.#call.run;
+    const choices = [this.#choice(textOf(this.#call, "text"), output.finish, output.length - 1, true)];
+    return { ...this.#head, choices, usage: this.#style.usage(this.#call, output.length) };
+  }
+
+  #choice(text: string, finish: string | null, at: number, last: boolean) {
+    return { index: 0, text, logprobs: null, finish_reason: finish, ...this.#style.choice?.(this.#call, at, last) };
+  }
+}

@@ -1,0 +1,30 @@
+import type { Call } from "./dialect.ts";
+
+/** Token counts as they are told; a fault may have made them wrong. */
+export interface Counts {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached: number;
+}
+
+/** The counts after so many output tokens. Undefined: a fault keeps them back. */
+export function countsOf(call: Call, produced: number): Counts | undefined {
+  const { sequence } = call.run;
+  const prompt = sequence.work.prompt.length;
+  const cached = sequence.cached ?? 0;
+  switch (call.fault.usage) {
+    case undefined:
+      return { prompt, completion: produced, cached };
+    case "missing":
+      return undefined;
+    case "zero":
+      return { prompt: 0, completion: 0, cached: 0 };
+    case "double":
+      return { prompt, completion: produced * 2, cached };
+  }
+}
+
+/** Reasoning tokens in the whole output. */
+export function reasoningTokens(call: Call): number {
+  return call.run.output.kinds.reduce((count, kind) => count + (kind === "reasoning" ? 1 : 0), 0);
+}

@@ -1,0 +1,40 @@
+import { EngineError } from "../../engine-error.ts";
+import { CompletionEncoder } from "../completion.ts";
+import type { Dialect } from "../dialect.ts";
+import { ChatEncoder } from "./chat.ts";
+import { errorBody, tooLong } from "./errors.ts";
+import { routes } from "./routes.ts";
+import { usageOf } from "./usage.ts";
+
+/** Ollama. */
+export const ollama: Dialect = {
+  name: "ollama",
+  anyModelName: false,
+  truncates: true,
+  routes,
+  chat: (call) => new ChatEncoder(call),
+  completion: (call) =>
+    new CompletionEncoder(call, {
+      fields: { system_fingerprint: "fp_ollama" },
+      usage: usageOf,
+      running: () => (call.request.includeUsage ? { usage: noUsage } : {}),
+    }),
+  embeddingUsage: (tokens) => ({ prompt_tokens: tokens, total_tokens: tokens }),
+  error: errorBody,
+  brokenStream: () => "",
+  overloaded: () => new EngineError(503, "server busy, please try again.  maximum pending requests exceeded"),
+  loading: () => new EngineError(503, "loading model"),
+  unknownModel: (id) => new EngineError(404, `model '${id}' not found`),
+  inputTooLong: tooLong,
+  fit(prompt, { maxTokens, truncate }, contextLength) {
+    // Ollama leaves out the oldest messages and says nothing; the simulator, the oldest tokens.
+    const longest = contextLength - 1;
+    if (prompt.length > longest && truncate === false) throw tooLong();
+    const kept = prompt.length > longest ? prompt.slice(-longest) : prompt;
+    const room = contextLength - kept.length;
+    return { prompt: kept, maxTokens: Math.min(maxTokens ?? room, room) };
+  },
+};
+
+/** What the chunks of a text completion carry up to the last. */
+const noUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };

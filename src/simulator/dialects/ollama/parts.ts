@@ -1,0 +1,48 @@
+import type { Output } from "../../engine/output.ts";
+import type { Call } from "../dialect.ts";
+import { callsOf } from "../texts.ts";
+
+/** What one output token adds to an answer of Ollama, which sends a tool call only when it is whole. */
+export interface Part {
+  readonly content: string;
+  readonly thinking: string;
+  /** The place of the call that this token completes. */
+  readonly call: number | undefined;
+}
+
+/** Tells the parts of an output, asked for in their order. */
+export class PartReader {
+  readonly #output: Output;
+  #calls = 0;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** The part of the token at this place. Undefined: it adds nothing. */
+  read(at: number): Part | undefined {
+    const { kinds, texts } = this.#output;
+    const text = texts[at] ?? "";
+    switch (kinds[at]) {
+      case "text":
+        return { content: text, thinking: "", call: undefined };
+      case "reasoning":
+        return { content: "", thinking: text, call: undefined };
+      case "silent":
+        return endsCall(kinds[at - 1]) ? { content: "", thinking: "", call: this.#calls++ } : undefined;
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** The calls that the output completes; one that a limit has cut is lost. */
+export function completeCalls(call: Call) {
+  const { kinds } = call.run.output;
+  const whole = kinds.filter((kind, at) => kind === "silent" && endsCall(kinds[at - 1])).length;
+  return callsOf(call).slice(0, whole);
+}
+
+function endsCall(kind: string | undefined): boolean {
+  return kind === "call" || kind === "arguments";
+}

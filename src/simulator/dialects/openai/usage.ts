@@ -1,0 +1,15 @@
+import { countsOf, reasoningTokens } from "../counts.ts";
+import type { Call } from "../dialect.ts";
+
+/** Usage as OpenAI's API defines it. */
+export function usageOf(call: Call, produced: number) {
+  const counts = countsOf(call, produced);
+  if (counts === undefined) return undefined;
+  return {
+    prompt_tokens: counts.prompt,
+    completion_tokens: counts.completion,
+    total_tokens: counts.prompt + counts.completion,
+    prompt_tokens_details: { cached_tokens: counts.cached },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens(call) },
+  };
+}

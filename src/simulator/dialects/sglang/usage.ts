@@ -1,0 +1,15 @@
+import { countsOf } from "../counts.ts";
+import type { Call } from "../dialect.ts";
+
+/** Usage as SGLang tells it with `--enable-cache-report`; cached tokens only when there are any. */
+export function usageOf(call: Call, produced: number, reasoning: number) {
+  const counts = countsOf(call, produced);
+  if (counts === undefined) return undefined;
+  return {
+    prompt_tokens: counts.prompt,
+    total_tokens: counts.prompt + counts.completion,
+    completion_tokens: counts.completion,
+    prompt_tokens_details: counts.cached > 0 ? { cached_tokens: counts.cached } : null,
+    reasoning_tokens: reasoning,
+  };
+}

@@ -1,0 +1,22 @@
+import type { Call } from "./dialect.ts";
+
+/** All that the reader gets of one kind, joined. */
+export function textOf(call: Call, kind: "text" | "reasoning"): string {
+  const { kinds, texts } = call.run.output;
+  let text = "";
+  for (let at = 0; at < kinds.length; at++) if (kinds[at] === kind) text += texts[at];
+  return text;
+}
+
+/** The tool calls in the form that engines share, with the arguments that the output got to before a limit. */
+export function callsOf(call: Call) {
+  const { kinds, texts, calls } = call.run.output;
+  const made = calls.map(({ id, name }) => ({ id, type: "function", function: { name, arguments: "" } }));
+  let index = -1;
+  for (let at = 0; at < kinds.length; at++) {
+    if (kinds[at] === "call") index++;
+    const current = made[index];
+    if (kinds[at] === "arguments" && current !== undefined) current.function.arguments += texts[at];
+  }
+  return made;
+}

@@ -1,0 +1,14 @@
+import { countsOf } from "../counts.ts";
+import type { Call } from "../dialect.ts";
+
+/** Usage of trtllm-serve, running and final. */
+export function usageOf(call: Call, produced: number) {
+  const counts = countsOf(call, produced);
+  if (counts === undefined) return undefined;
+  return {
+    prompt_tokens: counts.prompt,
+    total_tokens: counts.prompt + counts.completion,
+    completion_tokens: counts.completion,
+    prompt_tokens_details: { cached_tokens: counts.cached },
+  };
+}
