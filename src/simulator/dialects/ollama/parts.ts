@@ -1,4 +1,5 @@
 import type { Output } from "../../engine/output.ts";
+import { special } from "../../engine/tokenizer.ts";
 import type { Call } from "../dialect.ts";
 import { callsOf } from "../texts.ts";
 
@@ -21,7 +22,7 @@ export class PartReader {
 
   /** The part of the token at this place. Undefined: it adds nothing. */
   read(at: number): Part | undefined {
-    const { kinds, texts } = this.#output;
+    const { ids, kinds, texts } = this.#output;
     const text = texts[at] ?? "";
     switch (kinds[at]) {
       case "text":
@@ -29,7 +30,7 @@ export class PartReader {
       case "reasoning":
         return { content: "", thinking: text, call: undefined };
       case "silent":
-        return endsCall(kinds[at - 1]) ? { content: "", thinking: "", call: this.#calls++ } : undefined;
+        return ids[at] === special.callEnd ? { content: "", thinking: "", call: this.#calls++ } : undefined;
       default:
         return undefined;
     }
@@ -38,11 +39,6 @@ export class PartReader {
 
 /** The calls that the output completes; one that a limit has cut is lost. */
 export function completeCalls(call: Call) {
-  const { kinds } = call.run.output;
-  const whole = kinds.filter((kind, at) => kind === "silent" && endsCall(kinds[at - 1])).length;
+  const whole = call.run.output.ids.filter((id) => id === special.callEnd).length;
   return callsOf(call).slice(0, whole);
-}
-
-function endsCall(kind: string | undefined): boolean {
-  return kind === "call" || kind === "arguments";
 }
