@@ -23,10 +23,17 @@ export function createCallSignal(caller: AbortSignal | undefined, timeoutMs: num
     controller.abort(reason);
   };
   const onCallerAbort = () => end(ConnectError.from(caller?.reason, Code.Canceled));
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => end(deadlineExceeded()), timeoutMs);
+  const timer = setTimer(timeoutMs, () => end(deadlineExceeded()));
   if (caller?.aborted) onCallerAbort();
   else caller?.addEventListener("abort", onCallerAbort);
   return { signal: controller.signal, abort: end, complete: () => end(completed) };
+}
+
+/** The longest time that a timer takes; what is meant to last longer lasts for good. */
+const longestTimerMs = 2 ** 31 - 1;
+
+function setTimer(ms: number | undefined, callback: () => void): NodeJS.Timeout | undefined {
+  return ms === undefined || ms > longestTimerMs ? undefined : setTimeout(callback, ms);
 }
 
 /** What both ends of a call see when its deadline passes. */

@@ -20,9 +20,9 @@ import {
 } from "@connectrpc/connect";
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import * as grpc from "@grpc/grpc-js";
+import { applyInterceptors } from "./apply-interceptors.ts";
 import { type CallSignal, createCallSignal } from "./call-signal.ts";
 import { ClientCall } from "./client-call.ts";
-import { applyInterceptors } from "./interceptors.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { onlyMessage, requestOf } from "./messages.ts";
 

@@ -30,6 +30,8 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   readonly #received: Message[] = [];
   #status: StatusObject | undefined;
   #over = false;
+  /** Ends the wait for a request message to be on its way. */
+  #sent = (): void => {};
   #waiting: PromiseWithResolvers<Result> | undefined;
 
   /** Starts the call. `deadline` is in milliseconds since the Unix epoch. */
@@ -66,15 +68,14 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
 
   /** Sends request messages, each when the one before is on its way. */
   async sendAll(messages: AsyncIterable<Message>): Promise<void> {
-    const { signal } = this.#life;
     try {
       for await (const message of messages) {
-        if (signal.aborted) return;
-        const { promise, resolve } = Promise.withResolvers<void>();
+        if (this.#life.signal.aborted) return;
         const bytes = bytesOf(this.#input, message);
-        signal.addEventListener("abort", () => resolve(), { once: true });
-        this.#call.sendMessageWithContext({ callback: () => resolve() }, bytes);
-        await promise;
+        await new Promise<void>((resolve) => {
+          this.#sent = resolve;
+          this.#call.sendMessageWithContext({ callback: () => resolve() }, bytes);
+        });
       }
       this.#call.halfClose();
     } catch (error) {
@@ -142,6 +143,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   }
 
   readonly #cancel = (): void => {
+    this.#sent();
     if (!this.#status) this.#call.cancelWithStatus(Status.CANCELLED, "the caller cancelled the call");
   };
 }

@@ -13,7 +13,7 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import { createMethodUrl } from "@connectrpc/connect/protocol";
-import { applyInterceptors, type Next } from "./interceptors.ts";
+import { applyInterceptors, type Next } from "./apply-interceptors.ts";
 import { onlyMessage } from "./messages.ts";
 import type { ServiceRegistration } from "./registration.ts";
 

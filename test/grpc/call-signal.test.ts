@@ -1,0 +1,50 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
+import { createCallSignal } from "../../src/grpc/call-signal.ts";
+
+const own = new ConnectError("own reason", Code.Aborted);
+
+describe("a call's signal", () => {
+  test.each([
+    ["an error of ours", own, own],
+    ["any other error", new Error("enough"), { code: Code.Canceled, rawMessage: "enough" }],
+    ["no reason", undefined, { code: Code.Canceled }],
+  ])("aborts with the caller's, who gives %s", (_what, reason, expected) => {
+    const caller = new AbortController();
+    const { signal } = createCallSignal(caller.signal, undefined);
+    caller.abort(reason);
+    expect(signal.reason).toMatchObject(expected);
+  });
+
+  test("is aborted from the start when the caller's is", () => {
+    const { signal } = createCallSignal(AbortSignal.abort(own), undefined);
+    expect(signal.reason).toBe(own);
+  });
+
+  test("aborts at the time limit", async () => {
+    const { signal } = createCallSignal(undefined, 5);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    expect(signal.reason).toMatchObject({ code: Code.DeadlineExceeded });
+  });
+
+  test("takes a time limit longer than a timer can run for none", async () => {
+    const { signal } = createCallSignal(undefined, 2 ** 31);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(signal.aborted).toBe(false);
+  });
+
+  test("ends once, with the first reason", () => {
+    const caller = new AbortController();
+    const life = createCallSignal(caller.signal, 60_000);
+    life.abort(own);
+    life.complete();
+    caller.abort();
+    expect(life.signal.reason).toBe(own);
+  });
+
+  test("aborts when the call is complete, for what hangs on it", () => {
+    const life = createCallSignal(undefined, undefined);
+    life.complete();
+    expect(life.signal.reason).toMatchObject({ code: Code.Canceled });
+  });
+});
