@@ -5,6 +5,7 @@ import { createEngine } from "../engines/create-engine.ts";
 import { describeGguf } from "../engines/llama-cpp-native/describe.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../simulator/fleet.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { localServers } from "./local-servers.ts";
 import type { ServeOptions } from "./options.ts";
 
 type ModelInput = NonNullable<input<typeof configSchema>["models"]>[number];
@@ -32,12 +33,13 @@ export async function embeddedModels(
     const models = await modelsOf(options.server, config);
     return { models: parse(models), notice: `Tollgate serves what ${options.server} lists.` };
   }
+  const found = await localServers();
   const simulators = await startDefaultFleet();
   lifecycle.onStop(async () => {
     await Promise.all(simulators.map((simulator) => simulator.close()));
   });
-  const notice = "Tollgate serves a SIMULATED GPU fleet: answers are made-up words, no model runs.";
-  return { models: parse(defaultFleetConfig(simulators)), notice };
+  const notice = ["Tollgate serves a SIMULATED GPU fleet: answers are made-up words, no model runs.", ...found];
+  return { models: parse(defaultFleetConfig(simulators)), notice: notice.join("\n") };
 }
 
 /** How long an inference server may take to list its models. */

@@ -8,5 +8,8 @@ export type LogFormat = "json" | "pretty";
 export function createLogger(format: LogFormat): Logger {
   const level = process.env.TOLLGATE_LOG_LEVEL ?? "info";
   if (format === "json") return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime });
-  return pino({ level, base: null }, pretty({ sync: true, translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname" }));
+  return pino(
+    { level, base: null },
+    pretty({ sync: true, translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname", singleLine: true }),
+  );
 }
