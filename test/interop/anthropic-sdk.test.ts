@@ -45,7 +45,10 @@ describe.each([
     });
     expect(message.usage.input_tokens).toBeGreaterThan(0);
     expect(message.usage.output_tokens).toBeGreaterThan(0);
-    expect(message._request_id).toMatch(/^req_/);
+    expect(await service.receipt(message._request_id)).toMatchObject({
+      inputTokens: message.usage.input_tokens,
+      outputTokens: message.usage.output_tokens,
+    });
   });
 
   test("headers tell the request and the rate limit", async () => {
@@ -86,6 +89,10 @@ describe.each([
     expect(streamed.content).toEqual(plain.content);
     expect(streamed.stop_reason).toBe("tool_use");
     expect(streamed.usage).toEqual(plain.usage);
+    expect(await service.receipt(stream.request_id)).toMatchObject({
+      inputTokens: streamed.usage.input_tokens,
+      outputTokens: streamed.usage.output_tokens,
+    });
     expect(thoughts.join("")).toBe(plain.content.find((block) => block.type === "thinking")?.thinking);
   });
 

@@ -52,7 +52,10 @@ describe("chat completions", () => {
     expect(prompt_tokens).toBeGreaterThan(0);
     expect(completion_tokens).toBeGreaterThan(0);
     expect(total_tokens).toBe(prompt_tokens + completion_tokens);
-    expect(completion._request_id).toMatch(/^req_/);
+    expect(await service.receipt(completion._request_id)).toMatchObject({
+      inputTokens: prompt_tokens,
+      outputTokens: completion_tokens,
+    });
   });
 
   test("headers tell the request and the rate limit", async () => {
@@ -69,7 +72,13 @@ describe("chat completions", () => {
       stream: true as const,
       stream_options: { include_usage: true },
     };
-    const { chunks, text } = await collect(await client.chat.completions.create(params));
+    const { data, request_id } = await client.chat.completions.create(params).withResponse();
+    const { chunks, text } = await collect(data);
+    const { usage } = chunks.at(-1) ?? {};
+    expect(await service.receipt(request_id)).toMatchObject({
+      inputTokens: usage?.prompt_tokens,
+      outputTokens: usage?.completion_tokens,
+    });
     expect(text).toBe("Hello there");
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
     expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);

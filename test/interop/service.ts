@@ -1,25 +1,17 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
-import { createFront } from "../../facades/front.ts";
-import { startHttpServer } from "../../facades/http/server.ts";
-import { createCatalogue } from "../../src/catalogue/catalogue.ts";
-import { createCatalogueService } from "../../src/catalogue/catalogue-service.ts";
+import type { Receipt } from "#gen/metering/v1/usage_pb.js";
+import { composeCore } from "../../src/compose/core.ts";
+import { startFront } from "../../src/compose/facade.ts";
+import { Lifecycle } from "../../src/compose/lifecycle.ts";
 import { configSchema } from "../../src/config/schema.ts";
-import { createEmbeddingsService } from "../../src/embeddings/embeddings-service.ts";
-import { createEngine } from "../../src/engines/create-engine.ts";
-import { failure } from "../../src/errors.ts";
-import { createFleet } from "../../src/fleet/create-fleet.ts";
+import { readSecrets } from "../../src/config/secrets.ts";
 import { createDirectTransport } from "../../src/grpc/direct-transport.ts";
-import { registration } from "../../src/grpc/registration.ts";
-import { createInferenceService } from "../../src/inference/inference-service.ts";
-import { authenticate } from "../../src/interceptors/authenticate.ts";
-import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
 import { systemRandom } from "../../src/runtime/random.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 
@@ -29,6 +21,8 @@ export interface Service extends AsyncDisposable {
   readonly url: string;
   /** A key with money. */
   readonly key: string;
+  /** What was charged for a request. */
+  receipt(requestId: string | null | undefined): Promise<Receipt | undefined>;
   /** Resolves once no engine runs anything. */
   idle(): Promise<void>;
 }
@@ -42,70 +36,37 @@ export const models = {
   embedder: "tollgate-sim/embedder",
 };
 
-const key = "tg-test";
 const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 
+/** Starts it as `serve` does, with a storage of its own and an account that has paid. */
 export async function startService(): Promise<Service> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
   const engines = await startDefaultFleet({ speed: 0 });
-  const config = configSchema.parse({ models: defaultFleetConfig(engines) });
-  const clock = systemClock;
-  const random = systemRandom;
-  const catalogue = createCatalogue(config.models, new Date());
-  const fleet = createFleet({
-    models: catalogue.list(),
-    config: config.fleet,
-    engines: (server, model) => createEngine(server, model, config.fleet),
-    clock,
-    random,
-    logger,
-  });
-  const rates = { admit: async () => rate, read: async () => rate };
-  const rate = { limit: 1000, remaining: 999, resetAfterMs: 60 };
-  const ledger = {
-    hold: async ({ outputTokens }: { outputTokens: number }) => ({
-      outputTokens,
-      progress() {},
-      async settle() {},
-      release() {},
-    }),
-    standing: async () => ({ createdAt: 0, paidTotal: 1n, freeOnly: false }),
-    async close() {},
-  };
-  const deps = { catalogue, fleet, ledger, rateLimits: rates, random, logger, cacheSalt: true };
-  const transport = createDirectTransport(
-    [
-      registration(InferenceService, createInferenceService(deps)),
-      registration(EmbeddingsService, createEmbeddingsService(deps)),
-      registration(
-        CatalogueService,
-        createCatalogueService({ catalogue, fleet, prices: { live: () => ({ input: 200_000, output: 250_000 }) } }),
-      ),
-      registration(AccountsService, {}),
-      registration(MeteringService, { countRequest: () => ({}) }),
-    ],
-    [
-      authenticate(
-        {
-          async authenticate(credential) {
-            if (credential !== key) throw failure(Reason.UNAUTHENTICATED, "The API key is not valid.");
-            return { kind: "caller", accountId: "a", keyId: "k" };
-          },
-        },
-        createFailedAttempts(),
-      ),
-    ],
-  );
-  const server = await startHttpServer(createFront({ transport, clock, random, logger }), "127.0.0.1:0");
+  const config = configSchema.parse({ models: defaultFleetConfig(engines), rate_tiers: [{ rpm: 100_000 }] });
+  const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
+  const lifecycle = new Lifecycle(logger);
+  const core = await composeCore(config, secrets, lifecycle, logger);
+  const transport = createDirectTransport(core.services, core.interceptors);
+  const address = await startFront("127.0.0.1:0", transport, lifecycle, logger);
+
+  const headers = { authorization: `Bearer ${secrets.operatorToken}` };
+  const accounts = createClient(AccountsService, transport);
+  const metering = createClient(MeteringService, transport);
+  const { account } = await accounts.createAccount({}, { headers });
+  const accountId = account?.id ?? "";
+  await accounts.topUp({ accountId, amountPicoUsd: 100n * 10n ** 12n, reference: "test" }, { headers });
+  const { secret: key } = await accounts.createKey({ accountId }, { headers });
   return {
-    url: server.url,
+    url: `http://${address}`,
     key,
+    receipt: async (requestId) => (await metering.getReceipt({ requestId: requestId ?? "" }, { headers })).receipt,
     async idle() {
       while (engines.some((engine) => engine.metrics().running > 0)) await setTimeout(10);
     },
     async [Symbol.asyncDispose]() {
-      await server.close(0);
-      await fleet.close();
+      await lifecycle.stop();
       await Promise.all(engines.map((engine) => engine.close()));
+      await rm(dataDir, { recursive: true });
     },
   };
 }
