@@ -16,17 +16,20 @@ import type {
   Standing,
 } from "./interface.ts";
 import type { Journal } from "./journal.ts";
+import { Lifeline } from "./lifeline.ts";
 import type { PriceBook } from "./price-book.ts";
 import type { Purse } from "./purse.ts";
 import { Purses } from "./purses.ts";
 import { RecentRequests } from "./recent-requests.ts";
+import { repeat } from "./repeat.ts";
 import { Settler } from "./settler.ts";
 import type { Charge, LedgerStore } from "./store/ledger-store.ts";
 
 /** How long a request waits for money that others of its account hold. */
 const PATIENCE_MS = 2000;
-/** How often running requests are noted, and purses tidied. */
-const SWEEP_MS = 1000;
+/** A killed process is billed what was noted at most this long before. */
+const NOTE_MS = 1000;
+const TIDY_MS = 1000;
 
 /** What the ledger is made of. */
 export interface LedgerParts {
@@ -51,7 +54,7 @@ export interface CoreLedger extends Ledger {
 export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
   const ledger = new SliceLedger(parts);
   await ledger.recover();
-  ledger.sweepFromNowOn();
+  ledger.workInBackground();
   return ledger;
 }
 
@@ -66,7 +69,8 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   /** Requests from their admission until their charge is stored. */
   readonly #running = new Map<string, RunningHold>();
   readonly #recent: RecentRequests;
-  #stopSweeping = () => {};
+  readonly #lifeline: Lifeline;
+  #stopWork = () => {};
   #closing = false;
 
   constructor({ store, prices, journal, clock, logger }: LedgerParts) {
@@ -76,6 +80,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     this.#clock = clock;
     this.#logger = logger;
     this.#recent = new RecentRequests(clock);
+    this.#lifeline = new Lifeline({ store, clock, logger });
     this.#purses = new Purses({ store, book: prices.book, clock, logger });
     this.#settler = new Settler({ store, journal, clock, logger, events: this });
   }
@@ -97,7 +102,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   #admitsAny(): void {
     if (this.#closing) throw failure(Reason.SHUTTING_DOWN, "This replica is shutting down.");
-    if (this.#settler.overdue || !this.journal.healthy)
+    if (this.#settler.overdue || !this.journal.healthy || !this.#lifeline.holds)
       throw failure(Reason.LEDGER_UNAVAILABLE, "Usage cannot be recorded at the moment.");
   }
 
@@ -241,6 +246,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   /** Charges what was promised or running when an earlier process died, and takes its money back. */
   async recover(): Promise<void> {
     const adopted = await this.#store.enter();
+    await this.#lifeline.beat();
     const { charges, running } = await this.journal.read();
     const late: Charge[] = [];
     if (charges.length > 0) {
@@ -263,8 +269,11 @@ class SliceLedger implements CoreLedger, HoldKeeper {
           ...{ cost: 0, shortfall: 0, status: "recovered", settledAt: this.#clock.now(), lines: [] },
         });
     }
+    const settled: Promise<void>[] = [];
     for (const charge of late)
-      await this.#settler.settle(await this.#chargeLate(await this.#purses.open(charge.accountId), charge));
+      settled.push(this.#settler.settle(await this.#chargeLate(await this.#purses.open(charge.accountId), charge)));
+    await this.#settler.flush();
+    await Promise.all(settled);
     if (adopted.length + charges.length + running.length > 0)
       this.#logger.warn(
         { slices: adopted.length, promised: charges.length, running: running.length },
@@ -272,17 +281,23 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       );
   }
 
-  sweepFromNowOn(): void {
-    this.#stopSweeping = this.#clock.after(SWEEP_MS, async () => {
+  workInBackground(): void {
+    const noting = repeat(this.#clock, NOTE_MS, this.#logger, "note running requests", async () => {
       for (const hold of this.#running.values()) hold.note();
-      await this.#purses.tidy().catch((error: unknown) => this.#logger.error({ error }, "purses could not be tidied"));
-      if (!this.#closing) this.sweepFromNowOn();
     });
+    const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
+      if (!(await this.#lifeline.beat())) this.#purses.loseAll();
+      await this.#purses.tidy();
+    });
+    this.#stopWork = () => {
+      noting();
+      tidying();
+    };
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    this.#stopSweeping();
+    this.#stopWork();
     await this.#settler.close();
     await this.#purses.close();
     await this.journal.close();

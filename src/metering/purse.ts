@@ -257,12 +257,13 @@ export class Purse {
     return ids;
   }
 
-  /** Takes out all slices, to be closed. Only of an idle purse. */
+  /** Takes out all slices, to be closed. What is held stays held, of whatever comes next. */
   takeAll(): string[] {
     const ids = [...this.#slices, ...this.#drained].map((slice) => slice.id);
     this.#slices = [];
     this.#drained = [];
     this.available = 0;
+    this.#dearest.clear();
     return ids;
   }
 

@@ -162,6 +162,14 @@ export class Purses {
     for (const id of sliceIds) this.#ended.add(id); // those that are this core's after all
   }
 
+  /** Forgets all slices, because they may no longer be this core's. */
+  loseAll(): void {
+    for (const purse of this.#purses.values()) {
+      for (const id of purse.takeAll()) this.#ended.add(id);
+      purse.stale = true;
+    }
+  }
+
   /** Closes what is used up, gives back what has expired or lies idle. */
   async tidy(): Promise<void> {
     const now = this.#clock.now();

@@ -70,11 +70,16 @@ export class Settler {
     });
   }
 
-  /** Commits what waits, without lingering. What a failing store does not take is left to the journal. */
-  async close(): Promise<void> {
-    this.#closing = true;
+  /** Commits what waits, without lingering. */
+  async flush(): Promise<void> {
     this.#start();
     await this.#run;
+  }
+
+  /** Commits what waits. What a failing store does not take is left to the journal. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.flush();
   }
 
   #start(): void {

@@ -7,7 +7,7 @@ import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
-import { lockSqlite, openSqlite, sqliteDialect } from "./sqlite.ts";
+import { lockFile, openSqlite, sqliteDialect } from "./sqlite.ts";
 
 /** The database: through the ORM, and bare for the statements that must be fast. */
 export type Storage = SqliteStorage | PostgresqlStorage;
@@ -49,7 +49,8 @@ export async function openStorage(url: string): Promise<Storage> {
 }
 
 async function openFile(path: string): Promise<SqliteStorage> {
-  const unlock = lockSqlite(path);
+  // Two cores on one file would each lend out the same money.
+  const unlock = path === ":memory:" ? () => {} : lockFile(path, "several cores need PostgreSQL");
   const database = openSqlite(path);
   const orm = await MikroORM.init({
     ...common("sqlite", sqliteMigrations),

@@ -15,20 +15,19 @@ export function openSqlite(path: string): DatabaseSync {
 }
 
 /**
- * Takes the file for this process alone: two cores on one file would each lend out the same money.
- * The lock is the operating system's, so it goes when the process does, however that ends.
+ * Takes a file for this process alone. The lock is the operating system's, so it goes when the process
+ * does, however that ends. Returns the function that gives it back.
  *
- * Returns the function that gives it back. Throws when another process has it.
+ * Throws when another process has it; the advice tells what to do then.
  */
-export function lockSqlite(path: string): () => void {
-  if (path === ":memory:") return () => {};
+export function lockFile(path: string, advice: string): () => void {
   mkdirSync(dirname(path), { recursive: true });
   const lock = new DatabaseSync(`${path}.lock`);
   try {
     lock.exec("begin exclusive");
   } catch (error) {
     lock.close();
-    throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`, { cause: error });
+    throw new Error(`${path} is in use by another tollgate process; ${advice}`, { cause: error });
   }
   return () => lock.close();
 }

@@ -226,7 +226,7 @@ describe.each(dialects)("%s", (dialect) => {
         expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
         await clock.until(hold.settle(tokens, "completed"));
         expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
-        await clock.advance(60_000);
+        await clock.pass(60_000);
         expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
       }
     });
@@ -275,7 +275,7 @@ describe.each(dialects)("%s", (dialect) => {
       const expiresAt = new Date(clock.now() + 60_000);
       await metering.funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7(), expiresAt });
       await clock.until(run(metering.ledger, request(account, { inputTokens: 10, outputTokens: 10 })));
-      await clock.advance(62_000);
+      await clock.pass(62_000);
       expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 10 }), never))).toBe(
         Reason.BALANCE_EXHAUSTED,
       );

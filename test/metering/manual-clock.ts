@@ -34,12 +34,20 @@ export class ManualClock implements Clock {
       const [next] = this.#timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at);
       if (next === undefined) break;
       this.#timers = this.#timers.filter((timer) => timer !== next);
-      this.#pass(next.at);
+      this.#move(next.at);
       next.callback();
       await settled();
     }
-    this.#pass(end);
+    this.#move(end);
     await settled();
+  }
+
+  /** Lets time pass second by second, so that work in the background keeps up on a real database. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 1000) {
+      await this.advance(Math.min(left, 1000));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 
   /** Lets time pass until a promise is settled. */
@@ -62,7 +70,7 @@ export class ManualClock implements Clock {
     this.#now += ms;
   }
 
-  #pass(to: number): void {
+  #move(to: number): void {
     const passed = Math.max(0, to - this.#monotonic);
     this.#monotonic += passed;
     this.#now += passed;

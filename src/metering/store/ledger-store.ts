@@ -1,5 +1,8 @@
 import type { Credit, PicoUsd } from "../interface.ts";
 
+/** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
+export const DEAD_AFTER_MS = 30_000;
+
 /** Part of a lot that this core may spend without asking. */
 export interface LeasedSlice {
   readonly id: string;

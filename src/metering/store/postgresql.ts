@@ -1,10 +1,16 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import type { Random } from "../../runtime/random.ts";
-import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "./ledger-store.ts";
+import {
+  type Charge,
+  DEAD_AFTER_MS,
+  type Lease,
+  type LeasedSlice,
+  type LeaseRequest,
+  type LedgerStore,
+  type SettleOutcome,
+} from "./ledger-store.ts";
 import * as sql from "./postgresql-statements.ts";
 
-/** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
-export const DEAD_AFTER_MS = 30_000;
 /** Lots that one account may lease from at once. */
 const LOTS = 8;
 /** A statement without an answer for this long has failed as far as we can tell. */

@@ -1,0 +1,180 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Random } from "../runtime/random.ts";
+import { lockFile } from "../storage/sqlite.ts";
+import type { Journal, JournalEntry, JournalRemains } from "./journal.ts";
+import { DiskFile, decode, encode, type JournalFile } from "./journal-file.ts";
+import type { Charge } from "./store/ledger-store.ts";
+
+/** How long a note may wait before it is written: a killed process loses no more than this. */
+const FLUSH_MS = 50;
+/** How long to wait before a disk that refused is tried again. */
+const RETRY_MS = 1000;
+/** A file this large is rewritten with what still counts. */
+const LARGE = 16 * 1024 * 1024;
+
+/** A journal with the name of the core whose it is. */
+export interface CoreJournal extends Journal {
+  readonly coreId: string;
+}
+
+/**
+ * Opens the journal in a directory that belongs to one core; who opens it is that core.
+ * Throws when another process has it.
+ */
+export function openJournal(
+  directory: string,
+  parts: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
+): CoreJournal {
+  mkdirSync(directory, { recursive: true });
+  const unlock = lockFile(join(directory, "journal"), "every core needs a data directory of its own");
+  try {
+    const coreId = readOrMake(join(directory, "core-id"), () => parts.random.uuid());
+    return new FileJournal(new DiskFile(join(directory, "journal")), { ...parts, coreId, unlock });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** A journal in a file. */
+export class FileJournal implements CoreJournal {
+  readonly coreId: string;
+  readonly #file: JournalFile;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #unlock: () => void;
+  readonly #notes = new Map<string, JournalEntry>();
+  readonly #promises = new Map<string, Charge>();
+  /** Requests whose newest note is not in the file. */
+  readonly #unwritten = new Set<string>();
+  /** Requests that the file speaks of. */
+  readonly #written = new Set<string>();
+  readonly #forgotten: string[] = [];
+  #healthy = true;
+  #syncing = 0;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(file: JournalFile, parts: { clock: Clock; logger: Logger; coreId: string; unlock: () => void }) {
+    this.coreId = parts.coreId;
+    this.#file = file;
+    this.#clock = parts.clock;
+    this.#logger = parts.logger;
+    this.#unlock = parts.unlock;
+    for (const record of decode(file.read())) {
+      if ("note" in record) this.#notes.set(record.note.requestId, record.note);
+      else if ("promise" in record) this.#promises.set(record.promise.requestId, record.promise);
+      else {
+        this.#notes.delete(record.forget);
+        this.#promises.delete(record.forget);
+      }
+    }
+    for (const requestId of [...this.#notes.keys(), ...this.#promises.keys()]) this.#written.add(requestId);
+    this.#rewrite();
+  }
+
+  get healthy(): boolean {
+    return this.#healthy;
+  }
+
+  async read(): Promise<JournalRemains> {
+    const running = [...this.#notes.values()].filter((entry) => !this.#promises.has(entry.requestId));
+    return { charges: [...this.#promises.values()], running };
+  }
+
+  note(entry: JournalEntry): void {
+    this.#notes.set(entry.requestId, entry);
+    this.#unwritten.add(entry.requestId);
+    this.#flushLater(FLUSH_MS);
+  }
+
+  forget(requestId: string): void {
+    this.#notes.delete(requestId);
+    this.#promises.delete(requestId);
+    this.#unwritten.delete(requestId);
+    if (!this.#written.delete(requestId)) return; // it came and went between two flushes
+    this.#forgotten.push(requestId);
+    this.#flushLater(FLUSH_MS);
+  }
+
+  async promise(charges: readonly Charge[]): Promise<boolean> {
+    if (!this.#flush(charges)) return false;
+    this.#syncing++;
+    try {
+      await this.#file.sync();
+      return true;
+    } catch (error) {
+      this.#refused(error);
+      return false;
+    } finally {
+      this.#syncing--;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopTimer?.();
+    this.#flush([]);
+    this.#file.close();
+    this.#unlock();
+  }
+
+  #flushLater(ms: number): void {
+    this.#stopTimer ??= this.#clock.after(ms, () => {
+      this.#stopTimer = undefined;
+      if (!this.#flush([])) this.#flushLater(RETRY_MS);
+    });
+  }
+
+  /** Writes what is not written yet, and promises. Returns whether the disk took it. */
+  #flush(promises: readonly Charge[]): boolean {
+    const noted = [...this.#unwritten].flatMap((requestId) => this.#notes.get(requestId) ?? []);
+    const text = [
+      ...noted.map((note) => encode({ note })),
+      ...this.#forgotten.map((forget) => encode({ forget })),
+      ...promises.map((promise) => encode({ promise })),
+    ].join("");
+    try {
+      this.#file.append(text);
+    } catch (error) {
+      this.#refused(error);
+      return false;
+    }
+    this.#healthy = true;
+    for (const promise of promises) this.#promises.set(promise.requestId, promise);
+    for (const { requestId } of [...noted, ...promises]) this.#written.add(requestId);
+    this.#unwritten.clear();
+    this.#forgotten.length = 0;
+    if (this.#file.size > LARGE && this.#syncing === 0) this.#rewrite();
+    return true;
+  }
+
+  #rewrite(): void {
+    const notes = [...this.#notes.values()].filter(({ requestId }) => this.#written.has(requestId));
+    const promises = [...this.#promises.values()];
+    try {
+      this.#file.replace(
+        [...notes.map((note) => encode({ note })), ...promises.map((promise) => encode({ promise }))].join(""),
+      );
+    } catch (error) {
+      this.#refused(error);
+    }
+  }
+
+  #refused(error: unknown): void {
+    if (this.#healthy) this.#logger.error({ error }, "the journal cannot be written; no new requests until it can");
+    this.#healthy = false;
+    this.#flushLater(RETRY_MS);
+  }
+}
+
+function readOrMake(path: string, make: () => string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    const made = make();
+    writeFileSync(path, `${made}\n`);
+    return made;
+  }
+}

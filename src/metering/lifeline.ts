@@ -1,0 +1,49 @@
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { DEAD_AFTER_MS, type LedgerStore } from "./store/ledger-store.ts";
+
+/** How often the heart beats. */
+const BEAT_MS = 5000;
+/** How long before others may take this core for dead it stops believing in its slices. */
+const MARGIN_MS = 5000;
+
+/**
+ * Keeps this core's slices its own where cores share a store, and cleans up after cores that died.
+ * The time that a beat is good for is counted from before it was sent, by the monotonic clock, so
+ * neither a slow network nor a turned clock can make it seem longer than the store thinks it is.
+ */
+export class Lifeline {
+  readonly #store: LedgerStore;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #lastBeat = Number.NEGATIVE_INFINITY;
+  #lastTry = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: { store: LedgerStore; clock: Clock; logger: Logger }) {
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    this.#logger = parts.logger;
+  }
+
+  /** Whether this core's slices are surely its own. */
+  get holds(): boolean {
+    return !this.#store.shared || this.#clock.monotonic() - this.#lastBeat < DEAD_AFTER_MS - MARGIN_MS;
+  }
+
+  /** Beats when it is time. Returns false when the slices may have been lost since the last beat. */
+  async beat(): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    const held = this.holds;
+    if (!this.#store.shared || (held && now - this.#lastTry < BEAT_MS)) return true;
+    this.#lastTry = now;
+    try {
+      await this.#store.heartbeat();
+      this.#lastBeat = now;
+      const reaped = await this.#store.reap();
+      if (reaped > 0) this.#logger.warn({ slices: reaped }, "gave back what dead cores had leased");
+    } catch (error) {
+      this.#logger.error({ error }, "this core could not say that it is alive");
+    }
+    return held;
+  }
+}

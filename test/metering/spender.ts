@@ -1,0 +1,43 @@
+// A core that spends as fast as it can until it is killed. Arguments: storage URL, data directory, account, log.
+// The log gets a line for each step of a request, written before anything else happens:
+//   counted ID OUTPUT  the engine has counted so much     settled ID OUTPUT  the charge was acknowledged
+import { appendFileSync } from "node:fs";
+import { openJournal } from "../../src/metering/file-journal.ts";
+import { createLedger } from "../../src/metering/ledger.ts";
+import { createPrices } from "../../src/metering/prices.ts";
+import { createLedgerStore } from "../../src/metering/store/create.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import { openStorage } from "../../src/storage/orm.ts";
+import { MODEL, models, never, request } from "./fixture.ts";
+
+const [url = "", directory = "", account = "", log = ""] = process.argv.slice(2);
+const parts = { clock: systemClock, random: systemRandom };
+const say = (_fields: object, message: string) => console.error(message);
+const logger = { debug() {}, info: say, warn: say, error: say };
+const storage = await openStorage(url);
+const prices = await createPrices({ storage, ...parts, models: models() });
+const journal = openJournal(directory, { ...parts, logger });
+const store = createLedgerStore(storage, systemRandom, journal.coreId);
+const ledger = await createLedger({ store, prices, journal, clock: systemClock, logger });
+console.log("ready");
+
+async function stream(length: number): Promise<void> {
+  const wanted = request(account, { inputTokens: 100, outputTokens: 20_000 }, { model: MODEL });
+  const hold = await ledger.hold(wanted, never);
+  let outputTokens = 0;
+  for (; outputTokens < length; outputTokens += 50) {
+    appendFileSync(log, `counted ${wanted.requestId} ${outputTokens}\n`);
+    hold.progress({ inputTokens: 90, outputTokens });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await hold.settle({ inputTokens: 90, outputTokens }, "completed");
+  appendFileSync(log, `settled ${wanted.requestId} ${outputTokens}\n`);
+}
+
+const stay = setInterval(() => {}, 1000); // the ledger's own timers do not keep a process alive
+const streams = Array.from({ length: 8 }, async (_, at) => {
+  for (;;) await stream(100 + at * 200);
+});
+await Promise.all(streams);
+clearInterval(stay);
