@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { type Outcome, runHere } from "./run.ts";
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UUID = /^[0-9a-f-]{36}$/;
+const MODEL = "tollgate-sim/plain";
+
+let site: Site;
+let service: Tollgate;
+beforeAll(async () => {
+  site = await createSite();
+  const free_tier = { grant_usd: "0.5", rpm: 20 };
+  service = await startTollgate(site, "serve", "--config", await site.configure({ ...freePorts, free_tier }));
+}, 60_000);
+afterAll(async () => {
+  expect(await service.stop()).toBe(0);
+  await site.remove();
+});
+
+const here = (...args: string[]) => runHere([...args, "--core", service.addresses.grpc ?? ""], site.env);
+
+/** The JSON of a command that must succeed. */
+async function json(...args: string[]) {
+  const { code, output, notes } = await here(...args, "--json");
+  expect({ code, notes }).toEqual({ code: 0, notes: "" });
+  return JSON.parse(output);
+}
+
+async function refusal(...args: string[]): Promise<Outcome> {
+  const outcome = await here(...args, "--json");
+  expect({ code: outcome.code, output: outcome.output }).toEqual({ code: 1, output: "" });
+  return outcome;
+}
+
+async function newAccount(...options: string[]): Promise<string> {
+  return (await json("accounts", "create", ...options)).id;
+}
+
+/** Asks for an answer and returns the status, the request's id and the body. */
+async function chat(key: string, model = MODEL) {
+  const response = await fetch(`${service.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], max_tokens: 5 }),
+  });
+  return {
+    status: response.status,
+    id: response.headers.get("x-request-id") ?? "",
+    body: (await response.json()) as { usage: { prompt_tokens: number; completion_tokens: number } },
+  };
+}
+
+test("an account is created with the free tier's grant, shown and listed", async () => {
+  const id = await newAccount("--name", "Ada", "--max-keys", "2");
+  const shown = await json("accounts", "show", id);
+  expect(shown).toEqual({
+    id,
+    name: "Ada",
+    created_at: expect.stringMatching(ISO),
+    balance_usd: "0.50",
+    held_usd: "0.00",
+    debt_usd: "0.00",
+    paid_total_usd: "0.00",
+    free_only: true,
+    max_keys: 2,
+    lots: [
+      {
+        id: expect.stringMatching(UUID),
+        kind: "free",
+        granted_usd: "0.50",
+        remaining_usd: "0.50",
+        price_version: expect.any(String),
+        created_at: expect.stringMatching(ISO),
+        expires_at: null,
+      },
+    ],
+  });
+  expect(await json("accounts", "list")).toContainEqual(shown);
+  expect(await json("accounts", "update", id, "--name", "Ada L.", "--max-keys", "3")).toMatchObject({ max_keys: 3 });
+  expect((await here("accounts", "show", id)).output).toContain("Ada L.");
+});
+
+test("money comes in once per reference, and unspent paid money goes back", async () => {
+  const id = await newAccount();
+  const paid = await json("accounts", "top-up", id, "--usd", "10.25", "--ref", "pay-1");
+  expect(paid).toEqual({ id, lot_id: expect.stringMatching(UUID), balance_usd: "10.75" });
+  expect(await json("accounts", "top-up", id, "--usd", "10.25", "--ref", "pay-1")).toEqual(paid);
+  expect((await refusal("accounts", "top-up", id, "--usd", "10.26", "--ref", "pay-1")).notes).toMatch(/^tollgate: ./);
+  expect((await refusal("accounts", "top-up", id, "--usd", "1", "--ref", "pay-2")).notes).toMatch(/minimum/);
+
+  const gift = await json("accounts", "grant", id, "--usd", "1", "--ref", "gift", "--expires", "2099-01-01");
+  expect(gift.balance_usd).toBe("11.75");
+  const refunded = await json("accounts", "refund", id, "--usd", "0.25", "--ref", "back");
+  expect(refunded).toEqual({ id, lot_id: paid.lot_id, balance_usd: "11.50" });
+  await refusal("accounts", "refund", id, "--usd", "10.01", "--ref", "back-2");
+
+  const { lots, free_only, paid_total_usd } = await json("accounts", "show", id);
+  expect({ free_only, paid_total_usd }).toEqual({ free_only: false, paid_total_usd: "10.00" });
+  expect(lots.map((lot: { kind: string }) => lot.kind)).toEqual(["free", "grant", "paid"]);
+  expect(lots[1].expires_at).toBe("2099-01-01T00:00:00.000Z");
+});
+
+test("keys are created, limited, rotated and revoked", async () => {
+  const account = await newAccount("--max-keys", "1");
+  const made = await json("keys", "create", account, "--name", "laptop", "--rpm", "7");
+  expect(made).toEqual({ id: expect.stringMatching(UUID), key: expect.stringMatching(/^tg-[0-9A-Za-z]{49}$/) });
+  expect((await refusal("keys", "create", account)).notes).toContain("at most 1");
+
+  expect(await json("keys", "set-rpm", made.id, "9")).toMatchObject({ id: made.id, rpm: 9 });
+  expect(await json("keys", "set-rpm", made.id, "none")).toMatchObject({ rpm: null });
+  const next = await json("keys", "rotate", made.id, "--overlap", "1h");
+  expect((await chat(made.key)).status).toBe(200);
+  expect((await chat(next.key)).status).toBe(200);
+  expect((await refusal("keys", "rotate", made.id)).notes).toContain("already been rotated");
+
+  const last = await json("keys", "rotate", next.id, "--overlap", "0s");
+  expect((await chat(next.key)).status).toBe(401);
+  expect(await json("keys", "revoke", last.id)).toMatchObject({ id: last.id });
+  expect((await chat(last.key)).status).toBe(401);
+
+  const keys = await json("keys", "list", account);
+  expect(keys.map((key: { id: string }) => key.id)).toEqual([made.id, next.id, last.id]);
+  expect(keys[0]).toEqual({
+    id: made.id,
+    name: "laptop",
+    prefix: made.key.slice(0, 7),
+    last4: made.key.slice(-4),
+    rpm: null,
+    created_at: expect.stringMatching(ISO),
+    expires_at: expect.stringMatching(ISO),
+    revoked_at: null,
+    last_used_at: null,
+  });
+  expect(keys[2].revoked_at).toMatch(ISO);
+  const shown = await here("keys", "create", await newAccount());
+  expect(shown.notes).toBe("The key is shown only now: it is not stored.");
+});
+
+test("a request has a receipt whose lines add up, and shows in the usage", async () => {
+  const account = await newAccount();
+  const key = await json("keys", "create", account);
+  const { id, status, body } = await chat(key.key);
+  expect(status).toBe(200);
+  const receipt = await json("receipt", id);
+  const tokens = { input_tokens: body.usage.prompt_tokens, output_tokens: body.usage.completion_tokens };
+  expect(receipt).toMatchObject({ request_id: id, account_id: account, key_id: key.id, model: MODEL, ...tokens });
+  expect(receipt).toMatchObject({ status: "completed", shortfall_usd: "0.00", settled_at: expect.stringMatching(ISO) });
+  expect(receipt.lines).toEqual([
+    {
+      lot_id: expect.stringMatching(UUID),
+      ...tokens,
+      input_usd_per_million: "0.20",
+      output_usd_per_million: "0.25",
+      cost_usd: receipt.cost_usd,
+    },
+  ]);
+  const cost = tokens.input_tokens * 200_000 + tokens.output_tokens * 250_000;
+  expect(Number(receipt.cost_usd)).toBeCloseTo(cost / 1e12, 12);
+
+  const sums = { requests: 1, ...tokens, cost_usd: receipt.cost_usd };
+  expect(await json("usage", "--account", account)).toEqual([
+    { account_id: account, key_id: key.id, model: MODEL, ...sums },
+  ]);
+  const day = receipt.settled_at.slice(0, 10);
+  expect(await json("usage", "--account", account, "--by", "day", "--from", day)).toEqual([
+    { account_id: account, day, ...sums },
+  ]);
+  expect(await json("usage", "--account", account, "--to", "2020-01-01")).toEqual([]);
+  expect((await refusal("receipt", "req_unknown")).notes).toContain("no receipt");
+});
+
+test("the books add up", async () => {
+  const proof = await json("reconcile");
+  expect(proof).toMatchObject({ ok: true, findings: [], debt_usd: "0.00", granted_usd: expect.any(String) });
+  expect(proof.accounts).toBeGreaterThan(0);
+});
+
+test("prices are listed, set, pinned and let go, and their history is kept", async () => {
+  const before = (await json("prices", "list")).find((price: { model: string }) => price.model === MODEL);
+  expect(before).toEqual({
+    model: MODEL,
+    input: "0.20",
+    output: "0.25",
+    base_input: "0.20",
+    base_output: "0.25",
+    pinned: false,
+    version: expect.any(String),
+    since: expect.stringMatching(ISO),
+  });
+  expect(await json("prices", "set", MODEL, "--input", "0.3", "--output", "0.4")).toMatchObject({
+    input: "0.30",
+    output: "0.40",
+  });
+  expect(await json("prices", "set", MODEL, "--input", "0.35")).toMatchObject({ input: "0.35", base_output: "0.40" });
+  expect(await json("prices", "pin", MODEL, "--output", "0.5")).toMatchObject({
+    input: "0.35",
+    output: "0.50",
+    pinned: true,
+  });
+  expect(await json("prices", "unpin", MODEL)).toMatchObject({ pinned: false });
+  const history = await json("prices", "history", MODEL);
+  expect(history.map((price: { input: string }) => price.input).at(-1)).toBe("0.20");
+  expect(history.length).toBeGreaterThanOrEqual(4);
+  await refusal("prices", "set", "no-such-model", "--input", "1");
+});
+
+test("servers are listed, drained and resumed", async () => {
+  const servers = await json("servers", "list");
+  const server = servers.find((one: { model: string }) => one.model === MODEL);
+  expect(server).toMatchObject({
+    url: expect.stringMatching(/^http:/),
+    engine: "simulator",
+    state: "healthy",
+    breaker: "closed",
+  });
+  expect(server).toMatchObject({ in_flight: 0, capacity: 256 });
+  expect(await json("servers", "drain", server.id)).toMatchObject({ id: server.id, state: "draining" });
+  expect(await json("servers", "resume", server.id)).toMatchObject({ id: server.id, state: "healthy" });
+  await refusal("servers", "drain", "nowhere");
+});
+
+test("unknown ids and a wrong token are told apart", async () => {
+  expect((await refusal("accounts", "show", "nobody")).notes).toBe("tollgate: There is no such account.");
+  expect((await refusal("keys", "revoke", "none")).notes).toBe("tollgate: There is no such key.");
+  const stranger = await runHere(["accounts", "list", "--core", service.addresses.grpc ?? ""], {
+    TOLLGATE_OPERATOR_TOKEN: "x",
+  });
+  expect(stranger.code).toBe(1);
+  expect(stranger.notes).toContain("refuses the operator token");
+});
+
+test("the program itself prints one JSON document, or the reason on standard error", async () => {
+  const { stdout, stderr } = await runTollgate(
+    site,
+    "accounts",
+    "list",
+    "--core",
+    service.addresses.grpc ?? "",
+    "--json",
+  );
+  expect(JSON.parse(stdout).length).toBeGreaterThan(0);
+  expect(stderr).toBe("");
+  await expect(
+    runTollgate(site, "accounts", "show", "nobody", "--core", service.addresses.grpc ?? ""),
+  ).rejects.toMatchObject({ code: 1, stdout: "", stderr: "tollgate: There is no such account.\n" });
+});

@@ -1,0 +1,116 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { freePort } from "../../scripts/test-services/free-port.ts";
+import { startRedis } from "../../scripts/test-services/redis.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { runHere } from "./run.ts";
+
+let folder: string;
+let simulator: Simulator;
+let postgresql: PostgresqlServer;
+let redis: Awaited<ReturnType<typeof startRedis>>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tollgate-check-"));
+  simulator = await startSimulator({ models: ["writer", { id: "embedder", kind: "embedding" }], speed: 0 });
+  [postgresql, redis] = await Promise.all([startPostgresql(), startRedis()]);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([simulator.close(), postgresql.stop(), redis.stop()]);
+  await rm(folder, { recursive: true });
+});
+
+const free = { http: "127.0.0.1:0", grpc: "127.0.0.1:0", connect: "127.0.0.1:0", admin: "127.0.0.1:0" };
+const secrets = { TOLLGATE_OPERATOR_TOKEN: "a token that is long enough", TOLLGATE_KEY_PEPPER: "pepper" };
+
+interface Finding {
+  readonly part: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Checks a configuration; JSON is YAML. */
+async function check(config: object, environment: Record<string, string> = {}) {
+  const file = join(folder, "tollgate.yaml");
+  await writeFile(file, JSON.stringify({ listen: free, ...config }));
+  const data = { TOLLGATE_DATA_DIR: join(folder, "data") };
+  const { code, output, notes } = await runHere(["check", "--config", file, "--json"], { ...data, ...environment });
+  const findings = JSON.parse(output) as Finding[];
+  const of = (part: string) => findings.find((finding) => finding.part.startsWith(part));
+  return { code, notes, findings, of };
+}
+
+const served = (facts: object, model: object = {}) => ({
+  models: [{ id: "writer", servers: [{ url: simulator.url, ...facts }], ...model }],
+});
+
+test("a configuration whose parts all answer is fine, and nothing is changed", async () => {
+  const config = { ...served({}), rate_limits: { url: redis.url } };
+  const environment = { ...secrets, TOLLGATE_STORAGE_URL: await postgresql.createDatabase() };
+  const { code, notes, findings, of } = await check(config, environment);
+  expect({ code, notes }).toEqual({ code: 0, notes: "" });
+  expect(findings.filter((finding) => finding.status !== "ok")).toEqual([]);
+  expect(of("storage")?.message).toMatch(/^PostgreSQL at .*, version \d+/);
+  expect(of("rate limits")?.message).toMatch(/runs scripts$/);
+  expect(of("server")?.message).toBe("vllm is healthy and serves writer");
+  expect(await readdir(folder)).toEqual(["tollgate.yaml"]);
+});
+
+test("an embedded service needs nothing", async () => {
+  const { code, of } = await check({});
+  expect(code).toBe(0);
+  expect(of("storage")).toMatchObject({ status: "ok", message: expect.stringContaining("tollgate.db will be made") });
+  expect(of("operator token")).toMatchObject({ status: "ok", message: "will be made on first start" });
+  expect(of("models")?.status).toBe("warning");
+});
+
+test("what cannot be reached is named with a way to mend it", async () => {
+  const port = await freePort();
+  const config = {
+    storage: { url: `postgresql://u:secret@127.0.0.1:${port}/x` },
+    rate_limits: { url: `redis://127.0.0.1:${port}` },
+    models: [{ id: "writer", servers: [{ url: `http://127.0.0.1:${port}` }] }],
+  };
+  const { code, notes, findings, of } = await check(config, secrets);
+  expect({ code, notes }).toEqual({ code: 1, notes: `tollgate: 3 of ${findings.length} parts have to be mended` });
+  for (const part of ["storage", "rate limits", "server"]) {
+    expect(of(part)).toMatchObject({
+      status: "wrong",
+      message: expect.stringMatching(/ECONNREFUSED.*: check that it runs/),
+    });
+  }
+  expect(of("configuration")).toMatchObject({ status: "warning", message: expect.stringContaining("password") });
+  expect(JSON.stringify(findings)).not.toContain("secret");
+});
+
+test.each([
+  [{ model: "reader" }, {}, "does not serve reader, only writer, embedder: set model: of this server to one of these"],
+  [{}, { context_length: 100_000 }, "takes 32768 tokens, fewer than context_length 100000"],
+  [{ model: "embedder" }, { kind: "embedding", dimensions: 768 }, "answers vectors of 1024 dimensions, not 768"],
+])("a server that serves something else (%j, %j) is told", async (server, model, message) => {
+  const { code, of } = await check(served(server, model));
+  expect(code).toBe(1);
+  expect(of("server")?.message).toContain(message);
+});
+
+test("a taken port is a warning: a running service may have it", async () => {
+  const port = await freePort();
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(port, "127.0.0.1", resolve));
+  const { code, of } = await check({ listen: { ...free, http: `127.0.0.1:${port}` } });
+  await new Promise((resolve) => taken.close(resolve));
+  expect(code).toBe(0);
+  expect(of("listen.http")).toMatchObject({ status: "warning", message: expect.stringContaining("is taken") });
+});
+
+test("a database that is none is refused", async () => {
+  const path = join(folder, "not.db");
+  await writeFile(path, "this is a text, and a long enough one to be looked at as a database header".repeat(10));
+  const { code, of } = await check({ storage: { url: `sqlite:${path}` } });
+  await rm(path);
+  expect(code).toBe(1);
+  expect(of("storage")).toMatchObject({ status: "wrong", message: expect.stringContaining("not a database") });
+});

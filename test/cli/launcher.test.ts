@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "@jest/globals";
+import { createSite, freePorts } from "../support/tollgate.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const launcher = fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
+/** Makes Node.js say that it is an old one. */
+const PRETEND_OLD = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.0.0"})`;
+const SIM = ["sim", "--port", "0", "--log", "json"];
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+});
+
+/** Starts a service in one of the ways that people do and waits until it answers. */
+async function start(command: string, args: readonly string[], env = process.env) {
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  const errors: string[] = [];
+  child.stderr.on("data", (data: Buffer) => errors.push(data.toString()));
+  const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      if (line.includes('"msg":"tollgate ready"')) resolve((JSON.parse(line) as { http: string }).http);
+    });
+    exited.then(([code]) => reject(new Error(`ended with ${code}: ${errors.join("")}`)));
+  });
+  expect(await answers(address)).toBe(true);
+  return { child, exited, address };
+}
+
+async function answers(address: string): Promise<boolean> {
+  return fetch(`http://${address}/v1/models`).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+/** Waits until nothing answers any more, however busy the machine is. */
+async function untilGone(address: string): Promise<void> {
+  while (await answers(address)) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+const old = [process.execPath, ["--import", PRETEND_OLD, launcher, ...SIM]] as const;
+
+test.each([
+  ["the program itself", process.execPath, [launcher, ...SIM]],
+  ["the program on an old Node.js", ...old],
+])("%s ends with 0 on SIGTERM", async (_, command, args) => {
+  const { child, exited, address } = await start(command, args);
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  expect(await answers(address)).toBe(false);
+});
+
+test.each([
+  ["the launcher is killed", ...old, "SIGKILL"],
+  ["npx is asked to end", "npx", ["tollgate", ...SIM], "SIGTERM"],
+  ["npx is killed", "npx", ["tollgate", ...SIM], "SIGKILL"],
+] as const)(
+  "the service ends when %s",
+  async (_, command, args, signal) => {
+    const { child, exited, address } = await start(command, args);
+    child.kill(signal);
+    await exited;
+    await untilGone(address);
+  },
+  60_000,
+);
+
+test("npm start ends with 0 on SIGTERM", async () => {
+  const site = await createSite();
+  const config = await site.configure(freePorts);
+  const args = ["start", "--silent", "--", "--config", config, "--log", "json"];
+  const { child, exited, address } = await start("npm", args, site.env);
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  expect(await answers(address)).toBe(false);
+  await site.remove();
+}, 60_000);
+
+test("an old Node.js hands the exit code on", async () => {
+  const child = spawn(process.execPath, ["--import", PRETEND_OLD, launcher, "nonsense"], { stdio: "ignore" });
+  expect((await once(child, "exit"))[0]).toBe(1);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "@jest/globals";
+import { runHere } from "./run.ts";
+
+test.each([
+  [["acounts"], "unknown command 'acounts'\n(Did you mean accounts?)"],
+  [["accounts", "show"], "missing required argument 'account'"],
+  [["accounts", "top-up", "a", "--usd", "5"], "required option '--ref <reference>' not specified"],
+  [["accounts", "top-up", "a", "--usd", "0", "--ref", "r"], "above 0 and below 9007"],
+  [["keys", "set-rpm", "k", "fast"], 'a whole number above 0, or "none"'],
+  [["keys", "rotate", "k", "--overlap", "soon"], "such as 90s, 30m, 24h or 7d"],
+  [["usage", "--by", "week"], "some of account, key, model, day"],
+  [["core"], "required option '--config <file>' not specified"],
+  [["facade"], "required option '--core <target>' not specified"],
+  [["serve", "--log", "xml"], "Allowed choices are json, pretty"],
+  [["sim", "--models", "a=clever"], "clever is none of plain, always, default_off"],
+])("%j is refused with a reason", async (args, reason) => {
+  const { code, output, notes } = await runHere(args);
+  expect(code).not.toBe(0);
+  expect(output).toBe("");
+  expect(notes).toContain(reason);
+});
+
+test("help names every command", async () => {
+  const { code, output } = await runHere(["--help"]);
+  expect(code).toBe(0);
+  const commands = "serve core facade sim check accounts keys prices usage receipt reconcile servers";
+  for (const command of commands.split(" ")) expect(output).toMatch(new RegExp(`^  ${command} `, "m"));
+});
+
+test("without an operator token it says where it looked", async () => {
+  const { code, notes } = await runHere(["accounts", "list"], { TOLLGATE_DATA_DIR: "/nonexistent" });
+  expect(code).toBe(1);
+  expect(notes).toContain("no operator token: set TOLLGATE_OPERATOR_TOKEN");
+  expect(notes).toContain("/nonexistent/operator-token");
+});
+
+test("without a core it says so", async () => {
+  const { code, notes } = await runHere(["accounts", "list", "--core", "127.0.0.1:1"], {
+    TOLLGATE_OPERATOR_TOKEN: "t",
+  });
+  expect(code).toBe(1);
+  expect(notes).toBe(
+    "tollgate: no core answers at 127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1): start one, or name it with --core",
+  );
+});
+
+test("a configuration that is wrong is refused with its lines", async () => {
+  const { code, notes } = await runHere(["core", "--config", "/nonexistent.yaml"]);
+  expect(code).toBe(1);
+  expect(notes).toBe("tollgate: /nonexistent.yaml: cannot be read: ENOENT");
+});
