@@ -1,8 +1,14 @@
 import type { FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
 import type { Engine } from "./interface.ts";
+import { llamaCpp } from "./llama-cpp/dialect.ts";
 import { LlamaCppEngine } from "./llama-cpp-native/engine.ts";
+import { OllamaEngine } from "./ollama/engine.ts";
+import { openai } from "./openai/dialect.ts";
 import { OpenAiHttpEngine } from "./openai-http/engine.ts";
 import type { EngineSettings } from "./settings.ts";
+import { sglang } from "./sglang/dialect.ts";
+import { TeiEngine } from "./tei/engine.ts";
+import { trtllm } from "./trtllm/dialect.ts";
 import { vllm } from "./vllm/dialect.ts";
 
 /** Connections beyond a server's capacity, for health, metrics and counting while it is full. */
@@ -29,6 +35,18 @@ export function createEngine(server: ServerConfig, model: ModelConfig, fleet: Fl
     case "vllm":
     case "simulator": // speaks vLLM's dialect
       return new OpenAiHttpEngine(server.url, vllm, settings);
+    case "sglang":
+      return new OpenAiHttpEngine(server.url, sglang, settings);
+    case "llama.cpp":
+      return new OpenAiHttpEngine(server.url, llamaCpp, settings);
+    case "trtllm":
+      return new OpenAiHttpEngine(server.url, trtllm, settings);
+    case "openai":
+      return new OpenAiHttpEngine(server.url, openai, settings);
+    case "ollama":
+      return new OllamaEngine(server.url, settings);
+    case "tei":
+      return new TeiEngine(server.url, settings);
     default:
       throw new Error(`no adapter for engine ${server.engine}`);
   }

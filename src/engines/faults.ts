@@ -35,6 +35,12 @@ export function engineRefused(what: string): ConnectError {
   );
 }
 
+/** Whether a call was refused in a way that no repetition changes. */
+export function isRefusal(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof EngineFault && !cause.transient;
+}
+
 /** What is known of a prompt that does not fit: tokens; undefined where the engine did not tell. */
 export interface Overflow {
   readonly limit?: number | undefined;

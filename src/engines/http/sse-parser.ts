@@ -1,43 +1,30 @@
-const LF = 0x0a;
-const CR = 0x0d;
+import { LineSplitter } from "./line-splitter.ts";
+
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** No engine sends a longer line; a server that never ends one must not fill the memory. */
-const longestLine = 16 * 1024 * 1024;
-
 /**
- * Reads server-sent events out of the pieces that a socket brings. Works on bytes, so that a piece may
- * end within a character, a line or an event. Only `data` is of interest to us: comments, which some
- * engines send to keep the connection open, and the other fields are skipped.
+ * Reads server-sent events out of the pieces that a socket brings. Only `data` is of interest to us:
+ * comments, which some engines send to keep the connection open, and the other fields are skipped.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export class SseParser {
   readonly #onData: (data: string) => void;
-  #rest: Buffer | undefined;
+  readonly #lines = new LineSplitter((bytes, start, end) => this.#line(bytes, start, end));
   #data: string | undefined;
 
   constructor(onData: (data: string) => void) {
     this.#onData = onData;
   }
 
-  /** Takes the next piece. Throws when a line passes all bounds. */
+  /** Takes the next piece, which may end anywhere. Throws when a line passes all bounds. */
   push(piece: Buffer): void {
-    const bytes = this.#rest === undefined ? piece : Buffer.concat([this.#rest, piece]);
-    let start = 0;
-    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      this.#line(bytes, start, end > start && bytes[end - 1] === CR ? end - 1 : end);
-      start = end + 1;
-    }
-    this.#rest = start < bytes.length ? bytes.subarray(start) : undefined;
-    if (bytes.length - start > longestLine) throw new Error("an event of the stream is too long");
+    this.#lines.push(piece);
   }
 
   /** The stream is over: an event that lacks its closing blank line counts all the same. */
   end(): void {
-    const rest = this.#rest;
-    this.#rest = undefined;
-    if (rest !== undefined) this.#line(rest, 0, rest.length);
+    this.#lines.end();
     this.#dispatch();
   }
 

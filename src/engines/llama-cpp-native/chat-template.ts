@@ -2,6 +2,8 @@ import type { Conversation, Message } from "#gen/inference/v1/conversation_pb.js
 import { Role } from "#gen/inference/v1/conversation_pb.js";
 import { engineRefused } from "../faults.ts";
 import type { EngineThinking } from "../interface.ts";
+import { argumentsOf } from "../prompt/call-arguments.ts";
+import { parametersOf } from "../prompt/tool-parameters.ts";
 import { turnsOf } from "../prompt/turns.ts";
 import type { Template } from "./binding.ts";
 
@@ -64,20 +66,13 @@ function messageOf(message: Message) {
         id,
         type: "function",
         // Templates walk through the arguments, so they get the object and not its text.
-        function: { name, arguments: objectOf(argumentsJson) },
+        function: { name, arguments: argumentsOf(argumentsJson) },
       })),
     }),
   };
 }
 
-function toolOf({ name, description, parametersJson }: Conversation["tools"][number]) {
-  return { type: "function", function: { name, description, parameters: objectOf(parametersJson) } };
-}
-
-function objectOf(json: string): unknown {
-  try {
-    return JSON.parse(json || "{}");
-  } catch {
-    return {}; // the model wrote it, and nothing better can be made of it
-  }
+function toolOf(tool: Conversation["tools"][number], index: number) {
+  const { name, description } = tool;
+  return { type: "function", function: { name, description, parameters: parametersOf(tool, index) } };
 }

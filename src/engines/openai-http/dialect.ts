@@ -15,6 +15,8 @@ export interface Dialect {
   readonly reasoningField?: "reasoning" | "reasoning_content";
   /** The `top_k` that stands for all candidates. Undefined: the engine does not take `top_k`. */
   readonly topKAll?: number;
+  /** Whether chunks carry a running count. Where they do not, an answer that breaks off is bounded from below. */
+  readonly countsAsItGoes: boolean;
   /** Fields that shape the prompt: the thinking switch, and the continuation of a last assistant turn. */
   readonly promptFields: (request: ThinkingRequest, continued: boolean) => Fields;
   /** Other fields that this engine alone takes: running usage, cache salt. */
@@ -24,7 +26,7 @@ export interface Dialect {
   /** Answers 200 when the engine can take work. */
   readonly healthPath: string;
   /** Counts a prompt's tokens. Undefined: the engine cannot tell. */
-  readonly tokenize?: Tokenize;
+  readonly tokenize?: (prompt: Fields) => TokenizeCall;
   /** The Prometheus metrics that tell the load. Undefined: it has none. */
   readonly metrics?: { readonly path: string; readonly names: MetricNames };
   /** The most inputs of one embeddings call. */
@@ -32,13 +34,15 @@ export interface Dialect {
 }
 
 /** The part of a request that says how to think. */
-export type ThinkingRequest = Pick<EngineRequest, "thinking" | "recipe">;
+export type ThinkingRequest = Pick<EngineRequest, "model" | "thinking" | "recipe">;
 
-/** How an engine counts tokens. */
-export interface Tokenize {
+/**
+ * A call that counts the tokens of a prompt. The prompt comes as a generation sends it: `model`, and
+ * `prompt` or `messages` and what shapes them.
+ */
+export interface TokenizeCall {
   readonly path: string;
-  /** Makes the body of the prompt as a generation sends it: `model`, and `prompt` or `messages` and what shapes them. */
-  readonly body: (prompt: Fields) => Fields;
+  readonly body: Fields;
   /** The field of the answer that holds the count, or the list of tokens. */
   readonly field: string;
 }

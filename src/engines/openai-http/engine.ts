@@ -1,8 +1,9 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../errors.ts";
-import { splitterFor } from "../answer/splitter-for.ts";
-import { engineFailed, inputTooLong } from "../faults.ts";
+import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
+import { inputTooLong, isRefusal } from "../faults.ts";
 import { HttpConnection, type HttpRequest } from "../http/connection.ts";
+import { callJson } from "../http/json-call.ts";
 import { openStream } from "../http/stream.ts";
 import type {
   Engine,
@@ -26,23 +27,23 @@ export class OpenAiHttpEngine implements Engine {
   readonly #connection: HttpConnection;
   readonly #dialect: Dialect;
   readonly #settings: EngineSettings;
-  readonly #where: string;
-  /** Whether the engine was seen to send reasoning apart: then its text never opens inside a block. */
-  #sendsReasoning = false;
+  readonly #traits: EngineTraits;
 
   constructor(url: string, dialect: Dialect, settings: EngineSettings) {
     this.#connection = new HttpConnection(url, settings);
     this.#dialect = dialect;
     this.#settings = settings;
-    this.#where = `${dialect.engine} at ${this.#connection.origin}`;
+    this.#traits = {
+      where: `${dialect.engine} at ${this.#connection.origin}`,
+      countsAsItGoes: dialect.countsAsItGoes,
+      sendsReasoning: false,
+    };
   }
 
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
-    const splitter = splitterFor(request, this.#sendsReasoning);
-    const reader = new ChunkReader(this.#where, request, this.#dialect, splitter, () => {
-      this.#sendsReasoning = true;
-    });
+    const answer = new AnswerBuilder(request, this.#traits);
+    const reader = new ChunkReader(this.#traits.where, this.#dialect, answer);
     return openStream(this.#connection, { path, body, headers: { "x-request-id": request.requestId } }, reader, signal);
   }
 
@@ -61,13 +62,18 @@ export class OpenAiHttpEngine implements Engine {
     request: Pick<EngineRequest, "model" | "prompt" | "thinking" | "recipe">,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const { tokenize } = this.#dialect;
-    if (tokenize === undefined) return undefined;
-    const body = tokenize.body(promptFields(request, this.#dialect, this.#settings.systemAnywhere));
-    const answer = await this.#call({ path: tokenize.path, body: JSON.stringify(body) }, signal);
-    const count = (answer as Fields)[tokenize.field];
-    if (Array.isArray(count)) return count.length;
-    return typeof count === "number" ? count : undefined;
+    const prompt = promptFields(request, this.#dialect, this.#settings.systemAnywhere);
+    const call = this.#dialect.tokenize?.(prompt);
+    if (call === undefined) return undefined;
+    try {
+      const answer = await this.#call({ path: call.path, body: JSON.stringify(call.body) }, signal);
+      const count = (answer as Fields)[call.field];
+      if (Array.isArray(count)) return count.length;
+      return typeof count === "number" ? count : undefined;
+    } catch (error) {
+      if (isRefusal(error)) return undefined; // an older version, without the call or without turns in it
+      throw error;
+    }
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
@@ -80,7 +86,7 @@ export class OpenAiHttpEngine implements Engine {
 
   async checkHealth(signal: AbortSignal): Promise<void> {
     const response = await this.#connection.send({ path: this.#dialect.healthPath }, signal);
-    if (response.status !== 200) throw refusalOf(this.#where, response);
+    if (response.status !== 200) throw refusalOf(this.#traits.where, response);
   }
 
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
@@ -105,7 +111,7 @@ export class OpenAiHttpEngine implements Engine {
     const headers = { "x-request-id": request.requestId };
     try {
       const answer = await this.#call({ path: "/v1/embeddings", body, headers }, signal);
-      return readEmbeddings(this.#where, answer, inputs.length);
+      return readEmbeddings(this.#traits.where, answer, inputs.length);
     } catch (error) {
       const detail = detailOf(error);
       if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
@@ -121,7 +127,7 @@ export class OpenAiHttpEngine implements Engine {
     limit: number,
     signal: AbortSignal,
   ): Promise<Error> {
-    const what = `${this.#where} refused an input as too long`;
+    const what = `${this.#traits.where} refused an input as too long`;
     const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
     for (const [index, value] of inputs.entries()) {
       const actual = await this.countTokens({ model, prompt: { case: "text", value }, recipe }, signal);
@@ -130,17 +136,8 @@ export class OpenAiHttpEngine implements Engine {
     return inputTooLong(what, inputs.length === 1 ? start : undefined, { limit });
   }
 
-  /** Calls for a JSON answer. */
-  async #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
-    const response = await this.#connection.send(request, signal);
-    if (response.status !== 200) throw refusalOf(this.#where, response);
-    try {
-      const body: unknown = JSON.parse(response.text);
-      if (typeof body === "object" && body !== null) return body;
-    } catch {
-      // Falls through to the one failure that covers both.
-    }
-    throw engineFailed(`${this.#where} answered ${request.path} with something that is not a JSON object`, true);
+  #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
+    return callJson(this.#connection, this.#traits.where, request, refusalOf, signal);
   }
 }
 

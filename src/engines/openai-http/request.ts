@@ -1,8 +1,7 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { Conversation, Message, Tool, ToolChoice } from "#gen/inference/v1/conversation_pb.js";
 import { Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
-import { failure } from "../../errors.ts";
 import type { EngineRequest } from "../interface.ts";
+import { parametersOf } from "../prompt/tool-parameters.ts";
 import { turnsOf } from "../prompt/turns.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 
@@ -92,16 +91,6 @@ function toolOf(tool: Tool, index: number): Fields {
       parameters: parametersOf(tool, index),
     },
   };
-}
-
-function parametersOf(tool: Tool, index: number): unknown {
-  if (tool.parametersJson === "") return { type: "object", properties: {} };
-  try {
-    return JSON.parse(tool.parametersJson);
-  } catch (error) {
-    const parameter = `conversation.tools[${index}].parameters_json`;
-    throw failure(Reason.INVALID_ARGUMENT, `${parameter} must be JSON.`, { parameter }, error);
-  }
 }
 
 function toolChoiceOf(choice: ToolChoice): unknown {

@@ -12,13 +12,13 @@ export interface WireUsage {
 
 /**
  * The count that a chunk carries, on top of the one before it. Undefined: it cannot be true, because a
- * prompt has tokens, stays the same, and an answer only grows.
+ * prompt has tokens and no count ever falls.
  */
 export function readUsage(usage: WireUsage, before: EngineUsage | undefined): EngineUsage | undefined {
   const inputTokens = count(usage.prompt_tokens);
   const outputTokens = count(usage.completion_tokens ?? 0);
   if (!inputTokens || outputTokens === undefined) return undefined;
-  if (before !== undefined && (inputTokens !== before.inputTokens || outputTokens < before.outputTokens)) {
+  if (before !== undefined && (inputTokens < before.inputTokens || outputTokens < before.outputTokens)) {
     return undefined;
   }
   const reasoningTokens =

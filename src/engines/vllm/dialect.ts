@@ -6,6 +6,7 @@ export const vllm: Dialect = {
   engine: "vllm",
   reasoningField: "reasoning",
   topKAll: -1,
+  countsAsItGoes: true,
   promptFields: (request, continued) => ({
     ...thinkingFields(request),
     ...(continued && { continue_final_message: true, add_generation_prompt: false }),
@@ -17,7 +18,7 @@ export const vllm: Dialect = {
     ...(prompt.case === "conversation" && prompt.value.tools.length > 0 && { return_token_ids: true }),
   }),
   healthPath: "/health",
-  tokenize: { path: "/tokenize", body: tokenizeBody, field: "count" },
+  tokenize: (prompt) => ({ path: "/tokenize", body: tokenizeBody(prompt), field: "count" }),
   metrics: {
     path: "/metrics",
     names: {

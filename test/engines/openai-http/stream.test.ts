@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import { ThinkSplitter } from "../../../src/engines/answer/think-splitter.ts";
+import { AnswerBuilder } from "../../../src/engines/answer/answer-builder.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
 import { ChunkReader } from "../../../src/engines/openai-http/stream.ts";
 import { vllm } from "../../../src/engines/vllm/dialect.ts";
@@ -11,9 +11,11 @@ import { chatRequest } from "../requests.ts";
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.sse`, import.meta.url));
 
+const traits = () => ({ where: "engine", countsAsItGoes: true, sendsReasoning: false });
+
 /** Reads a stream in pieces of some bytes. */
-function read(bytes: Buffer, pieceLength = bytes.length, splitter?: ThinkSplitter) {
-  const reader = new ChunkReader("vllm", chatRequest("hi"), vllm, splitter, () => {});
+function read(bytes: Buffer, pieceLength = bytes.length, request = chatRequest("hi"), known = traits()) {
+  const reader = new ChunkReader("vllm", vllm, new AnswerBuilder(request, known));
   const outputs: EngineOutput[] = [];
   const take = () => {
     const output = reader.take();
@@ -157,17 +159,16 @@ test("reads reasoning under either name, and text of a plain completion", () => 
   });
 });
 
-test("splits thinking off the text, until the engine sends it apart", () => {
-  const chunks = [text("hm</thi", 1), text("nk>\n\nHello", 2), finish("stop", 3)];
-  expect(read(stream(...chunks), 1 << 20, new ThinkSplitter("thinking")).answer).toMatchObject({
-    reasoning: "hm",
-    text: "Hello",
-  });
-  const apart = [{ choices: [{ delta: { reasoning: "hm" } }] }, text("Hello", 2), finish("stop", 3)];
-  expect(read(stream(...apart), 1 << 20, new ThinkSplitter("thinking")).answer).toMatchObject({
-    reasoning: "hm",
-    text: "Hello",
-  });
+test("splits thinking off the text, until the engine is seen to send it apart", () => {
+  const known = traits();
+  const request = chatRequest("hi", { recipe: { mode: "always", depths: false, switch: "chat_template_kwargs" } });
+  const inText = stream(text("hm</thi", 1), text("nk>\n\nHello", 2), finish("stop", 3));
+  const apart = stream({ choices: [{ delta: { reasoning: "hm" } }] }, text("Hello", 2), finish("stop", 3));
+  const without = stream(text("Hello", 2), finish("stop", 3));
+  expect(read(inText, 1 << 20, request, known).answer).toMatchObject({ reasoning: "hm", text: "Hello" });
+  expect(read(without, 1 << 20, request, known).answer).toMatchObject({ reasoning: "Hello", text: "" });
+  expect(read(apart, 1 << 20, request, known).answer).toMatchObject({ reasoning: "hm", text: "Hello" });
+  expect(read(without, 1 << 20, request, known).answer).toMatchObject({ reasoning: "", text: "Hello" });
 });
 
 test.each([

@@ -1,0 +1,28 @@
+import { engineFailed } from "../faults.ts";
+import type { HttpConnection, HttpRequest, HttpResponse } from "./connection.ts";
+
+/**
+ * Calls for a JSON answer, an object or an array. `refusalOf` makes the failure of a status other than
+ * 200; `where` names the server for the log.
+ */
+export async function callJson(
+  connection: HttpConnection,
+  where: string,
+  request: HttpRequest,
+  refusalOf: (where: string, response: HttpResponse) => Error,
+  signal: AbortSignal,
+): Promise<object> {
+  const response = await connection.send(request, signal);
+  if (response.status !== 200) throw refusalOf(where, response);
+  const body = parse(response.text);
+  if (typeof body === "object" && body !== null) return body;
+  throw engineFailed(`${where} answered ${request.path} with something that is not a JSON object`, true);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Dialect, Fields } from "../openai-http/dialect.ts";
+import { thinkingFields } from "../openai-http/thinking.ts";
+import type { WireUsage } from "../openai-http/usage.ts";
+
+/**
+ * llama-server, by its source as of 2026 (tools/server/server-task.cpp). Its prefix cache knows no salt,
+ * so accounts cannot be kept apart in it.
+ */
+export const llamaCpp: Dialect = {
+  engine: "llama.cpp",
+  reasoningField: "reasoning_content",
+  topKAll: 0,
+  countsAsItGoes: true,
+  promptFields: (request, continued) => ({
+    ...thinkingFields(request),
+    // It goes on with a last assistant turn by itself, but refuses to do so while thinking.
+    ...(continued && { chat_template_kwargs: { thinking: false, enable_thinking: false } }),
+  }),
+  fields: () => ({ stream_options: { include_usage: true }, timings_per_token: true }),
+  readUsage: ({ timings }) => (timings === undefined ? undefined : usageOf(timings as Timings)),
+  healthPath: "/health",
+  tokenize: ({ prompt, ...chat }) =>
+    prompt === undefined
+      ? { path: "/v1/chat/completions/input_tokens", body: chat, field: "input_tokens" }
+      : { path: "/tokenize", body: { content: prompt, add_special: true }, field: "tokens" },
+  metrics: {
+    path: "/metrics",
+    names: { running: "llamacpp:requests_processing", waiting: "llamacpp:requests_deferred" },
+  },
+  embedBatch: 32,
+};
+
+/** Counts since the request began: prompt tokens found in the cache, read, and tokens produced. */
+interface Timings {
+  readonly cache_n?: number;
+  readonly prompt_n: number;
+  readonly predicted_n: number;
+}
+
+function usageOf({ cache_n = 0, prompt_n, predicted_n }: Timings): WireUsage & Fields {
+  return {
+    prompt_tokens: cache_n + prompt_n,
+    completion_tokens: predicted_n,
+    prompt_tokens_details: { cached_tokens: cache_n },
+  };
+}

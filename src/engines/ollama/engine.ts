@@ -1,0 +1,112 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../errors.ts";
+import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
+import { engineFailed, inputTooLong } from "../faults.ts";
+import { HttpConnection, type HttpRequest } from "../http/connection.ts";
+import { callJson } from "../http/json-call.ts";
+import { openStream } from "../http/stream.ts";
+import type {
+  Engine,
+  EngineEmbeddings,
+  EngineEmbedRequest,
+  EngineModel,
+  EngineOutput,
+  EngineRequest,
+} from "../interface.ts";
+import { refusalOf } from "../openai-http/errors.ts";
+import type { EngineSettings } from "../settings.ts";
+import { generationRequest } from "./request.ts";
+import { LineReader } from "./stream.ts";
+
+/** Ollama runs the inputs of a call side by side, each as a request to its runner. */
+const embedBatch = 32;
+
+/**
+ * Ollama through its native API, by its source as of August 2026: the OpenAI-compatible one cuts prompts
+ * and inputs silently. It counts at the end only, has no tokenizer to ask and no metrics, and its prefix
+ * cache knows no salt.
+ */
+export class OllamaEngine implements Engine {
+  readonly #connection: HttpConnection;
+  readonly #settings: EngineSettings;
+  readonly #traits: EngineTraits;
+
+  constructor(url: string, settings: EngineSettings) {
+    this.#connection = new HttpConnection(url, settings);
+    this.#settings = settings;
+    this.#traits = { where: `ollama at ${this.#connection.origin}`, countsAsItGoes: false, sendsReasoning: false };
+  }
+
+  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+    const reader = new LineReader(this.#traits.where, new AnswerBuilder(request, this.#traits));
+    return openStream(this.#connection, generationRequest(request, this.#settings), reader, signal);
+  }
+
+  async embed({ model, inputs }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const vectors: Float32Array[] = [];
+    let inputTokens = 0;
+    for (let start = 0; start < inputs.length; start += embedBatch) {
+      const batch = await this.#embedBatch(model, inputs.slice(start, start + embedBatch), start, signal);
+      vectors.push(...batch.vectors);
+      inputTokens += batch.inputTokens;
+    }
+    return { vectors, inputTokens };
+  }
+
+  async countTokens(): Promise<undefined> {
+    return undefined;
+  }
+
+  async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
+    const { models } = (await this.#call({ path: "/api/tags" }, signal)) as { models?: { readonly name: string }[] };
+    return (models ?? []).map(({ name }) => ({ id: name }));
+  }
+
+  async checkHealth(signal: AbortSignal): Promise<void> {
+    await this.#call({ path: "/api/version" }, signal);
+  }
+
+  async readLoad(): Promise<undefined> {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #embedBatch(
+    model: string,
+    inputs: readonly string[],
+    start: number,
+    signal: AbortSignal,
+  ): Promise<EngineEmbeddings> {
+    const { contextLength } = this.#settings;
+    const { where } = this.#traits;
+    const body = JSON.stringify({ model, input: inputs, truncate: false, options: { num_ctx: contextLength } });
+    try {
+      const answer = (await this.#call({ path: "/api/embed", body }, signal)) as WireEmbeddings;
+      const vectors = (answer.embeddings ?? []).map((vector) => Float32Array.from(vector));
+      if (vectors.length !== inputs.length) {
+        throw engineFailed(`${where} embedded ${vectors.length} of ${inputs.length} inputs`, true);
+      }
+      if (!answer.prompt_eval_count) throw engineFailed(`${where} did not count the tokens`, false);
+      return { vectors, inputTokens: answer.prompt_eval_count };
+    } catch (error) {
+      if (detailOf(error)?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
+      // It does not say which input is too long, so each is tried alone.
+      if (inputs.length > 1) {
+        for (const [index, input] of inputs.entries()) await this.#embedBatch(model, [input], start + index, signal);
+      }
+      throw inputTooLong(`${where} refused an input as too long`, start, { limit: contextLength });
+    }
+  }
+
+  #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
+    return callJson(this.#connection, this.#traits.where, request, refusalOf, signal);
+  }
+}
+
+interface WireEmbeddings {
+  readonly embeddings?: readonly (readonly number[])[];
+  readonly prompt_eval_count?: number;
+}

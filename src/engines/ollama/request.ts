@@ -1,0 +1,83 @@
+import { type Conversation, type Message, Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import type { EngineRequest } from "../interface.ts";
+import { argumentsOf } from "../prompt/call-arguments.ts";
+import { parametersOf } from "../prompt/tool-parameters.ts";
+import { turnsOf } from "../prompt/turns.ts";
+import type { EngineSettings } from "../settings.ts";
+
+type Fields = Record<string, unknown>;
+
+/**
+ * The path and body of a generation. `truncate` and `shift` are off: Ollama would drop the conversation's
+ * beginning, without a word, to make it fit.
+ */
+export function generationRequest(
+  request: EngineRequest,
+  { systemAnywhere, contextLength }: EngineSettings,
+): { readonly path: string; readonly body: string } {
+  const { model, prompt, sampling, stopSequences, maxOutputTokens } = request;
+  const body = {
+    model,
+    ...(prompt.case === "text" ? { prompt: prompt.value, raw: true } : chatFields(prompt.value, systemAnywhere)),
+    stream: true,
+    truncate: false,
+    shift: false,
+    think: thinkOf(request),
+    options: {
+      num_ctx: contextLength,
+      num_predict: maxOutputTokens,
+      temperature: sampling.temperature,
+      top_p: sampling.topP,
+      top_k: sampling.topK,
+      presence_penalty: sampling.presencePenalty,
+      frequency_penalty: sampling.frequencyPenalty,
+      seed: sampling.seed === undefined ? undefined : Number(BigInt.asIntN(32, sampling.seed)),
+      stop: stopSequences.length > 0 ? stopSequences : undefined,
+    },
+  };
+  return { path: prompt.case === "text" ? "/api/generate" : "/api/chat", body: JSON.stringify(body) };
+}
+
+/** It has no choice of tools: one that forbids them leaves them out, one that demands a call cannot be enforced. */
+function chatFields(conversation: Conversation, systemAnywhere: boolean): Fields {
+  const forbidden = conversation.toolChoice?.mode === ToolChoiceMode.NONE;
+  const { turns } = turnsOf(conversation.messages, systemAnywhere);
+  return {
+    messages: turns.map(messageOf),
+    ...(conversation.tools.length > 0 && !forbidden && { tools: conversation.tools.map(toolOf) }),
+  };
+}
+
+/** Undefined for a model without a switch: Ollama refuses the field where the model cannot think. */
+function thinkOf({ thinking, recipe }: EngineRequest): boolean | string | undefined {
+  if (thinking === undefined) return undefined;
+  return recipe.switch === "reasoning_effort" && thinking.deepest ? "high" : thinking.enabled;
+}
+
+const roles = {
+  [Role.UNSPECIFIED]: "user",
+  [Role.SYSTEM]: "system",
+  [Role.USER]: "user",
+  [Role.ASSISTANT]: "assistant",
+  [Role.TOOL]: "tool",
+} as const;
+
+function messageOf({ role, text, reasoning, toolCalls, toolCallId }: Message): Fields {
+  return {
+    role: roles[role],
+    content: text,
+    ...(reasoning !== "" && { thinking: reasoning }),
+    ...(toolCallId !== "" && { tool_call_id: toolCallId }),
+    ...(toolCalls.length > 0 && {
+      tool_calls: toolCalls.map(({ id, name, argumentsJson }) => ({
+        id,
+        function: { name, arguments: argumentsOf(argumentsJson) },
+      })),
+    }),
+  };
+}
+
+function toolOf(tool: Conversation["tools"][number], index: number): Fields {
+  const { name, description } = tool;
+  return { type: "function", function: { name, description, parameters: parametersOf(tool, index) } };
+}

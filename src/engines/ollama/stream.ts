@@ -1,0 +1,88 @@
+import type { AnswerBuilder } from "../answer/answer-builder.ts";
+import type { ToolCallDelta } from "../answer/tool-calls.ts";
+import { engineFailed } from "../faults.ts";
+import type { HttpResponse } from "../http/connection.ts";
+import { LineSplitter } from "../http/line-splitter.ts";
+import type { StreamReader } from "../http/stream.ts";
+import type { EngineOutput } from "../interface.ts";
+import { refusalOf, streamFailure } from "../openai-http/errors.ts";
+
+/** The parts of a line that are read; `response` and `thinking` are of `/api/generate`. */
+interface Line {
+  readonly error?: unknown;
+  readonly message?: { readonly content?: string; readonly thinking?: string; readonly tool_calls?: ToolCallDelta[] };
+  readonly response?: string;
+  readonly thinking?: string;
+  readonly done?: boolean;
+  readonly done_reason?: string;
+  readonly prompt_eval_count?: number;
+  readonly eval_count?: number;
+}
+
+/** Reads the JSON lines of a streamed answer. The count comes with the last one. */
+export class LineReader implements StreamReader {
+  readonly #where: string;
+  readonly #answer: AnswerBuilder;
+  readonly #lines = new LineSplitter((bytes, start, end) => {
+    if (end > start && !this.complete) this.#read(bytes.toString("utf8", start, end));
+  });
+  #calls = 0;
+
+  /** `where` names the server for the log. */
+  constructor(where: string, answer: AnswerBuilder) {
+    this.#where = where;
+    this.#answer = answer;
+  }
+
+  get complete(): boolean {
+    return this.#answer.complete;
+  }
+
+  push(piece: Buffer): void {
+    this.#lines.push(piece);
+  }
+
+  take(): EngineOutput | undefined {
+    return this.#answer.take();
+  }
+
+  end(): void {
+    this.#lines.end();
+    if (!this.complete) this.#answer.conclude();
+  }
+
+  refusal(response: HttpResponse): Error {
+    return refusalOf(this.#where, response);
+  }
+
+  #read(text: string): void {
+    const line = this.#parse(text);
+    if (line.error) throw streamFailure(this.#where, line.error);
+    this.#answer.touch();
+    const thinking = line.message?.thinking || line.thinking;
+    if (thinking) this.#answer.addReasoning(thinking);
+    const content = line.message?.content || line.response;
+    if (content) this.#answer.addText(content);
+    // Calls come whole, each under the index 0 of older versions, which tells nothing.
+    for (const { id, function: called } of line.message?.tool_calls ?? []) {
+      this.#answer.addCall({ index: this.#calls++, ...(id && { id }), ...(called && { function: called }) });
+    }
+    if (line.done === true) this.#finish(line);
+  }
+
+  #finish({ done_reason = "stop", prompt_eval_count, eval_count = 0 }: Line): void {
+    this.#answer.addFinish(done_reason);
+    if (prompt_eval_count !== undefined && prompt_eval_count > 0) {
+      this.#answer.addUsage({ inputTokens: prompt_eval_count, outputTokens: eval_count });
+    }
+    this.#answer.conclude();
+  }
+
+  #parse(text: string): Line {
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      throw engineFailed(`${this.#where} sent a line that is not JSON`, true, error);
+    }
+  }
+}

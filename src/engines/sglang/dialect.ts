@@ -1,0 +1,32 @@
+import type { Dialect } from "../openai-http/dialect.ts";
+import { thinkingFields } from "../openai-http/thinking.ts";
+
+/** SGLang, by its source as of 2026 (srt/entrypoints/openai/protocol.py). */
+export const sglang: Dialect = {
+  engine: "sglang",
+  reasoningField: "reasoning_content",
+  topKAll: -1,
+  countsAsItGoes: true,
+  promptFields: (request, continued) => ({
+    ...thinkingFields(request),
+    ...(continued && { continue_final_message: true }),
+  }),
+  fields: ({ requestId, cacheSalt }) => ({
+    stream_options: { include_usage: true, continuous_usage_stats: true },
+    rid: requestId,
+    cache_salt: cacheSalt,
+  }),
+  healthPath: "/health",
+  tokenize: (prompt) => ({ path: "/tokenize", body: prompt, field: "count" }),
+  metrics: {
+    path: "/metrics",
+    names: {
+      running: "sglang:num_running_reqs",
+      waiting: "sglang:num_queue_reqs",
+      kvUsage: "sglang:token_usage",
+      cacheQueries: "sglang:prompt_tokens_total",
+      cacheHits: "sglang:cached_tokens_total",
+    },
+  },
+  embedBatch: 128,
+};

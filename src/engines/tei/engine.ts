@@ -1,0 +1,138 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../errors.ts";
+import { engineFailed, inputTooLong } from "../faults.ts";
+import { HttpConnection, type HttpRequest } from "../http/connection.ts";
+import { callJson } from "../http/json-call.ts";
+import type {
+  Engine,
+  EngineEmbeddings,
+  EngineEmbedRequest,
+  EngineLoad,
+  EngineModel,
+  EngineOutput,
+  EngineRequest,
+} from "../interface.ts";
+import { metricSum } from "../prometheus.ts";
+import type { EngineSettings } from "../settings.ts";
+import { refusalOf } from "./errors.ts";
+
+/**
+ * Hugging Face Text Embeddings Inference 1.9 over HTTP. Uses `/embed` with `truncate: false`: its
+ * OpenAI-compatible route cuts long inputs silently unless the server was started otherwise.
+ */
+export class TeiEngine implements Engine {
+  readonly #connection: HttpConnection;
+  readonly #settings: EngineSettings;
+  readonly #where: string;
+  #info: Promise<TeiInfo> | undefined;
+
+  constructor(url: string, settings: EngineSettings) {
+    this.#connection = new HttpConnection(url, settings);
+    this.#settings = settings;
+    this.#where = `tei at ${this.#connection.origin}`;
+  }
+
+  // biome-ignore lint/correctness/useYield: it fails before there is anything to yield
+  async *generate(_request: EngineRequest): AsyncIterable<EngineOutput> {
+    throw engineFailed(`${this.#where} does not generate`, false);
+  }
+
+  async embed({ inputs, requestId }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const { max_client_batch_size: batch } = await this.#readInfo(signal);
+    const vectors: Float32Array[] = [];
+    let inputTokens = 0;
+    for (let start = 0; start < inputs.length; start += batch) {
+      const answer = await this.#embedBatch(inputs.slice(start, start + batch), start, requestId, signal);
+      vectors.push(...answer.vectors);
+      inputTokens += answer.inputTokens;
+    }
+    return { vectors, inputTokens };
+  }
+
+  async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
+    if (prompt.case !== "text") return undefined;
+    const [tokens] = await this.#tokenize([prompt.value], signal);
+    return tokens;
+  }
+
+  async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
+    const { model_id: id, max_input_length: contextLength } = await this.#readInfo(signal);
+    return [{ id, contextLength }];
+  }
+
+  /** A server that takes less than the model's context is no server for it. */
+  async checkHealth(signal: AbortSignal): Promise<void> {
+    const { max_input_length: longest } = await this.#readInfo(signal);
+    const wanted = this.#settings.contextLength;
+    if (longest < wanted) {
+      throw engineFailed(`${this.#where} takes ${longest} tokens, not ${wanted}: raise --max-batch-tokens`, false);
+    }
+    const response = await this.#connection.send({ path: "/health" }, signal);
+    if (response.status !== 200) throw refusalOf(this.#where, response);
+  }
+
+  async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
+    const response = await this.#connection.send({ path: "/metrics" }, signal);
+    const waiting = response.status === 200 ? metricSum(response.text, "te_queue_size") : undefined;
+    return waiting === undefined ? undefined : { waiting };
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #embedBatch(inputs: readonly string[], start: number, requestId: string, signal: AbortSignal) {
+    const body = JSON.stringify({ inputs, truncate: false, normalize: true });
+    const headers = { "x-request-id": requestId };
+    const response = await this.#connection.send({ path: "/embed", body, headers }, signal);
+    if (response.status !== 200) {
+      const error = refusalOf(this.#where, response);
+      throw detailOf(error)?.reason === Reason.INPUT_TOO_LONG ? await this.#tooLong(inputs, start, signal) : error;
+    }
+    const inputTokens = Number(response.headers["x-compute-tokens"]);
+    if (!(inputTokens > 0)) throw engineFailed(`${this.#where} did not count the tokens`, false);
+    const vectors = (JSON.parse(response.text) as number[][]).map((vector) => Float32Array.from(vector));
+    if (vectors.length !== inputs.length) {
+      throw engineFailed(`${this.#where} embedded ${vectors.length} of ${inputs.length} inputs`, true);
+    }
+    return { vectors, inputTokens };
+  }
+
+  /** A batch is refused without saying for which input. */
+  async #tooLong(inputs: readonly string[], start: number, signal: AbortSignal): Promise<Error> {
+    const { max_input_length: limit } = await this.#readInfo(signal);
+    const lengths = await this.#tokenize(inputs, signal);
+    const index = lengths.findIndex((length) => length > limit);
+    const actual = lengths[index];
+    return inputTooLong(`${this.#where} refused an input as too long`, start + index, { limit, actual });
+  }
+
+  async #tokenize(inputs: readonly string[], signal: AbortSignal): Promise<number[]> {
+    const body = JSON.stringify({ inputs });
+    const answer = (await this.#call({ path: "/tokenize", body }, signal)) as readonly (readonly unknown[])[];
+    return answer.map((tokens) => tokens.length);
+  }
+
+  /** Asked once, and again after a failure. */
+  #readInfo(signal: AbortSignal): Promise<TeiInfo> {
+    this.#info ??= this.#call({ path: "/info" }, signal).then(
+      (info) => info as TeiInfo,
+      (error) => {
+        this.#info = undefined;
+        throw error;
+      },
+    );
+    return this.#info;
+  }
+
+  #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
+    return callJson(this.#connection, this.#where, request, refusalOf, signal);
+  }
+}
+
+/** What `/info` tells. */
+interface TeiInfo {
+  readonly model_id: string;
+  readonly max_input_length: number;
+  readonly max_client_batch_size: number;
+}

@@ -1,0 +1,35 @@
+import type { Dialect, Fields, ThinkingRequest } from "../openai-http/dialect.ts";
+import { thinkingFields } from "../openai-http/thinking.ts";
+
+/**
+ * TensorRT-LLM's trtllm-serve, by its source as of 2026 (serve/openai_protocol.py). It refuses a request
+ * with any field that it does not know.
+ */
+export const trtllm: Dialect = {
+  engine: "trtllm",
+  topKAll: 0,
+  countsAsItGoes: true,
+  promptFields: oneSwitch,
+  fields: ({ cacheSalt }) => ({
+    stream_options: { include_usage: true, continuous_usage_stats: true },
+    cache_salt: cacheSalt,
+  }),
+  healthPath: "/health",
+  metrics: {
+    path: "/prometheus/metrics",
+    names: {
+      running: "trtllm_num_requests_running",
+      waiting: "trtllm_num_requests_waiting",
+      kvUsage: "trtllm_kv_cache_utilization",
+    },
+  },
+  embedBatch: 32,
+};
+
+/** It also refuses a variable that the template does not use, so the switch goes under one name alone. */
+function oneSwitch(request: ThinkingRequest): Fields {
+  const { chat_template_kwargs: variables, ...fields } = thinkingFields(request);
+  if (variables === undefined || request.thinking === undefined) return fields;
+  const name = /deepseek|kimi/i.test(request.model) ? "thinking" : "enable_thinking";
+  return { ...fields, chat_template_kwargs: { [name]: request.thinking.enabled } };
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { AnswerBuilder } from "../../src/engines/answer/answer-builder.ts";
+import type { StreamReader } from "../../src/engines/http/stream.ts";
+import type { EngineOutput, EngineUsage } from "../../src/engines/interface.ts";
+import { llamaCpp } from "../../src/engines/llama-cpp/dialect.ts";
+import { LineReader } from "../../src/engines/ollama/stream.ts";
+import { openai } from "../../src/engines/openai/dialect.ts";
+import type { Dialect } from "../../src/engines/openai-http/dialect.ts";
+import { ChunkReader } from "../../src/engines/openai-http/stream.ts";
+import { sglang } from "../../src/engines/sglang/dialect.ts";
+import { trtllm } from "../../src/engines/trtllm/dialect.ts";
+import { vllm } from "../../src/engines/vllm/dialect.ts";
+import { detailOf } from "../../src/errors.ts";
+import { type Answer, join } from "./collect.ts";
+import { chatRequest } from "./requests.ts";
+
+// Answers as each engine writes them, read in pieces of every size.
+
+type NewReader = (answer: AnswerBuilder) => StreamReader;
+
+const chunks = (dialect: Dialect): [NewReader, boolean] => [
+  (answer) => new ChunkReader(dialect.engine, dialect, answer),
+  dialect.countsAsItGoes,
+];
+const lines: [NewReader, boolean] = [(answer) => new LineReader("ollama", answer), false];
+
+function read(bytes: Buffer, pieceLength: number, [newReader, countsAsItGoes]: [NewReader, boolean]) {
+  const request = chatRequest("two words");
+  const reader = newReader(new AnswerBuilder(request, { where: "engine", countsAsItGoes, sendsReasoning: false }));
+  const outputs: EngineOutput[] = [];
+  let error: unknown;
+  try {
+    for (let at = 0; at < bytes.length; at += pieceLength) {
+      reader.push(bytes.subarray(at, at + pieceLength));
+      outputs.push(...[reader.take()].filter((output) => output !== undefined));
+    }
+    reader.end();
+  } catch (failed) {
+    error = failed;
+  }
+  outputs.push(...[reader.take()].filter((output) => output !== undefined));
+  return { outputs, error, answer: join(outputs.flatMap(({ events }) => events)) };
+}
+
+const thought: Answer = { reasoning: "hm", text: "Hello", calls: [] };
+const usage = { inputTokens: 11, outputTokens: 5, cachedInputTokens: 8 };
+
+const fixtures: [string, [NewReader, boolean], Answer, EngineUsage, FinishReason][] = [
+  [
+    "vllm/reasoning.sse",
+    chunks(vllm),
+    { ...thought, reasoning: "Grüße 😀" },
+    { ...usage, outputTokens: 7, reasoningTokens: 3 },
+    FinishReason.STOP,
+  ],
+  ["sglang/reasoning.sse", chunks(sglang), thought, { ...usage, reasoningTokens: 3 }, FinishReason.STOP],
+  ["llama.cpp/reasoning.sse", chunks(llamaCpp), thought, usage, FinishReason.STOP],
+  ["trtllm/reasoning.sse", chunks(trtllm), thought, usage, FinishReason.STOP],
+  [
+    "openai/answer.sse",
+    chunks(openai),
+    { ...thought, reasoning: "" },
+    { inputTokens: 11, outputTokens: 3 },
+    FinishReason.STOP,
+  ],
+  ["ollama/reasoning.ndjson", lines, thought, { inputTokens: 11, outputTokens: 5 }, FinishReason.STOP],
+  [
+    "ollama/tool-calls.ndjson",
+    lines,
+    {
+      reasoning: "",
+      text: "",
+      calls: [
+        { id: "call_1", name: "weather", arguments: '{"city":"Oslo"}' },
+        { id: "call_req-1_1", name: "time", arguments: "{}" },
+      ],
+    },
+    { inputTokens: 11, outputTokens: 9 },
+    FinishReason.TOOL_CALLS,
+  ],
+];
+
+describe.each(fixtures)("%s", (name, reader, answer, counted, finish) => {
+  const bytes = readFileSync(new URL(`fixtures/${name}`, import.meta.url));
+
+  test.each([1, 5, 100, bytes.length])("in pieces of %d bytes", (pieceLength) => {
+    const result = read(bytes, pieceLength, reader);
+    expect(result.error).toBeUndefined();
+    expect(result.answer).toEqual(answer);
+    expect(result.outputs.at(-1)).toMatchObject({ usage: counted, finish });
+    expect(result.outputs.filter((output) => output.finish !== undefined)).toHaveLength(1);
+  });
+
+  test("cut anywhere, it fails and has counted what came", () => {
+    for (let end = 0; end < bytes.length - 60; end += 23) {
+      const { outputs, error } = read(bytes.subarray(0, end), bytes.length, reader);
+      if (outputs.at(-1)?.finish !== undefined) continue; // what was cut was said before
+      expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+      const last = outputs.at(-1);
+      if (last === undefined || last.events.length === 0) continue;
+      expect(last.usage?.inputTokens).toBeGreaterThan(0);
+      expect(last.usage?.outputTokens).toBeGreaterThan(0);
+      expect(last.usage?.outputTokens).toBeLessThanOrEqual(counted.outputTokens);
+    }
+  });
+});
