@@ -19,7 +19,7 @@ export const dialectNames = [
 ] as const;
 export type DialectName = (typeof dialectNames)[number];
 
-/** A model to simulate. A plain string is a generation model of that id that does not think. */
+/** A model to simulate: what is left out is as of a generation model that does not think. */
 export interface ModelOptions extends Partial<Omit<ModelTraits, "id" | "thinking">> {
   readonly id: string;
   readonly thinking?: Partial<ThinkingOptions>;
@@ -29,6 +29,7 @@ export interface ModelOptions extends Partial<Omit<ModelTraits, "id" | "thinking
 
 /** What a simulated server is like. Everything but the models has a default. */
 export interface SimulatorOptions {
+  /** A string is a model of that id with every default. */
   readonly models: readonly (string | ModelOptions)[];
   /** Default: 127.0.0.1 and a free port. */
   readonly host?: string;

@@ -184,6 +184,7 @@ test("answers text completions, whole and streamed", async () => {
   const chunks = await stream(sim, "/v1/completions", { ...request, stream_options: { include_usage: true } });
   expect(chunks.map((chunk) => chunk.choices?.[0]?.text ?? "").join("")).toBe(whole.body.choices[0].text);
   expect(chunks.at(-2).usage).toEqual(whole.body.usage);
+  expect((await post(sim, "/v1/completions", { model: "plain", prompt: "" })).status).toBe(400);
   const thinking = await call(sim, "/v1/completions", { model: "thinker", prompt: "Once" });
   expect(thinking.body.choices[0].text).toMatch(/^<think>\n[\s\S]*<\/think>/);
 });
@@ -203,5 +204,6 @@ test("lists its models, its version and its metrics", async () => {
   expect((await get(sim, "/version")).body.version).toMatch(/^\d/);
   const metrics = await (await fetch(`${sim.url}/metrics`)).text();
   expect(metrics).toMatch(/^vllm:num_requests_running\{model_name="plain"\} 0$/m);
+  expect(metrics).toMatch(/^vllm:request_success_total\{model_name="plain",finished_reason="abort"\} 0$/m);
   expect(joined(await stream(sim, chat, ask("x", { model: "plain" })), "content")).not.toBe("");
 });

@@ -1,18 +1,17 @@
 import { seeded } from "./random.ts";
-import { special, vocabularySize } from "./tokenizer.ts";
+import { vocabularySize } from "./tokenizer.ts";
 
 // Directions of tokens seen before: making one costs far more than adding it.
 const directions = new Map<number, Float32Array>();
 const remembered = 2048;
 
 /**
- * A vector of unit length for a text's tokens: the sum of a fixed random direction for each token,
+ * A vector of unit length for a text's tokens, of which there is at least one: the sum of a fixed random direction for each token,
  * weighted a little by its place. Texts that share words are similar, equal texts are equal.
  */
 export function embedTokens(tokens: readonly number[], dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions);
   for (const [at, token] of tokens.entries()) add(sum, direction(token, dimensions), 1 + ((at * 0.618) % 1) * 0.2);
-  if (tokens.length === 0) add(sum, direction(special.end, dimensions), 1);
   let square = 0;
   for (const value of sum) square += value * value;
   const scale = 1 / Math.sqrt(square);

@@ -67,8 +67,17 @@ export class Model {
     return { seed, output, sequence };
   }
 
-  /** The vector of one input, of unit length. */
-  embed(tokens: readonly number[]): Float32Array {
-    return embedTokens(tokens, this.traits.dimensions);
+  /** Reads inputs and gives their vectors, of unit length and in their order. The returned function stops it. */
+  embed(inputs: readonly (readonly number[])[], done: (vectors: Float32Array[]) => void): () => void {
+    let left = inputs.length;
+    const progress = () => {
+      if (--left === 0) done(inputs.map((tokens) => embedTokens(tokens, this.traits.dimensions)));
+    };
+    const sequences = inputs.map((prompt) =>
+      this.scheduler.submit({ prompt, output: [], salt: 0, stallAt: undefined, progress }),
+    );
+    return () => {
+      for (const sequence of sequences) this.scheduler.abort(sequence);
+    };
   }
 }

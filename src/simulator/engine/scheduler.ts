@@ -164,9 +164,13 @@ export class Scheduler {
       sequence.computed += tokens;
       if (this.#gpu.prefixCache) this.#seal(sequence, from);
       if (sequence.computed < sequence.length) continue;
-      if (sequence.produced++ === sequence.reported) this.#moved.push(sequence);
-      this.counters.generatedTokens++;
-      if (sequence.produced < sequence.work.output.length) continue;
+      const { length } = sequence.work.output;
+      if (sequence.produced === sequence.reported) this.#moved.push(sequence);
+      if (length > 0) {
+        sequence.produced++;
+        this.counters.generatedTokens++;
+      }
+      if (sequence.produced < length) continue;
       this.#end(sequence, "finished");
       this.counters.finished++;
       left = true;

@@ -1,15 +1,16 @@
 import { type Block, blockSize } from "./kv-cache.ts";
 
-/** What one generation asks of the GPU. */
+/** What one generation, or one input to embed, asks of the GPU. */
 export interface Work {
+  /** At least one token. */
   readonly prompt: readonly number[];
-  /** What it will say: the simulator knows beforehand. At least one token. */
+  /** What it will say: the simulator knows beforehand. Empty: the prompt is only read. */
   readonly output: readonly number[];
   /** Prefixes are shared only among equal salts. */
   readonly salt: number;
   /** Output tokens after which it hangs, keeping its place until it is aborted. */
   readonly stallAt: number | undefined;
-  /** Told of new output tokens: `from` up to but not including `to`. */
+  /** Told of new output tokens: `from` up to but not including `to`; and once of a prompt that is only read. */
   progress(from: number, to: number): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Exchange } from "../dialects/dialect.ts";
 import type { Model } from "../engine/model.ts";
-import { encode } from "../engine/tokenizer.ts";
+import { encode, special } from "../engine/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
 import { none } from "../faults.ts";
 import { embedderOf, underFaults } from "./exchange.ts";
@@ -40,17 +40,17 @@ export function embedInputs(
     else if (stall === undefined) {
       const cuts = truncate ?? truncates ?? host.settings.truncates ?? host.dialect.truncates;
       const encoded = inputs.map((text) => measured(exchange, model, text, cuts));
+      if (model.scheduler.full) throw host.dialect.overloaded();
       const tokens = encoded.reduce((sum, ids) => sum + ids.length, 0);
-      model.scheduler.counters.promptTokens += tokens;
-      model.scheduler.counters.finished++;
-      answer({ model: model.traits.id, vectors: encoded.map((ids) => model.embed(ids)), tokens });
+      const abort = model.embed(encoded, (vectors) => answer({ model: model.traits.id, vectors, tokens }));
+      response.on("close", abort);
     }
   });
 }
 
-/** The tokens of an input, which has to fit the model. */
+/** The tokens of an input, which has to fit the model. An empty one is its end alone. */
 function measured({ host }: Exchange, { traits }: Model, text: string, cuts: boolean): number[] {
-  const tokens = encode(text);
+  const tokens = text === "" ? [special.end] : encode(text);
   if (tokens.length <= traits.contextLength) return tokens;
   if (cuts) return tokens.slice(0, traits.contextLength);
   throw host.dialect.inputTooLong(tokens.length, traits.contextLength);

@@ -36,10 +36,8 @@ export function underFaults(exchange: Exchange, prompted: Fault, work: (fault: F
   const { host, request, response, path, body } = exchange;
   const header = request.headers["x-sim-fault"];
   const standing = host.faults.strike(typeof body.model === "string" ? body.model : undefined, path);
-  const fault =
-    header === undefined && prompted === none
-      ? standing
-      : { ...standing, ...faultInHeader(String(header)), ...prompted };
+  const sent = typeof header === "string" ? faultInHeader(header) : none;
+  const fault = sent === none && prompted === none ? standing : { ...standing, ...sent, ...prompted };
   const start = () => {
     if (response.destroyed) return;
     if (fault.status !== undefined) {

@@ -42,6 +42,7 @@ export function completion(exchange: Exchange): void {
   const { prompt } = exchange.body;
   const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof text !== "string") throw new EngineError(400, "prompt must be one string", { param: "prompt" });
+  if (text === "") throw new EngineError(400, "The decoder prompt cannot be empty", { param: "prompt" });
   generate(exchange, model, readSampling(exchange.body), (call) => exchange.host.dialect.completion(call), {
     prompt: encode(text),
     text,

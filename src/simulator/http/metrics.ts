@@ -22,16 +22,25 @@ export function metricsOf({ scheduler, gpu }: Model): ModelMetrics {
   return { running, waiting, kvUsage: cache.usage, kvTokens: gpu.kvTokens, ...counters };
 }
 
-/** A figure to publish: its name, its kind, and its value for each model. */
-export type Figure = readonly [name: string, type: "gauge" | "counter", read: (metrics: ModelMetrics) => number];
+/** A figure to publish: its name, its kind, its value for each model, and further labels. */
+export type Figure = readonly [
+  name: string,
+  type: "gauge" | "counter",
+  read: (metrics: ModelMetrics) => number,
+  labels?: string,
+];
 
 /** Prometheus text of figures for all models. */
 export function prometheus(figures: readonly Figure[], models: Iterable<Model>, label: string): string {
   const measured = Array.from(models, (model) => ({ model: model.traits.id, metrics: metricsOf(model) }));
   return figures
-    .map(([name, type, read]) => {
-      const lines = measured.map(({ model, metrics }) => `${name}{${label}=${JSON.stringify(model)}} ${read(metrics)}`);
-      return `# TYPE ${name} ${type}\n${lines.join("\n")}\n`;
+    .map(([name, type, read, labels], at) => {
+      const more = labels === undefined ? "" : `,${labels}`;
+      const lines = measured.map(
+        ({ model, metrics }) => `${name}{${label}=${JSON.stringify(model)}${more}} ${read(metrics)}\n`,
+      );
+      const head = figures[at - 1]?.[0] === name ? "" : `# TYPE ${name} ${type}\n`;
+      return head + lines.join("");
     })
     .join("");
 }

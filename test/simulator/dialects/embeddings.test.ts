@@ -106,6 +106,21 @@ test("Ollama embeds by its own route", async () => {
   });
 });
 
+test("an empty input has a vector, and a token", async () => {
+  await served({}, async (sim) => {
+    const { body } = await call(sim, path, { input: ["", "x"] });
+    expect(body.data).toHaveLength(2);
+    expect(body.usage.prompt_tokens).toBe(2);
+  });
+});
+
+test("work on vectors shows in the metrics", async () => {
+  await served({}, async (sim) => {
+    await call(sim, path, { input: ["one two", "three"] });
+    expect(sim.metrics()).toMatchObject({ promptTokens: 3, generatedTokens: 0, finished: 2, running: 0 });
+  });
+});
+
 test("a model that generates does not embed, and input has to be text", async () => {
   await served({ models: ["m", { id: "e", kind: "embedding" }] }, async (sim) => {
     expect((await post(sim, path, { model: "m", input: "x" })).status).toBe(400);

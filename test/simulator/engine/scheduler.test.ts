@@ -43,6 +43,28 @@ test("a step takes longer the more sequences it serves, and serves all of them",
   expect(b.told).toEqual([35, 55, 70]);
 });
 
+test("a prompt that is only read has no tokens to tell", () => {
+  const { clock, scheduler } = rig();
+  const told: number[][] = [];
+  const read = (length: number) =>
+    scheduler.submit({
+      prompt: Array.from({ length }, (_, at) => at),
+      output: [],
+      salt: 0,
+      stallAt: undefined,
+      progress: (from, to) => told.push([length, from, to]),
+    });
+  read(50);
+  read(30);
+  clock.advance(1000);
+  expect(told).toEqual([
+    [50, 0, 0],
+    [30, 0, 0],
+  ]);
+  expect(scheduler.counters).toMatchObject({ finished: 2, generatedTokens: 0, promptTokens: 80 });
+  expect(scheduler.cache.usage).toBe(0);
+});
+
 test("a long prompt is worked through in chunks, beside which others go on", () => {
   const { clock, submit } = rig();
   const a = submit(10, 6);

@@ -12,7 +12,8 @@ const figures: readonly Figure[] = [
   ["vllm:prefix_cache_queries_total", "counter", ({ cacheQueries }) => cacheQueries],
   ["vllm:prefix_cache_hits_total", "counter", ({ cacheHits }) => cacheHits],
   ["vllm:num_preemptions_total", "counter", ({ preempted }) => preempted],
-  ["vllm:request_success_total", "counter", ({ finished }) => finished],
+  ["vllm:request_success_total", "counter", ({ finished }) => finished, 'finished_reason="stop"'],
+  ["vllm:request_success_total", "counter", ({ aborted }) => aborted, 'finished_reason="abort"'],
 ];
 
 /** GET /metrics */
