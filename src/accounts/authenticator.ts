@@ -8,6 +8,7 @@ import { digestOf, isApiKey } from "./api-key.ts";
 import type { Authenticator, Caller, Operator } from "./interface.ts";
 import { KeyCache } from "./key-cache.ts";
 import type { LastUsed } from "./last-used.ts";
+import { requireId } from "./validate.ts";
 
 /** What an authenticator is made of. */
 export interface AuthenticatorOptions {
@@ -89,6 +90,7 @@ function callerOfService(service: ServiceCredential, accountId: string | undefin
   if (accountId === undefined || accountId === "") {
     throw failure(Reason.PERMISSION_DENIED, "A service token needs the id of the account that pays.");
   }
+  requireId(accountId, "account");
   if (service.accounts && !service.accounts.includes(accountId)) {
     throw failure(Reason.PERMISSION_DENIED, `The service ${service.name} may not call on behalf of this account.`);
   }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config/config-error.ts";
 import { addAccounts } from "./accounts.ts";
 import { addCheck } from "./check.ts";
 import { addCore } from "./core.ts";
@@ -20,7 +21,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // it has said why
-    io.note(`tollgate: ${reasonOf(error)}`);
+    // Its lines begin with file and line, where editors and people look for them.
+    io.note(error instanceof ConfigError ? error.message : `tollgate: ${reasonOf(error)}`);
     return 1;
   }
 }
@@ -28,7 +30,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code !== "EADDRINUSE") return error.message;
+  if (code !== "EADDRINUSE")
+    return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
   return `${address}:${port} is taken by another process: end that one, or listen elsewhere (listen: in the configuration)`;
 }
 

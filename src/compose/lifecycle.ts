@@ -7,6 +7,9 @@ export type Stop = (graceMs: number) => Promise<void>;
 /** How long running streams may go on after SIGTERM. */
 const graceMs = 30_000;
 
+/** A signal that comes again so soon is the same one: Ctrl-C under npm comes from the terminal and from npm. */
+const sameWishMs = 1000;
+
 /** The parts of a process: started one by one, stopped in the reverse order. */
 export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
@@ -44,7 +47,10 @@ export class Lifecycle {
 
   async #exit(signal: string): Promise<void> {
     this.#logger.info({ signal }, "draining");
-    process.once(signal, () => process.exit(1)); // whoever asks twice does not want to wait
+    const askedAt = performance.now();
+    process.on(signal, () => {
+      if (performance.now() - askedAt > sameWishMs) process.exit(1); // whoever asks twice does not want to wait
+    });
     try {
       await this.stop();
       this.#logger.info({}, "stopped");

@@ -47,5 +47,5 @@ test("without a core it says so", async () => {
 test("a configuration that is wrong is refused with its lines", async () => {
   const { code, notes } = await runHere(["core", "--config", "/nonexistent.yaml"]);
   expect(code).toBe(1);
-  expect(notes).toBe("tollgate: /nonexistent.yaml: cannot be read: ENOENT");
+  expect(notes).toBe("/nonexistent.yaml: cannot be read: ENOENT");
 });
