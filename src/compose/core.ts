@@ -22,8 +22,8 @@ import { authenticate } from "../interceptors/authenticate.ts";
 import { hideErrors } from "../interceptors/errors.ts";
 import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
 import { logCalls } from "../interceptors/log.ts";
+import { openJournal } from "../metering/file-journal.ts";
 import { createFunds, type PaymentLimits } from "../metering/funds.ts";
-import { noJournal } from "../metering/journal.ts";
 import { createLedger } from "../metering/ledger.ts";
 import { createMeteringService } from "../metering/metering-service.ts";
 import { createPrices } from "../metering/prices.ts";
@@ -58,8 +58,9 @@ export async function composeCore(
 
   const catalogue = createCatalogue(config.models, new Date());
   const prices = await createPrices({ storage, clock, models: config.models });
-  const store = createLedgerStore(storage, random, random.uuid());
-  const ledger = await createLedger({ store, prices, journal: noJournal, clock, logger });
+  const journal = openJournal(secrets.dataDir, { clock, random, logger });
+  const store = createLedgerStore(storage, random, journal.coreId);
+  const ledger = await createLedger({ store, prices, journal, clock, logger });
   lifecycle.onStop(() => ledger.close());
   const funds = createFunds({ storage, ledger, limits: paymentLimits(config), clock, random });
 
