@@ -30,9 +30,9 @@ export async function prepare({ enginePort, directory }: Surroundings): Promise<
       admin: `127.0.0.1:${admin}`,
     },
     storage: { url: `sqlite:${join(directory, "tollgate.db")}` },
-    rate_tiers: [{ rpm: 100_000_000 }],
+    rate_tiers: [{ rpm: 10_000_000 }],
     free_tier: { grant_usd: "0" },
-    payments: { minimum_usd: "5", maximum_usd: "1000000", rolling_24h_usd: "1000000" },
+    payments: { minimum_usd: "5", maximum_usd: "9000", rolling_24h_usd: "9000" },
     models: [
       ...generationModels.map((id) => ({ id, context_length: 131_072, max_output: 32_768, servers: [server] })),
       { id: "embed", kind: "embedding", context_length: 8192, price: { input: "0.01" }, servers: [server] },
@@ -65,8 +65,8 @@ export async function createKey(setup: Setup): Promise<string> {
     return JSON.parse(stdout);
   };
   const { id } = await tollgate("accounts", "create", "--name", "benchmark");
-  await tollgate("accounts", "top-up", id, "--usd", "100000", "--ref", "benchmark");
-  const { key } = await tollgate("keys", "create", id, "--rpm", "100000000");
+  await tollgate("accounts", "top-up", id, "--usd", "9000", "--ref", "benchmark");
+  const { key } = await tollgate("keys", "create", id, "--rpm", "10000000");
   return key;
 }
 
