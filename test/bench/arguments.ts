@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { scenarioNames } from "./scenarios.ts";
 import type { PeerOptions } from "./systems/peer.ts";
 
 /** What a run is asked to do. */
@@ -9,7 +10,7 @@ export interface Options {
   readonly rounds: number;
   /** Milliseconds that a round measures. */
   readonly duration: number;
-  /** Systems to leave out of the comparison keep their names here; all of a scenario when empty. */
+  /** Names of the systems that take part; all of a scenario when empty. */
   readonly systems: readonly string[];
   /** A report of an earlier run to compare with. */
   readonly against: string | undefined;
@@ -20,7 +21,7 @@ export interface Options {
 
 export const usageText = `npm run bench [-- SCENARIO… OPTIONS]
 
-  SCENARIO            plain, stream, embeddings, split; all unless named
+  SCENARIO            ${scenarioNames.join(", ")}; all unless named
   --quick             the cells that say most, shorter; writes no files unless --out is given
   --rounds N          how often the systems take turns (3; quick 2)
   --seconds S         how long each turn is measured (2; quick 1.5)
@@ -33,7 +34,7 @@ export const usageText = `npm run bench [-- SCENARIO… OPTIONS]
 `;
 
 /** Throws a message for people when the arguments are wrong. */
-export function parseOptions(args: readonly string[], known: readonly string[]): Options {
+export function parseOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -49,6 +50,7 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
       "peer-header": { type: "string", multiple: true, default: [] },
     },
   });
+  const known: readonly string[] = scenarioNames;
   const unknown = positionals.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Error(`no scenario "${unknown}"; there are ${known.join(", ")}`);
   const { quick } = values;

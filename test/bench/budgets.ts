@@ -68,6 +68,22 @@ const budgets: readonly Budget[] = [
       return whole && result.cpu.median / whole.cpu.median;
     },
   },
+  {
+    name: "resident memory with 5,000 open streams",
+    limit: 1024,
+    unit: "MiB",
+    system: "tollgate",
+    applies: ({ cell }) => cell.scenario === "streams" && cell.concurrency === 5000,
+    figure: (result) => result.resident.max / 2 ** 20,
+  },
+  {
+    name: "new request among the open streams",
+    limit: 3,
+    unit: "× quiet",
+    system: "tollgate",
+    applies: ({ cell }) => cell.scenario === "streams",
+    figure: ({ newcomer }) => newcomer && newcomer.beside.median / newcomer.quiet.median,
+  },
 ];
 
 function added(of: number, over: number | undefined): number | undefined {

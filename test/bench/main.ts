@@ -26,7 +26,7 @@ function systemsOf(names: readonly string[], options: Options): System[] {
 async function main(options: Options): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
   const progress = (line: string) => process.stderr.write(`${line}\n`);
-  const chosen = Object.entries(scenarios(options.quick)).filter(
+  const chosen = Object.entries(scenarios(options.quick, options.duration)).filter(
     ([name]) => options.scenarios.length === 0 || options.scenarios.includes(name),
   );
   const results: Result[] = [];
@@ -56,10 +56,15 @@ async function main(options: Options): Promise<void> {
   if (options.out !== undefined) writeReport(options.out, options.scenarios.join("-") || "all", report);
 }
 
-try {
-  await main(parseOptions(process.argv.slice(2), Object.keys(scenarios(false))));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  console.error(`\n${usageText}`);
-  process.exitCode = 1;
+function fail(error: unknown, help = ""): never {
+  console.error(error instanceof Error ? error.message : error, help);
+  process.exit(1);
 }
+
+let options: Options;
+try {
+  options = parseOptions(process.argv.slice(2));
+} catch (error) {
+  fail(error, `\n\n${usageText}`);
+}
+await main(options).catch(fail);

@@ -3,8 +3,8 @@ import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { margin, type Verdict } from "./budgets.ts";
 import type { Change } from "./compare.ts";
+import { plots } from "./plots.ts";
 import type { Result } from "./summary.ts";
-import { barChart } from "./svg.ts";
 import { short, table } from "./table.ts";
 
 /** A run, as it is kept. */
@@ -78,34 +78,11 @@ export function changeTable(changes: readonly Change[]): string {
   );
 }
 
-/** CPU time of the unit for each load, a bar for each system. */
-export function chart(scenario: string, results: readonly Result[]): string {
-  const names = [...new Set(results.map(({ name }) => name))];
-  const unit = results[0]?.cell.stream ? "streamed token" : "request";
-  return barChart({
-    title: `${scenario}: CPU time against the bare pass-through`,
-    axis: `CPU time of a ${unit} as a multiple of the bare pass-through's`,
-    groups: names.map((label) => ({
-      label,
-      bars: results
-        .filter(({ name }) => name === label)
-        .map(({ system, ratio }) => ({ series: system, value: ratio.median, min: ratio.min, max: ratio.max })),
-    })),
-  });
-}
-
-/** Keeps the report and a plot for each scenario. The file is named after what was run. */
+/** Keeps the report and its plots. The file is named after what was run. */
 export function writeReport(directory: string, name: string, report: Report): void {
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
-  for (const scenario of new Set(report.results.map(({ cell }) => cell.scenario)))
-    writeFileSync(
-      join(directory, `${scenario}.svg`),
-      chart(
-        scenario,
-        report.results.filter(({ cell }) => cell.scenario === scenario),
-      ),
-    );
+  for (const [plot, svg] of plots(report.results)) writeFileSync(join(directory, `${plot}.svg`), svg);
 }
 
 export function readReport(file: string): Report {

@@ -1,15 +1,18 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Options } from "./arguments.ts";
 import type { Job, Measurement } from "./load.ts";
 import { type Helper, startHelper } from "./processes.ts";
 import { type Cell, cellName, cellRequest, type Scenario } from "./scenarios.ts";
-import { cpuOfUnit, type Result, summarise } from "./summary.ts";
+import { cpuOfUnit, type Result, summarise, type Turn } from "./summary.ts";
 import type { Running, System } from "./systems/interface.ts";
 import { short } from "./table.ts";
 
 /** The yardstick, without which no ratio can be told. */
 export const RAW = "pass-through";
+
+const RAMP_UP = 500;
 
 /** What a run needs besides its options. */
 export interface Bench {
@@ -19,76 +22,108 @@ export interface Bench {
   readonly progress: (line: string) => void;
 }
 
+/** What a started scenario consists of. */
+interface Stage {
+  readonly systems: readonly { readonly system: System; readonly running: Running }[];
+  readonly load: Helper;
+  /** A second load generator, for the light load beside the other one. */
+  readonly light: Helper;
+  readonly duration: number;
+}
+
 /** Loads the systems of a scenario in turn, round for round, and puts together what was measured. */
 export async function run(scenario: Scenario, options: Options, bench: Bench): Promise<Result[]> {
   const stops: (() => Promise<void>)[] = [];
+  const helper = async (file: string) => {
+    const started = await startHelper(file);
+    stops.push(started.stop);
+    return started;
+  };
   try {
-    const engine = await startHelper("engine.ts");
-    stops.push(engine.stop);
-    const load = await startHelper("load.ts");
-    stops.push(load.stop);
-    const running = new Map<string, Running>();
+    const engine = await helper("engine.ts");
+    const systems: { system: System; running: Running }[] = [];
     for (const system of bench.systems) {
       bench.progress(`starting ${system.name}`);
       const directory = join(bench.directory, system.name);
       mkdirSync(directory, { recursive: true });
-      const started = await system.start({ enginePort: engine.port, directory });
-      stops.push(started.stop);
-      running.set(system.name, started);
+      const running = await system.start({ enginePort: engine.port, directory });
+      stops.push(running.stop);
+      systems.push({ system, running });
     }
-    for (const system of running.values()) await warmUp(system, scenario.cells, load, options);
+    const { duration } = options;
+    const stage = { systems, load: await helper("load.ts"), light: await helper("load.ts"), duration };
+    await warmUp(scenario.cells, stage, bench);
     const results: Result[] = [];
-    for (const cell of scenario.cells) results.push(...(await takeTurns(cell, running, load, options, bench)));
+    for (const cell of scenario.cells) results.push(...(await takeTurns(cell, stage, options.rounds, bench)));
     return results;
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
 }
 
-/** Every kind of request until the system's code has been compiled; nothing is kept. */
-async function warmUp(system: Running, cells: readonly Cell[], load: Helper, options: Options): Promise<void> {
+/** Every kind of request until the systems' code has been compiled; nothing is kept. */
+async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promise<void> {
   const kinds = new Map(cells.map((cell) => [`${cell.surface} ${cell.stream}`, cell]));
-  for (const cell of kinds.values())
-    await measure({ ...cell, concurrency: 16, model: cell.stream ? "eager" : cell.model }, system, load, {
-      warmUp: options.duration,
-      duration: options.duration,
-    });
+  const hot = [...kinds.values()].map((cell) => ({
+    ...cell,
+    concurrency: 16,
+    size: Math.min(cell.size, 200),
+    model: cell.stream ? "eager" : cell.model,
+    rampUp: stage.duration,
+  }));
+  for (const { system, running } of stage.systems)
+    for (const cell of hot)
+      if (running.paths[cell.surface] !== undefined)
+        await attempt(system, bench, () => measure(cell, running, stage.load, stage.duration));
 }
 
-async function takeTurns(
-  cell: Cell,
-  running: ReadonlyMap<string, Running>,
-  load: Helper,
-  options: Options,
-  bench: Bench,
-): Promise<Result[]> {
-  const rounds = new Map<string, Measurement[]>();
-  for (let round = 0; round < options.rounds; round++) {
+async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench): Promise<Result[]> {
+  const turns = new Map<string, Turn[]>();
+  for (let round = 0; round < rounds; round++) {
     // There and back, so that what drifts with time touches all alike.
-    const order = round % 2 === 0 ? [...running] : [...running].reverse();
-    for (const [name, system] of order) {
-      const measured = await measure(cell, system, load, { warmUp: 500, duration: options.duration });
-      if (!measured) continue;
-      rounds.set(name, [...(rounds.get(name) ?? []), measured]);
-      bench.progress(`${cellName(cell)}: ${name}: ${short(cpuOfUnit(cell, measured))} µs`);
+    const order = round % 2 === 0 ? stage.systems : stage.systems.toReversed();
+    for (const { system, running } of order) {
+      if (running.paths[cell.surface] === undefined) continue;
+      const turn = await attempt(system, bench, () => take(cell, running, stage));
+      if (!turn) continue;
+      turns.set(system.name, [...(turns.get(system.name) ?? []), turn]);
+      bench.progress(`${cellName(cell)}: ${system.name}: ${short(cpuOfUnit(cell, turn.load))} µs`);
     }
   }
-  return [...rounds].map(([name, measured]) => summarise(cell, name, measured, rounds.get(RAW) ?? []));
+  return [...turns].map(([name, taken]) => summarise(cell, name, taken, turns.get(RAW) ?? []));
 }
 
-/** Nothing when the system lacks the surface. Throws when a request failed: such a load proves nothing. */
-async function measure(
-  cell: Cell,
-  system: Running,
-  load: Helper,
-  times: { warmUp: number; duration: number },
-): Promise<Measurement | undefined> {
-  const path = system.paths[cell.surface];
-  if (path === undefined) return undefined;
+/** A failed request fails the run, except that of somebody else's system. */
+async function attempt<T>(system: System, bench: Bench, act: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!system.foreign) throw error;
+    bench.progress(`${system.name}: ${error instanceof Error ? error.message.split("\n", 2).join(" ") : error}`);
+    return undefined;
+  }
+}
+
+/** One turn of a system under a load, with the light load alone and then amid it where the cell has one. */
+async function take(cell: Cell, system: Running, stage: Stage): Promise<Turn> {
+  const { beside } = cell;
+  if (!beside) return { load: await measure(cell, system, stage.load, stage.duration) };
+  const quiet = await measure(beside, system, stage.light, stage.duration);
+  const load = measure(cell, system, stage.load, stage.duration);
+  // One after the other, so that the light load's CPU time is not counted to the streams, which stay open meanwhile.
+  const amid = sleep((cell.rampUp ?? RAMP_UP) + stage.duration).then(() =>
+    measure(beside, system, stage.light, stage.duration),
+  );
+  return { load: await load, quiet, beside: await amid };
+}
+
+/** Throws when a request failed: such a load proves nothing. */
+async function measure(cell: Cell, system: Running, load: Helper, duration: number): Promise<Measurement> {
   const { host, port, headers, processes } = system;
+  const path = system.paths[cell.surface] ?? "";
   const { body, word, expected } = cellRequest(cell);
-  const { concurrency } = cell;
-  const job: Job = { host, port, path, headers, body, word, expected, concurrency, processes, ...times };
+  const { concurrency, rampUp: warmUp = RAMP_UP } = cell;
+  const job: Job = { host, port, path, headers, body, word, expected, concurrency, processes, warmUp, duration };
   const measured = await load.ask<Measurement>({ ...job });
   if (measured.errors.length > 0) throw new Error(`${cellName(cell)}: requests failed:\n${measured.errors.join("\n")}`);
   return measured;

@@ -14,7 +14,14 @@ export interface Cell {
   /** Bytes of the prompt. */
   readonly prompt: number;
   readonly concurrency: number;
+  /** Milliseconds over which the clients come in before anything is measured; 500 unless set. */
+  readonly rampUp?: number;
+  /** A light load whose latency is measured alone and then beside this one. */
+  readonly beside?: Cell;
 }
+
+/** Every scenario, in the order in which they run. */
+export const scenarioNames = ["plain", "stream", "embeddings", "split", "streams", "prompts"] as const;
 
 export const SHORT_PROMPT = 60;
 export const LONG_PROMPT = 50_000;
@@ -74,12 +81,16 @@ function matrix(scenario: string, stream: boolean): Cell[] {
   );
 }
 
-/** Every scenario by name; `quick` keeps those cells that say most. */
-export function scenarios(quick: boolean): Readonly<Record<string, Scenario>> {
+/** Every scenario by name; `quick` keeps those cells that say most. A turn is measured for so many milliseconds. */
+export function scenarios(
+  quick: boolean,
+  duration: number,
+): Readonly<Record<(typeof scenarioNames)[number], Scenario>> {
   const systems = ["pass-through", "tollgate"];
   const plain = { ...generation, scenario: "plain", stream: false, concurrency: 16, size: 10 };
   const stream = { ...generation, scenario: "stream", stream: true, concurrency: 16, size: 200 };
   const firstToken = { ...stream, model: "paced", concurrency: 64, size: 10 };
+  const newcomer = { ...plain, scenario: "streams", concurrency: 1 };
   const embeddings = { ...generation, scenario: "embeddings", surface: "embeddings", model: "embed" } as const;
   const split = [plain, stream].flatMap((cell) => [16, 64].map((concurrency) => ({ ...cell, concurrency })));
   return {
@@ -113,6 +124,21 @@ export function scenarios(quick: boolean): Readonly<Record<string, Scenario>> {
         ...cell,
         scenario: "split",
       })),
+    },
+    streams: {
+      systems,
+      cells: (quick ? [500] : [100, 1000, 2500, 5000]).map((concurrency) => {
+        const rampUp = concurrency * 2;
+        // A token a second, and enough of them that every stream is open until the newcomers have been measured.
+        const size = Math.ceil((rampUp + 2 * duration) / 1000) + 3;
+        return { ...stream, scenario: "streams", model: "slow", concurrency, size, rampUp, beside: newcomer };
+      }),
+    },
+    prompts: {
+      systems,
+      cells: (quick ? [SHORT_PROMPT, LONG_PROMPT] : [SHORT_PROMPT, 10_000, LONG_PROMPT, 200_000, 1_000_000]).map(
+        (prompt) => ({ ...plain, scenario: "prompts", prompt, concurrency: 4 }),
+      ),
     },
   };
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
-import { plain, results, round } from "./results.fixture.ts";
+import { plain, results, turn } from "./results.fixture.ts";
 import { summarise } from "./summary.ts";
 
 test("takes the ratio round by round", () => {
-  const { cpu, ratio } = summarise(plain, "tollgate", [round(160), round(300)], [round(80), round(100)]);
+  const { cpu, ratio } = summarise(plain, "tollgate", [turn(160), turn(300)], [turn(80), turn(100)]);
   expect(cpu).toEqual({ median: 230, min: 160, max: 300 });
   expect(ratio).toEqual({ median: 2.5, min: 2, max: 3 });
 });

@@ -2,6 +2,14 @@ import type { Measurement } from "./load.ts";
 import { type Cell, cellName } from "./scenarios.ts";
 import { type Spread, spread } from "./statistics.ts";
 
+/** One turn of a system under a load. */
+export interface Turn {
+  readonly load: Measurement;
+  /** The light load alone, and beside the other one. */
+  readonly quiet?: Measurement;
+  readonly beside?: Measurement;
+}
+
 /** What the rounds of one system under one load say together. CPU in microseconds, latencies in milliseconds. */
 export interface Result {
   readonly name: string;
@@ -18,6 +26,8 @@ export interface Result {
   readonly whole: { readonly p50: Spread; readonly p99: Spread };
   /** Resident bytes. */
   readonly resident: Spread;
+  /** Median time of a request of the light load, alone and beside the other one. */
+  readonly newcomer?: { readonly quiet: Spread; readonly beside: Spread };
 }
 
 /** CPU time of the unit that a load is about: a token of a stream, else a request. Microseconds. */
@@ -25,29 +35,30 @@ export function cpuOfUnit(cell: Cell, measured: Measurement): number {
   return measured.cpu / (cell.stream ? measured.words : measured.requests);
 }
 
-/** Puts the rounds of a system together; the pass-through's rounds ran beside them, in the same order. */
-export function summarise(
-  cell: Cell,
-  system: string,
-  rounds: readonly Measurement[],
-  raw: readonly Measurement[],
-): Result {
-  const of = (value: (round: Measurement) => number) => spread(rounds.map(value));
+/** Puts the turns of a system together; the pass-through's turns ran beside them, in the same order. */
+export function summarise(cell: Cell, system: string, turns: readonly Turn[], raw: readonly Turn[]): Result {
+  const of = (value: (load: Measurement) => number) => spread(turns.map(({ load }) => value(load)));
   return {
     name: cellName(cell),
     cell,
     system,
-    cpu: of((round) => cpuOfUnit(cell, round)),
+    cpu: of((load) => cpuOfUnit(cell, load)),
     ratio: spread(
-      rounds.map((round, at) => {
-        const beside = raw[at];
-        return beside ? cpuOfUnit(cell, round) / cpuOfUnit(cell, beside) : Number.NaN;
+      turns.map(({ load }, at) => {
+        const beside = raw[at]?.load;
+        return beside ? cpuOfUnit(cell, load) / cpuOfUnit(cell, beside) : Number.NaN;
       }),
     ),
-    requestsPerSecond: of((round) => (round.requests / round.duration) * 1000),
-    tokensPerSecond: of((round) => (round.words / round.duration) * 1000),
-    firstToken: { p50: of((round) => round.firstWord.p50), p99: of((round) => round.firstWord.p99) },
-    whole: { p50: of((round) => round.whole.p50), p99: of((round) => round.whole.p99) },
-    resident: of((round) => round.resident),
+    requestsPerSecond: of((load) => (load.requests / load.duration) * 1000),
+    tokensPerSecond: of((load) => (load.words / load.duration) * 1000),
+    firstToken: { p50: of((load) => load.firstWord.p50), p99: of((load) => load.firstWord.p99) },
+    whole: { p50: of((load) => load.whole.p50), p99: of((load) => load.whole.p99) },
+    resident: of((load) => load.resident),
+    ...(cell.beside && {
+      newcomer: {
+        quiet: spread(turns.map(({ quiet }) => quiet?.whole.p50 ?? Number.NaN)),
+        beside: spread(turns.map(({ beside }) => beside?.whole.p50 ?? Number.NaN)),
+      },
+    }),
   };
 }

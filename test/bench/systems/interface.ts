@@ -25,6 +25,8 @@ export interface Running {
 /** A system under test. */
 export interface System {
   readonly name: string;
+  /** Somebody else's: when its requests fail, the run says so and goes on without it. */
+  readonly foreign?: true;
   start(surroundings: Surroundings): Promise<Running>;
 }
 

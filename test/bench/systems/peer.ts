@@ -17,6 +17,7 @@ export function peer(options: PeerOptions): System {
   const url = new URL(options.url);
   return {
     name: "peer",
+    foreign: true,
     async start({ enginePort, directory }) {
       const engine = `http://127.0.0.1:${enginePort}`;
       const program = await startProgram(["/bin/sh", "-c", options.command], {

@@ -1,0 +1,70 @@
+import { colour, document, legend, line, niceCeiling, round, text } from "./svg.ts";
+
+/** A bar, with the ends of its whisker. */
+export interface Bar {
+  readonly series: string;
+  readonly value: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface BarChart {
+  readonly title: string;
+  /** What the bars measure, with its unit. */
+  readonly axis: string;
+  readonly groups: readonly { readonly label: string; readonly bars: readonly Bar[] }[];
+  /** A line that the bars should stay left of. */
+  readonly limit?: { readonly value: number; readonly label: string };
+}
+
+const LABEL_WIDTH = 300;
+const PLOT_WIDTH = 480;
+const BAR = 12;
+const GAP = 10;
+const TOP = 64;
+
+/** Horizontal bars, a group for each label. */
+export function barChart(chart: BarChart): string {
+  const series = [...new Set(chart.groups.flatMap(({ bars }) => bars.map((bar) => bar.series)))];
+  const top = niceCeiling(
+    Math.max(chart.limit?.value ?? 0, ...chart.groups.flatMap(({ bars }) => bars.map(({ max }) => max || 0))),
+  );
+  const x = (value: number) => LABEL_WIDTH + (value / top) * PLOT_WIDTH;
+  const parts: string[] = [];
+  let y = TOP;
+  for (const { label, bars } of chart.groups) {
+    parts.push(text(LABEL_WIDTH - 8, y + (bars.length * BAR) / 2 + 4, label, 'text-anchor="end"'));
+    for (const bar of bars) {
+      parts.push(drawBar(bar, y, x, colour(series.indexOf(bar.series))));
+      y += BAR;
+    }
+    y += GAP;
+  }
+  const ticks = Array.from({ length: 6 }, (_, at) => (top * at) / 5).map(
+    (value) =>
+      line(x(value), TOP - 6, x(value), y, 'stroke="#ddd"') +
+      text(x(value), y + 14, round(value), 'text-anchor="middle"'),
+  );
+  const limit = chart.limit
+    ? line(x(chart.limit.value), TOP - 6, x(chart.limit.value), y, 'stroke="#bb0000" stroke-dasharray="4 3"') +
+      text(x(chart.limit.value), TOP - 10, chart.limit.label, 'text-anchor="middle" fill="#bb0000"')
+    : "";
+  return document(LABEL_WIDTH + PLOT_WIDTH + 70, y + 40, [
+    text(12, 20, chart.title, 'font-size="15" font-weight="bold"'),
+    legend(series, LABEL_WIDTH, 30),
+    ...ticks,
+    ...parts,
+    limit,
+    text(LABEL_WIDTH + PLOT_WIDTH / 2, y + 32, chart.axis, 'text-anchor="middle"'),
+  ]);
+}
+
+function drawBar(bar: Bar, y: number, x: (value: number) => number, fill: string): string {
+  if (!Number.isFinite(bar.value)) return "";
+  const middle = y + BAR / 2;
+  return (
+    `<rect x="${x(0)}" y="${y + 1}" width="${round(x(bar.value) - x(0))}" height="${BAR - 2}" fill="${fill}"/>` +
+    line(x(bar.min), middle, x(bar.max), middle, 'stroke="#333"') +
+    text(x(bar.max) + 4, middle + 4, round(bar.value), 'font-size="10"')
+  );
+}

@@ -1,0 +1,49 @@
+import { colour, document, legend, line, niceCeiling, round, text } from "./svg.ts";
+
+/** How a figure grows with another one. */
+export interface LineChart {
+  readonly title: string;
+  readonly xAxis: string;
+  readonly yAxis: string;
+  readonly series: readonly { readonly name: string; readonly points: readonly (readonly [x: number, y: number])[] }[];
+}
+
+const LEFT = 70;
+const TOP = 56;
+const WIDTH = 560;
+const HEIGHT = 280;
+
+/** A line for each series through its points. Both axes start at zero: what grows linearly looks so. */
+export function lineChart(chart: LineChart): string {
+  const points = chart.series.flatMap((series) => series.points);
+  const right = niceCeiling(Math.max(...points.map(([x]) => x)));
+  const top = niceCeiling(Math.max(...points.map(([, y]) => y)));
+  const x = (value: number) => LEFT + (value / right) * WIDTH;
+  const y = (value: number) => TOP + HEIGHT - (value / top) * HEIGHT;
+  const grid = [0, 0.2, 0.4, 0.6, 0.8, 1].map(
+    (part) =>
+      line(LEFT, y(top * part), LEFT + WIDTH, y(top * part), 'stroke="#ddd"') +
+      text(LEFT - 6, y(top * part) + 4, round(top * part), 'text-anchor="end"') +
+      text(x(right * part), TOP + HEIGHT + 16, round(right * part), 'text-anchor="middle"'),
+  );
+  const lines = chart.series.map(({ points }, at) => {
+    const path = points.map(([px, py]) => `${round(x(px))},${round(y(py))}`);
+    const dots = points.map(([px, py]) => `<circle cx="${round(x(px))}" cy="${round(y(py))}" r="3"/>`);
+    return (
+      `<polyline points="${path.join(" ")}" fill="none" stroke="${colour(at)}" stroke-width="2"/>` +
+      `<g fill="${colour(at)}">${dots.join("")}</g>`
+    );
+  });
+  return document(LEFT + WIDTH + 30, TOP + HEIGHT + 48, [
+    text(12, 20, chart.title, 'font-size="15" font-weight="bold"'),
+    text(12, TOP - 12, chart.yAxis),
+    legend(
+      chart.series.map(({ name }) => name),
+      LEFT + 200,
+      30,
+    ),
+    ...grid,
+    ...lines,
+    text(LEFT + WIDTH / 2, TOP + HEIGHT + 38, chart.xAxis, 'text-anchor="middle"'),
+  ]);
+}
