@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { descendants, parseResident, parseSchedstat, parseStat } from "./cpu.ts";
+import { descendants, parseMachine, parseResident, parseSchedstat, parseStat } from "./cpu.ts";
 
 test("reads parent and CPU time, whatever the command is called", () => {
   const rest = `S 41 42 42 0 -1 4194560 900 0 0 0 150 25 9 9 20 0 11 0 5000 1000000 2000`;
@@ -15,6 +15,10 @@ test("reads the scheduler's counter in microseconds", () => {
 test("reads resident memory in bytes, none of a process without memory", () => {
   expect(parseResident("Name:\tnode\nVmHWM:\t   90 kB\nVmRSS:\t   80 kB\nThreads:\t7\n")).toBe(81_920);
   expect(parseResident("Name:\tkthreadd\n")).toBe(0);
+});
+
+test("adds up what the machine was busy with, not what it waited for", () => {
+  expect(parseMachine("cpu  100 20 30 5000 400 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")).toBe(1_710_000);
 });
 
 test("finds a tree whatever the order of its processes", () => {

@@ -23,6 +23,16 @@ export function parseSchedstat(line: string): number {
   return Number(line.slice(0, line.indexOf(" "))) / 1000;
 }
 
+/** CPU time that all processes of the machine have used, from /proc/stat, in microseconds. */
+export function parseMachine(stat: string): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = stat
+    .slice(0, stat.indexOf("\n"))
+    .split(/ +/)
+    .slice(1)
+    .map(Number);
+  return ((user + nice + system + irq + softirq + steal) * 1e6) / TICKS_PER_SECOND;
+}
+
 /** Resident memory in bytes, from /proc/PID/status. */
 export function parseResident(status: string): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
@@ -49,6 +59,11 @@ export function usage(roots: readonly number[]): Usage {
     resident += parseResident(read(`/proc/${pid}/status`));
   }
   return { cpu, resident };
+}
+
+/** CPU time that the whole machine has used so far, in microseconds. */
+export function machineUsage(): number {
+  return parseMachine(read("/proc/stat"));
 }
 
 /** From the scheduler's nanosecond counters where the kernel keeps them, else from the 10 ms ticks. */

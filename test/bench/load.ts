@@ -3,8 +3,9 @@
  * answer to its last one is complete. The parent sends it jobs; it answers each with a measurement.
  */
 import { createServer } from "node:net";
+import { availableParallelism } from "node:os";
 import { Connection, type ResponseListener } from "./connection.ts";
-import { usage } from "./cpu.ts";
+import { machineUsage, usage } from "./cpu.ts";
 import { WordCounter } from "./marker.ts";
 import { listenAndReport } from "./processes.ts";
 import { type Percentiles, percentiles } from "./statistics.ts";
@@ -33,6 +34,8 @@ export interface Measurement {
   readonly requests: number;
   readonly words: number;
   readonly cpu: number;
+  /** The part of the machine's CPU that processes outside of the benchmark took, 0 to 1. */
+  readonly disturbance: number;
   /** Resident bytes at the end. */
   readonly resident: number;
   /** From sending a request to the first word of its answer, and to its end. */
@@ -146,24 +149,29 @@ async function measure(job: Job): Promise<Measurement> {
   for (const [at, client] of clients.entries()) setTimeout(() => client.next(), (at / job.concurrency) * job.warmUp);
   await sleep(job.warmUp);
   tally.measuring = true;
-  const before = usage(job.processes);
-  const start = performance.now();
+  const start = look(job);
   await sleep(job.duration);
-  const after = usage(job.processes);
-  const duration = performance.now() - start;
+  const end = look(job);
   tally.measuring = false;
   tally.stopped = true;
   await Promise.all(clients.map((client) => client.done));
   return {
-    duration,
+    duration: end.at - start.at,
     requests: tally.requests,
     words: tally.words,
-    cpu: after.cpu - before.cpu,
-    resident: after.resident,
+    cpu: end.system.cpu - start.system.cpu,
+    disturbance: (end.others - start.others) / ((end.at - start.at) * 1000 * availableParallelism()),
+    resident: end.system.resident,
     firstWord: percentiles(tally.firstWord),
     whole: percentiles(tally.whole),
     errors: tally.errors,
   };
+}
+
+/** Where the clocks stand: the wall's in milliseconds, and CPU time of the system and of all but the benchmark. */
+function look({ processes }: Job) {
+  const others = machineUsage() - usage([process.ppid]).cpu;
+  return { at: performance.now(), system: usage(processes), others };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -59,7 +59,10 @@ export async function startProgram(
 ): Promise<Program> {
   const [file = "", ...args] = command;
   const log = openSync(options.log, "w");
-  const child = spawn(file, args, { stdio: ["ignore", log, log], env: { ...process.env, npm_command: undefined, ...options.env } });
+  const child = spawn(file, args, {
+    stdio: ["ignore", log, log],
+    env: { ...process.env, npm_command: undefined, ...options.env },
+  });
   const output = () => readFileSync(options.log, "utf8");
   for (const deadline = Date.now() + 60_000; !(await options.ready(output())); await sleep(50)) {
     if (child.exitCode !== null || Date.now() > deadline) {

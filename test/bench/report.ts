@@ -27,9 +27,34 @@ export function machine(): string {
 /** One line for each load and system. */
 export function resultTable(results: readonly Result[]): string {
   return table(
-    ["load", "system", "CPU µs", "min–max", "× raw", "per s", "first p50", "p99 ms", "whole p50", "p99 ms", "MiB"],
+    [
+      "load",
+      "system",
+      "CPU µs",
+      "min–max",
+      "× raw",
+      "per s",
+      "first p50",
+      "p99 ms",
+      "whole p50",
+      "p99 ms",
+      "MiB",
+      "others",
+    ],
     results.map(
-      ({ name, cell, system, cpu, ratio, requestsPerSecond, tokensPerSecond, firstToken, whole, resident }) => [
+      ({
+        name,
+        cell,
+        system,
+        cpu,
+        ratio,
+        requestsPerSecond,
+        tokensPerSecond,
+        firstToken,
+        whole,
+        resident,
+        disturbance,
+      }) => [
         name,
         system,
         short(cpu.median),
@@ -41,6 +66,7 @@ export function resultTable(results: readonly Result[]): string {
         short(whole.p50.median),
         short(whole.p99.median),
         short(resident.median / 2 ** 20),
+        `${Math.round(disturbance.max * 100)} %`,
       ],
     ),
   );

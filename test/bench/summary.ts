@@ -24,6 +24,8 @@ export interface Result {
   /** Time to first token, median and 99th percentile of each round. */
   readonly firstToken: { readonly p50: Spread; readonly p99: Spread };
   readonly whole: { readonly p50: Spread; readonly p99: Spread };
+  /** The part of the machine's CPU that others took meanwhile. */
+  readonly disturbance: Spread;
   /** Resident bytes. */
   readonly resident: Spread;
   /** Median time of a request of the light load, alone and beside the other one. */
@@ -53,6 +55,7 @@ export function summarise(cell: Cell, system: string, turns: readonly Turn[], ra
     tokensPerSecond: of((load) => (load.words / load.duration) * 1000),
     firstToken: { p50: of((load) => load.firstWord.p50), p99: of((load) => load.firstWord.p99) },
     whole: { p50: of((load) => load.whole.p50), p99: of((load) => load.whole.p99) },
+    disturbance: of((load) => load.disturbance),
     resident: of((load) => load.resident),
     ...(cell.beside && {
       newcomer: {
