@@ -16,17 +16,24 @@ import { chatRequest, textRequest } from "./requests.ts";
 /** What an engine can do beyond what all can. */
 interface Abilities {
   readonly dialect: DialectName;
+  /** Whether it streams in server-sent events, among which there may be comments. */
+  readonly sse: boolean;
   readonly completions: boolean;
   readonly tools: boolean;
-  readonly embeddings: boolean;
   /** Whether it tells the exact number of prompt tokens in advance. */
   readonly tokenizes: boolean;
   /** Whether it publishes its load. */
   readonly metrics: boolean;
 }
 
+const all = { sse: true, completions: true, tools: true, tokenizes: true, metrics: true };
 const engines: readonly Abilities[] = [
-  { dialect: "vllm", completions: true, tools: true, embeddings: true, tokenizes: true, metrics: true },
+  { ...all, dialect: "vllm" },
+  { ...all, dialect: "sglang" },
+  { ...all, dialect: "llama.cpp" },
+  { ...all, dialect: "trtllm", tokenizes: false },
+  { ...all, dialect: "openai", tokenizes: false, metrics: false },
+  { ...all, dialect: "ollama", completions: false, tokenizes: false, metrics: false, sse: false },
 ];
 
 const signal = new AbortController().signal;
@@ -37,7 +44,7 @@ const thinkers = (["always", "default_off", "default_on"] as const).flatMap((mod
   (["field", "tags", "closing-tag"] as const).map((shown) => ({ id: `${mode}-${shown}`, mode, shown })),
 );
 
-describe.each(engines)("$dialect", ({ dialect, completions, tools, embeddings, tokenizes, metrics }) => {
+describe.each(engines)("$dialect", ({ dialect, sse, completions, tools, tokenizes, metrics }) => {
   let sim: Simulator;
   let engine: Engine;
   let slow: Simulator;
@@ -46,7 +53,6 @@ describe.each(engines)("$dialect", ({ dialect, completions, tools, embeddings, t
   beforeAll(async () => {
     const models = [
       { id: "m", contextLength },
-      { id: "embedder", kind: "embedding" as const, contextLength: 512 },
       ...thinkers.map(({ id, mode, shown }) => ({ id, thinking: { mode, shown, depths: true } })),
     ];
     sim = await startSimulator({ dialect, speed: 0, models });
@@ -259,9 +265,10 @@ describe.each(engines)("$dialect", ({ dialect, completions, tools, embeddings, t
       const request = chatRequest("[[sim:tokens=50]]");
       const { outputs, answer, error } = await drain(slowEngine.generate(request, never()));
       expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+      expect(outputs.at(-1)?.finish).toBeUndefined();
+      if (fault === "reset") return; // it may overtake what was sent before
       expect(answer.text.length).toBeGreaterThan(0);
       expect(outputs.at(-1)?.usage?.outputTokens).toBeGreaterThan(0);
-      expect(outputs.at(-1)?.finish).toBeUndefined();
     });
 
     test.each(["missing", "zero"] as const)("a %s count is a failure", async (usage) => {
@@ -273,6 +280,7 @@ describe.each(engines)("$dialect", ({ dialect, completions, tools, embeddings, t
     test.each([{ done: "missing" }, { pings: true }, { split: 1 }, { split: 3, pings: true }] as const)(
       "%j changes nothing",
       async (fault) => {
+        if ("pings" in fault && !sse) return;
         const request = chatRequest("[[sim:text=Grüße 😀 aus Köln.]]");
         const expected = await generate(request);
         sim.faults.add(fault);
@@ -283,32 +291,55 @@ describe.each(engines)("$dialect", ({ dialect, completions, tools, embeddings, t
       },
     );
   });
-
-  if (embeddings) {
-    const embed = (inputs: string[]) => engine.embed({ requestId: "req-1", model: "embedder", inputs }, never());
-
-    test("embeds in input order, however many", async () => {
-      const inputs = Array.from({ length: 300 }, (_, i) => `input ${i}`);
-      const { vectors, inputTokens } = await embed(inputs);
-      expect(vectors).toHaveLength(300);
-      expect(inputTokens).toBeGreaterThanOrEqual(300);
-      const [last] = (await embed(["input 299"])).vectors;
-      expect(vectors[299]).toEqual(last);
-      expect(last).toHaveLength(1024);
-    });
-
-    test("names the input that is too long, and never cuts it", async () => {
-      const long = "word ".repeat(600);
-      const error = await embed(["short", long, "short"]).catch((refusal) => refusal);
-      expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 512n });
-    });
-  }
 });
 
-function connect(url: string, engine: DialectName): Engine {
-  const config = configSchema.parse({
-    models: [{ id: "m", context_length: contextLength, servers: [{ url, engine }] }],
+describe.each(["vllm", "sglang", "llama.cpp", "trtllm", "openai", "ollama", "tei"] as const)("%s embeds", (dialect) => {
+  let sim: Simulator;
+  let engine: Engine;
+
+  beforeAll(async () => {
+    sim = await startSimulator({ dialect, speed: 0, models: [{ id: "m", kind: "embedding", contextLength: 512 }] });
+    engine = connect(sim.url, dialect, 512);
   });
+  afterAll(async () => {
+    await engine.close();
+    await sim.close();
+  });
+
+  const embed = (inputs: string[]) => engine.embed({ requestId: "req-1", model: "m", inputs }, never());
+
+  test("in input order, however many", async () => {
+    await engine.checkHealth(signal);
+    const inputs = Array.from({ length: 300 }, (_, i) => `input ${i}`);
+    const { vectors, inputTokens } = await embed(inputs);
+    expect(vectors).toHaveLength(300);
+    expect(inputTokens).toBeGreaterThanOrEqual(300);
+    const [last] = (await embed(["input 299"])).vectors;
+    expect(vectors[299]).toEqual(last);
+    expect(last).toHaveLength(1024);
+  });
+
+  test("and names the input that is too long, never cutting it", async () => {
+    const long = "word ".repeat(600);
+    const error = await embed(["short", long, "short"]).catch((refusal) => refusal);
+    expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 512n });
+  });
+
+  test.each([
+    [503, Reason.OVERLOADED],
+    [429, Reason.OVERLOADED],
+    [500, Reason.ENGINE_FAILED],
+  ])("and understands status %d", async (status, reason) => {
+    const path = { ollama: "/api/embed", tei: "/embed" }[dialect as string] ?? "/v1/embeddings";
+    const heal = sim.faults.add({ status }, { path });
+    const error = await embed(["a"]).catch((failure) => failure);
+    heal();
+    expect(detailOf(error)?.reason).toBe(reason);
+  });
+});
+
+function connect(url: string, engine: DialectName, context_length = contextLength): Engine {
+  const config = configSchema.parse({ models: [{ id: "m", context_length, servers: [{ url, engine }] }] });
   const [model] = config.models;
   const [server] = model?.servers ?? [];
   if (model === undefined || server === undefined) throw new Error("the configuration lost its server");

@@ -1,7 +1,6 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../errors.ts";
 import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
-import { engineFailed, inputTooLong } from "../faults.ts";
+import { embedInBatches } from "../embed-in-batches.ts";
+import { engineFailed } from "../faults.ts";
 import { HttpConnection, type HttpRequest } from "../http/connection.ts";
 import { callJson } from "../http/json-call.ts";
 import { openStream } from "../http/stream.ts";
@@ -42,15 +41,17 @@ export class OllamaEngine implements Engine {
     return openStream(this.#connection, generationRequest(request, this.#settings), reader, signal);
   }
 
-  async embed({ model, inputs }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
-    const vectors: Float32Array[] = [];
-    let inputTokens = 0;
-    for (let start = 0; start < inputs.length; start += embedBatch) {
-      const batch = await this.#embedBatch(model, inputs.slice(start, start + embedBatch), start, signal);
-      vectors.push(...batch.vectors);
-      inputTokens += batch.inputTokens;
-    }
-    return { vectors, inputTokens };
+  embed({ model, inputs }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const { contextLength: limit } = this.#settings;
+    return embedInBatches(inputs, {
+      size: embedBatch,
+      limit,
+      embed: async (batch) => {
+        const body = JSON.stringify({ model, input: batch, truncate: false, options: { num_ctx: limit } });
+        return this.#readEmbeddings(await this.#call({ path: "/api/embed", body }, signal), batch.length);
+      },
+      count: () => this.countTokens(),
+    });
   }
 
   async countTokens(): Promise<undefined> {
@@ -74,31 +75,12 @@ export class OllamaEngine implements Engine {
     return this.#connection.close();
   }
 
-  async #embedBatch(
-    model: string,
-    inputs: readonly string[],
-    start: number,
-    signal: AbortSignal,
-  ): Promise<EngineEmbeddings> {
-    const { contextLength } = this.#settings;
+  #readEmbeddings(answer: WireEmbeddings, inputs: number): EngineEmbeddings {
     const { where } = this.#traits;
-    const body = JSON.stringify({ model, input: inputs, truncate: false, options: { num_ctx: contextLength } });
-    try {
-      const answer = (await this.#call({ path: "/api/embed", body }, signal)) as WireEmbeddings;
-      const vectors = (answer.embeddings ?? []).map((vector) => Float32Array.from(vector));
-      if (vectors.length !== inputs.length) {
-        throw engineFailed(`${where} embedded ${vectors.length} of ${inputs.length} inputs`, true);
-      }
-      if (!answer.prompt_eval_count) throw engineFailed(`${where} did not count the tokens`, false);
-      return { vectors, inputTokens: answer.prompt_eval_count };
-    } catch (error) {
-      if (detailOf(error)?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
-      // It does not say which input is too long, so each is tried alone.
-      if (inputs.length > 1) {
-        for (const [index, input] of inputs.entries()) await this.#embedBatch(model, [input], start + index, signal);
-      }
-      throw inputTooLong(`${where} refused an input as too long`, start, { limit: contextLength });
-    }
+    const vectors = (answer.embeddings ?? []).map((vector) => Float32Array.from(vector));
+    if (vectors.length !== inputs) throw engineFailed(`${where} embedded ${vectors.length} of ${inputs} inputs`, true);
+    if (!answer.prompt_eval_count) throw engineFailed(`${where} did not count the tokens`, false);
+    return { vectors, inputTokens: answer.prompt_eval_count };
   }
 
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {

@@ -49,9 +49,8 @@ function chatFields(conversation: Conversation, systemAnywhere: boolean): Fields
 }
 
 /** Undefined for a model without a switch: Ollama refuses the field where the model cannot think. */
-function thinkOf({ thinking, recipe }: EngineRequest): boolean | string | undefined {
-  if (thinking === undefined) return undefined;
-  return recipe.switch === "reasoning_effort" && thinking.deepest ? "high" : thinking.enabled;
+function thinkOf({ thinking }: EngineRequest): boolean | string | undefined {
+  return thinking?.deepest ? "high" : thinking?.enabled;
 }
 
 const roles = {

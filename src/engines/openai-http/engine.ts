@@ -1,7 +1,6 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../errors.ts";
 import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
-import { inputTooLong, isRefusal } from "../faults.ts";
+import { embedInBatches } from "../embed-in-batches.ts";
+import { isRefusal } from "../faults.ts";
 import { HttpConnection, type HttpRequest } from "../http/connection.ts";
 import { callJson } from "../http/json-call.ts";
 import { openStream } from "../http/stream.ts";
@@ -47,15 +46,19 @@ export class OpenAiHttpEngine implements Engine {
     return openStream(this.#connection, { path, body, headers: { "x-request-id": request.requestId } }, reader, signal);
   }
 
-  async embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
-    const vectors: Float32Array[] = [];
-    let inputTokens = 0;
-    for (let start = 0; start < request.inputs.length; start += this.#dialect.embedBatch) {
-      const batch = await this.#embedBatch(request, start, signal);
-      vectors.push(...batch.vectors);
-      inputTokens += batch.inputTokens;
-    }
-    return { vectors, inputTokens };
+  embed({ model, requestId, inputs }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const headers = { "x-request-id": requestId };
+    const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
+    return embedInBatches(inputs, {
+      size: this.#dialect.embedBatch,
+      limit: this.#settings.contextLength,
+      embed: async (batch) => {
+        const body = JSON.stringify({ model, input: batch, encoding_format: "float" });
+        const answer = await this.#call({ path: "/v1/embeddings", body, headers }, signal);
+        return readEmbeddings(this.#traits.where, answer, batch.length);
+      },
+      count: (value) => this.countTokens({ model, prompt: { case: "text", value }, recipe }, signal),
+    });
   }
 
   async countTokens(
@@ -103,37 +106,6 @@ export class OpenAiHttpEngine implements Engine {
 
   close(): Promise<void> {
     return this.#connection.close();
-  }
-
-  async #embedBatch(request: EngineEmbedRequest, start: number, signal: AbortSignal): Promise<EngineEmbeddings> {
-    const inputs = request.inputs.slice(start, start + this.#dialect.embedBatch);
-    const body = JSON.stringify({ model: request.model, input: inputs, encoding_format: "float" });
-    const headers = { "x-request-id": request.requestId };
-    try {
-      const answer = await this.#call({ path: "/v1/embeddings", body, headers }, signal);
-      return readEmbeddings(this.#traits.where, answer, inputs.length);
-    } catch (error) {
-      const detail = detailOf(error);
-      if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
-      throw await this.#tooLong(request, start, inputs, Number(detail.limit ?? this.#settings.contextLength), signal);
-    }
-  }
-
-  /** Engines refuse a batch without saying for which input. */
-  async #tooLong(
-    { model }: EngineEmbedRequest,
-    start: number,
-    inputs: readonly string[],
-    limit: number,
-    signal: AbortSignal,
-  ): Promise<Error> {
-    const what = `${this.#traits.where} refused an input as too long`;
-    const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
-    for (const [index, value] of inputs.entries()) {
-      const actual = await this.countTokens({ model, prompt: { case: "text", value }, recipe }, signal);
-      if (actual !== undefined && actual > limit) return inputTooLong(what, start + index, { limit, actual });
-    }
-    return inputTooLong(what, inputs.length === 1 ? start : undefined, { limit });
   }
 
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {

@@ -55,7 +55,7 @@ export function readError(body: unknown): EngineError {
 
 /** As vLLM of several years, SGLang, llama-server and TensorRT-LLM put it. */
 const overflowing =
-  /maximum context length|context length is only|longer than the (model's|maximum) (context|model) length|exceeds the (model's|available) context|context size|input length|is too large to process|cannot be greater than max_model_len/i;
+  /maximum context length|context length is only|longer than the (model's|maximum) (context|model) length|exceeds the (model's|available) context|context size|input length|is too large to process|should not exceed max_num_tokens|cannot be greater than max_model_len/i;
 
 function overflowOf(message: string, type: string, fields: Record<string, unknown>): Overflow | undefined {
   if (type === "exceed_context_size_error") {
@@ -68,6 +68,7 @@ function overflowOf(message: string, type: string, fields: Record<string, unknow
     /(?:context|model) length (?:of |\()(\d+)/i,
     /max_model_len=(?:\w+=)?(\d+)/i,
     /current batch size: (\d+)/i,
+    /max_num_tokens \((\d+)\)/i,
   ]);
   const requestedOutput = numberIn(message, [
     /requested (\d+) output tokens/i,
@@ -79,7 +80,7 @@ function overflowOf(message: string, type: string, fields: Record<string, unknow
     /passed (\d+) input tokens/i,
     /\((\d+) in the (?:messages|prompt)/i,
     /resulted in (\d+)/i,
-    /(?:prompt|input) \((?:length )?(\d+)/i,
+    /(?:prompt|prompt length|input) \((?:length )?(\d+)/i,
     /input length (?:of )?\(?(\d+)/i,
   ]);
   // vLLM counts no further than one token past the limit: that says nothing about the prompt.

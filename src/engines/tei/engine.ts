@@ -1,6 +1,5 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../errors.ts";
-import { engineFailed, inputTooLong } from "../faults.ts";
+import { embedInBatches } from "../embed-in-batches.ts";
+import { engineFailed } from "../faults.ts";
 import { HttpConnection, type HttpRequest } from "../http/connection.ts";
 import { callJson } from "../http/json-call.ts";
 import type {
@@ -38,21 +37,20 @@ export class TeiEngine implements Engine {
   }
 
   async embed({ inputs, requestId }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
-    const { max_client_batch_size: batch } = await this.#readInfo(signal);
-    const vectors: Float32Array[] = [];
-    let inputTokens = 0;
-    for (let start = 0; start < inputs.length; start += batch) {
-      const answer = await this.#embedBatch(inputs.slice(start, start + batch), start, requestId, signal);
-      vectors.push(...answer.vectors);
-      inputTokens += answer.inputTokens;
-    }
-    return { vectors, inputTokens };
+    const info = await this.#readInfo(signal);
+    return embedInBatches(inputs, {
+      size: info.max_client_batch_size,
+      limit: info.max_input_length,
+      embed: (batch) => this.#embedBatch(batch, requestId, signal),
+      count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
+    });
   }
 
   async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
     if (prompt.case !== "text") return undefined;
-    const [tokens] = await this.#tokenize([prompt.value], signal);
-    return tokens;
+    const body = JSON.stringify({ inputs: [prompt.value] });
+    const [tokens] = (await this.#call({ path: "/tokenize", body }, signal)) as readonly (readonly unknown[])[];
+    return tokens?.length;
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
@@ -81,14 +79,11 @@ export class TeiEngine implements Engine {
     return this.#connection.close();
   }
 
-  async #embedBatch(inputs: readonly string[], start: number, requestId: string, signal: AbortSignal) {
+  async #embedBatch(inputs: readonly string[], requestId: string, signal: AbortSignal): Promise<EngineEmbeddings> {
     const body = JSON.stringify({ inputs, truncate: false, normalize: true });
     const headers = { "x-request-id": requestId };
     const response = await this.#connection.send({ path: "/embed", body, headers }, signal);
-    if (response.status !== 200) {
-      const error = refusalOf(this.#where, response);
-      throw detailOf(error)?.reason === Reason.INPUT_TOO_LONG ? await this.#tooLong(inputs, start, signal) : error;
-    }
+    if (response.status !== 200) throw refusalOf(this.#where, response);
     const inputTokens = Number(response.headers["x-compute-tokens"]);
     if (!(inputTokens > 0)) throw engineFailed(`${this.#where} did not count the tokens`, false);
     const vectors = (JSON.parse(response.text) as number[][]).map((vector) => Float32Array.from(vector));
@@ -96,21 +91,6 @@ export class TeiEngine implements Engine {
       throw engineFailed(`${this.#where} embedded ${vectors.length} of ${inputs.length} inputs`, true);
     }
     return { vectors, inputTokens };
-  }
-
-  /** A batch is refused without saying for which input. */
-  async #tooLong(inputs: readonly string[], start: number, signal: AbortSignal): Promise<Error> {
-    const { max_input_length: limit } = await this.#readInfo(signal);
-    const lengths = await this.#tokenize(inputs, signal);
-    const index = lengths.findIndex((length) => length > limit);
-    const actual = lengths[index];
-    return inputTooLong(`${this.#where} refused an input as too long`, start + index, { limit, actual });
-  }
-
-  async #tokenize(inputs: readonly string[], signal: AbortSignal): Promise<number[]> {
-    const body = JSON.stringify({ inputs });
-    const answer = (await this.#call({ path: "/tokenize", body }, signal)) as readonly (readonly unknown[])[];
-    return answer.map((tokens) => tokens.length);
   }
 
   /** Asked once, and again after a failure. */

@@ -84,6 +84,21 @@ test("streams an answer", async () => {
   await engine.close();
 });
 
+test("streams the continuation of a text", async () => {
+  await using server = await scriptedServer({
+    "/api/generate": (_, response) => {
+      response.end(
+        '{"response":" a time","done":false}\n{"response":"","done":true,"prompt_eval_count":2,"eval_count":3}\n',
+      );
+    },
+  });
+  const engine = new OllamaEngine(server.url, settings);
+  const { answer, outputs } = await drain(engine.generate(textRequest("Once upon"), never()));
+  expect(answer.text).toBe(" a time");
+  expect(outputs.at(-1)).toMatchObject({ usage: { inputTokens: 2, outputTokens: 3 } });
+  await engine.close();
+});
+
 test.each<[string, number, object, Reason]>([
   ["a prompt too long", 400, { error: "the input length exceeds the context length" }, Reason.CONTEXT_LENGTH_EXCEEDED],
   [
