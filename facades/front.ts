@@ -34,6 +34,7 @@ export function createFront(options: FrontOptions): RequestListener {
   router.get("/", (context) => exchangeOf(context).send(200, '{"name":"tollgate","openapi":"/openapi.json"}'));
 
   const app = new Koa();
+  app.silent = true; // what koa tells is that a client is gone
   const routes = router.routes();
   app.use((context) => {
     // The exchange writes the response itself: once, with all of its headers.

@@ -8,6 +8,7 @@ import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import { type GenerateRequest, Thinking } from "#gen/inference/v1/inference_service_pb.js";
 import type { Answer } from "../http/answer.ts";
 import { jsonEncoder } from "../http/json-encoder.ts";
+import { escapeLineEnds } from "../http/line-ends.ts";
 import { invalidField } from "../http/request-error.ts";
 import type { EventEncoder } from "../http/sse.ts";
 import { errorOf } from "./errors.ts";
@@ -71,7 +72,7 @@ export function completionStream(head: Head, rules: { readonly separateUsage: bo
   return {
     keepAlive,
     fail: (error) => `data: ${errorOf(error).body}\n\n${done}`,
-    encode: (events) => events.map(write).join(""),
+    encode: (events) => escapeLineEnds(events.map(write).join("")),
   };
 }
 

@@ -7,6 +7,7 @@ import {
 } from "#gen/chat/v1/chat_completion_pb.js";
 import type { Finished, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import { jsonEncoder } from "../http/json-encoder.ts";
+import { escapeLineEnds } from "../http/line-ends.ts";
 import type { EventEncoder } from "../http/sse.ts";
 import { errorOf } from "./errors.ts";
 import type { Head } from "./head.ts";
@@ -78,7 +79,7 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
     encode(events) {
       let text = "";
       for (const event of events) text += write(event);
-      return text;
+      return escapeLineEnds(text);
     },
   };
 }

@@ -23,8 +23,11 @@ export function toolsOf(
   };
 }
 
-function toolOf({ kind }: CreateChatCompletionRequest["tools"][number]): Tool {
+function toolOf({ kind }: CreateChatCompletionRequest["tools"][number], index: number): Tool {
   const definition = kind.value?.function;
+  if (definition?.parameters !== undefined && !definition.parameters.startsWith("{")) {
+    throw invalidField(`tools[${index}].function.parameters`, "must be an object");
+  }
   return {
     $typeName: "inference.v1.Tool",
     name: definition?.name ?? "",

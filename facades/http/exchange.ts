@@ -55,4 +55,9 @@ export class Exchange {
     this.begin(status, "application/json", headers);
     this.response.end(json);
   }
+
+  /** Logs an error that nobody meant. */
+  logUnexpected(error: unknown): void {
+    this.runtime.logger.error({ err: error, request_id: this.requestId }, "a request failed unexpectedly");
+  }
 }

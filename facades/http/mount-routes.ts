@@ -98,9 +98,7 @@ export function answerError(errorOf: Surface["errorOf"], exchange: Exchange, err
   if (exchange.isGone) return;
   const { status, body, headers } = errorOf(error, exchange.requestId);
   exchange.rateLimit ??= detailOf(error)?.rateLimit;
-  if (status === 500) {
-    exchange.runtime.logger.error({ err: error, request_id: exchange.requestId }, "a request failed unexpectedly");
-  }
+  if (status === 500) exchange.logUnexpected(error);
   if (exchange.response.headersSent) exchange.response.destroy();
   else exchange.send(status, body, headers);
 }
@@ -110,7 +108,7 @@ export function answerError(errorOf: Surface["errorOf"], exchange: Exchange, err
  * and what the core says to that wins. The size of the body comes before both.
  */
 async function firstError(core: Core, exchange: Exchange, error: unknown): Promise<unknown> {
-  if (!(error instanceof RequestError) || error.status === 413) return error;
+  if (!(error instanceof RequestError) || error.status === 413 || !exchange.request.complete) return error;
   try {
     const { rateLimit } = await core.metering.countRequest({}, exchange.callOptions);
     exchange.rateLimit = rateLimit;

@@ -37,8 +37,13 @@ export async function startHttpServer(
   options: { readonly tls?: TlsFiles } = {},
 ): Promise<HttpServer> {
   const { tls } = options;
-  const server =
-    tls === undefined ? createHttpServer(limits, listener) : createHttpsServer({ ...limits, ...tls }, listener);
+  const serve: RequestListener = (request, response) => {
+    // While the server drains, each answer tells its client to come back on another connection.
+    if (!server.listening) response.shouldKeepAlive = false;
+    listener(request, response);
+  };
+  const server: Server =
+    tls === undefined ? createHttpServer(limits, serve) : createHttpsServer({ ...limits, ...tls }, serve);
   server.maxConnections = maxConnections;
   await listen(server, address);
   const { address: host, port, family } = server.address() as AddressInfo;

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/inference/v1/inference_service_pb.js";
+import { detailOf } from "./error-detail.ts";
 import type { Exchange } from "./exchange.ts";
 import { escapeLineEnds } from "./line-ends.ts";
 
@@ -43,6 +44,7 @@ export async function sendEvents(
   } catch (error) {
     if (exchange.isGone) return;
     if (!stream.hasBegun) throw error;
+    if (detailOf(error) === undefined) exchange.logUnexpected(error);
     stream.write(encoder.fail(error));
   } finally {
     stream.end();

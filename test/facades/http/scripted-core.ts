@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, createRouterTransport, type HandlerContext, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
 import { AccountsService, type GetKeyStatusResponseSchema } from "#gen/accounts/v1/accounts_service_pb.js";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import { CatalogueService, type GetModelRequest } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import type { ModelSchema } from "#gen/catalogue/v1/model_pb.js";
 import {
   EmbeddingsService,
@@ -17,6 +17,9 @@ import {
   InferenceService,
 } from "#gen/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+
+import { createDirectTransport } from "../../../src/grpc/direct-transport.ts";
+import { registration } from "../../../src/grpc/registration.ts";
 
 /** What a scripted core does; each part may be replaced by a test. */
 export interface Script {
@@ -41,7 +44,7 @@ export interface CoreLog {
   readonly headers: Headers[];
 }
 
-/** A core for tests of the surfaces: it speaks the contract over a Connect transport and does as it is told. */
+/** A core for tests of the surfaces: it speaks the contract in this process and does as it is told. */
 export function scriptedCore(script: Partial<Script> = {}): { transport: Transport; log: CoreLog } {
   const told: Script = {
     async *generate() {
@@ -59,48 +62,48 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
     const refusal = told.refuse?.(requestHeader);
     if (refusal !== undefined) throw refusal;
   };
-  const transport = createRouterTransport(({ service }) => {
-    service(InferenceService, {
-      async *generate(request, context) {
+  const services = [
+    registration(InferenceService, {
+      async *generate(request: GenerateRequest, context: HandlerContext) {
         admit(context);
         log.generated.push(request);
         yield* told.generate(request, context);
       },
-      countTokens(request, context) {
+      countTokens(request: CountTokensRequest, context: HandlerContext) {
         admit(context);
         return told.countTokens(request);
       },
-    });
-    service(EmbeddingsService, {
-      embed(request, context) {
+    }),
+    registration(EmbeddingsService, {
+      embed(request: EmbedRequest, context: HandlerContext) {
         admit(context);
         log.embedded.push(request);
         return told.embed(request);
       },
-    });
-    service(CatalogueService, {
+    }),
+    registration(CatalogueService, {
       listModels: () => ({ models: told.models }),
-      getModel({ id }) {
+      getModel({ id }: GetModelRequest) {
         const model = told.models.find((candidate) => candidate.id === id);
         if (model === undefined) throw refused(Reason.MODEL_NOT_FOUND, `There is no model ${id}.`, Code.NotFound);
         return { model };
       },
-    });
-    service(AccountsService, {
-      getKeyStatus(_request, context) {
+    }),
+    registration(AccountsService, {
+      getKeyStatus(_request: object, context: HandlerContext) {
         admit(context);
         return told.keyStatus;
       },
-    });
-    service(MeteringService, {
-      countRequest(_request, context) {
+    }),
+    registration(MeteringService, {
+      countRequest(_request: object, context: HandlerContext) {
         admit(context);
         log.counted++;
         return { rateLimit: { limit: 60, remaining: 59 } };
       },
-    });
-  });
-  return { transport, log };
+    }),
+  ];
+  return { transport: createDirectTransport(services, []), log };
 }
 
 /** An error as the core's services throw it. */

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+/** A TCP connection whose bytes a test writes and reads itself. */
+export class RawClient {
+  readonly socket: Socket;
+  /** All that came so far. */
+  received = "";
+
+  constructor(url: string) {
+    this.socket = connect(Number(new URL(url).port), "127.0.0.1");
+    this.socket.setEncoding("utf8");
+    this.socket.on("data", (text) => {
+      this.received += text;
+    });
+    this.socket.on("error", () => {}); // seen as a close
+  }
+
+  /** Sends the head of a request with a body, or with a part of one. */
+  post(path: string, body: string | Buffer, headers: Record<string, string> = {}): void {
+    const lines = {
+      host: "t",
+      authorization: "Bearer tg-1",
+      "content-length": String(Buffer.byteLength(body)),
+      ...headers,
+    };
+    const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.socket.write(`POST ${path} HTTP/1.1\r\n${head.join("")}\r\n`);
+    this.socket.write(body);
+  }
+
+  /** Resolves when what came matches. */
+  until(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(this.received);
+        if (match === null && !this.socket.closed) return;
+        this.socket.off("data", look).off("close", look);
+        if (match !== null) resolve(match);
+        else reject(new Error(`closed after ${JSON.stringify(this.received.slice(-1000))}`));
+      };
+      this.socket.on("data", look).on("close", look);
+      look();
+    });
+  }
+
+  /** Resolves when the other side has closed. */
+  async closed(): Promise<void> {
+    if (!this.socket.closed) await once(this.socket, "close");
+  }
+}

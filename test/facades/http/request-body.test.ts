@@ -1,0 +1,138 @@
+import { gzipSync } from "node:zlib";
+import { Code } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { startFront } from "./front-server.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { RawClient } from "./raw-client.ts";
+import { refused, scriptedCore } from "./scripted-core.ts";
+
+const MiB = 1024 * 1024;
+const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hé" }] });
+
+test.each<[what: string, body: string | Buffer, headers: Record<string, string>]>([
+  ["JSON", body, { "content-type": "application/json; charset=utf-8" }],
+  ["no content type", body, {}],
+  ["what curl -d sends", body, { "content-type": "application/x-www-form-urlencoded" }],
+  ["another content type", body, { "content-type": "application/octet-stream" }],
+  ["a byte order mark", `\ufeff${body}`, { "content-type": "application/json" }],
+  ["white space around it", ` \r\n\t${body}\n`, { "content-type": "application/json" }],
+  ["an encoding that is none", body, { "content-encoding": "identity" }],
+])("%s is read", async (_what, text, headers) => {
+  const { transport, log } = scriptedCore();
+  await using front = await startFront(transport);
+  const client = new RawClient(front.url);
+  client.post("/v1/chat/completions", text, headers);
+  await client.until(/^HTTP\/1.1 200 OK.*"chat.completion"/s);
+  expect(log.generated[0]?.prompt.value).toMatchObject({ messages: [{ text: "hé" }] });
+  client.socket.destroy();
+});
+
+test.each<[what: string, body: string | Buffer, headers: Record<string, string>, status: number, message: RegExp]>([
+  ["an empty body", "", {}, 400, /The body is empty/],
+  ["broken JSON", "{", { "content-type": "application/json" }, 400, /not valid JSON: /],
+  ["broken JSON from curl -d", "a=b", { "content-type": "application/x-www-form-urlencoded" }, 400, /not valid JSON: /],
+  ["XML", "<a/>", { "content-type": "text/xml" }, 415, /content type text\/xml is not supported/],
+  ["multipart", body, { "content-type": "multipart/form-data; boundary=x" }, 415, /Multipart/],
+  ["compression", gzipSync(body), { "content-encoding": "gzip" }, 415, /content encoding gzip/],
+  [
+    "malformed UTF-8",
+    Buffer.from([0x22, 0xc3, 0x28, 0x22]),
+    { "content-type": "application/json" },
+    400,
+    /not valid UTF-8/,
+  ],
+  ["UTF-16", Buffer.from(body, "utf16le"), { "content-type": "application/json" }, 400, /not valid/],
+  ["no object", "[]", { "content-type": "application/json" }, 400, /The body must be an object/],
+])("%s is refused", async (_what, text, headers, status, message) => {
+  const { transport, log } = scriptedCore();
+  await using front = await startFront(transport);
+  const client = new RawClient(front.url);
+  client.post("/v1/chat/completions", text, headers);
+  const [, found, json] = await client.until(/^HTTP\/1.1 (\d+) .*\r\n\r\n(\{.*\}\})/s);
+  expect(Number(found)).toBe(status);
+  expect(JSON.parse(json ?? "").error.message).toMatch(message);
+  expect(log).toMatchObject({ counted: 1, generated: [] });
+  client.socket.destroy();
+});
+
+describe("a body over 2 MiB", () => {
+  test("is drained and answered with 413, and the connection serves on", async () => {
+    const { transport, log } = scriptedCore();
+    await using front = await startFront(transport);
+    const client = new RawClient(front.url);
+    for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+      client.received = "";
+      client.post(path, "x".repeat(2 * MiB + 1));
+      const [response] = await client.until(/^HTTP\/1.1 413 .*\r\n\r\n\{.*"\}$|^HTTP\/1.1 413 .*\r\n\r\n\{.*\}\}$/s);
+      expect(response).toContain("request_too_large");
+      expect(response).not.toMatch(/connection: close/i);
+    }
+    client.received = "";
+    client.post("/v1/chat/completions", body);
+    await client.until(/^HTTP\/1.1 200 /);
+    expect(log.counted).toBe(0);
+    client.socket.destroy();
+  });
+
+  test("comes before the key", async () => {
+    const refuse = () => refused(Reason.UNAUTHENTICATED, "No key.", Code.Unauthenticated);
+    await using front = await startFront(scriptedCore({ refuse }).transport);
+    const response = await fetch(`${front.url}/v1/embeddings`, { method: "POST", body: "x".repeat(2 * MiB + 1) });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({
+      error: { type: "invalid_request_error", code: "request_too_large", param: null },
+    });
+  });
+
+  test("of exactly 2 MiB is not over it", async () => {
+    await using front = await startFront(scriptedCore().transport);
+    const padded = body + " ".repeat(2 * MiB - Buffer.byteLength(body));
+    const response = await fetch(`${front.url}/v1/chat/completions`, { method: "POST", body: padded });
+    expect(response.status).toBe(200);
+  });
+
+  test("without a length is measured as it comes", async () => {
+    await using front = await startFront(scriptedCore().transport);
+    const chunks = Array.from({ length: 40 }, () => new Uint8Array(65_536));
+    const response = await fetch(`${front.url}/v1/chat/completions`, {
+      method: "POST",
+      body: ReadableStream.from(chunks),
+      duplex: "half",
+    });
+    expect(response.status).toBe(413);
+  });
+
+  test("that never ends is answered after 8 MiB, and the connection closes", async () => {
+    await using front = await startFront(scriptedCore().transport);
+    const client = new RawClient(front.url);
+    client.post("/v1/chat/completions", "x".repeat(8 * MiB + 1), { "content-length": String(100 * MiB) });
+    await client.until(/^HTTP\/1.1 413 .*connection: close/is);
+    await client.closed();
+  });
+
+  test("that stalls is answered after 5 s, and the connection closes", async () => {
+    const clock = new ManualClock();
+    await using front = await startFront(scriptedCore().transport, clock);
+    const client = new RawClient(front.url);
+    client.post("/v1/chat/completions", "x".repeat(3 * MiB), { "content-length": String(4 * MiB) });
+    while (clock.pending === 0) await new Promise(setImmediate);
+    clock.advance(4_999);
+    expect(client.received).toBe("");
+    clock.advance(1);
+    await client.until(/^HTTP\/1.1 413 .*connection: close/is);
+    await client.closed();
+  });
+});
+
+test("a client that leaves in the middle of its body costs nothing", async () => {
+  const { transport, log } = scriptedCore();
+  await using front = await startFront(transport);
+  const client = new RawClient(front.url);
+  client.post("/v1/chat/completions", body.slice(0, 10), { "content-length": "100" });
+  await new Promise(setImmediate);
+  client.socket.destroy();
+  await client.closed();
+  expect((await fetch(front.url)).status).toBe(200);
+  expect(log).toMatchObject({ counted: 0, generated: [] });
+  expect(front.errors).toEqual([]);
+});

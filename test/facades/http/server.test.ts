@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { startHttpServer } from "../../../facades/http/server.ts";
+
+const echo: RequestListener = (incoming, response) => {
+  response.end(incoming.url);
+};
+
+test("says where it listens", async () => {
+  const server = await startHttpServer(echo, "127.0.0.1:0");
+  expect(server.url).toBe(`http://${server.address}`);
+  expect(await (await fetch(`${server.url}/x`)).text()).toBe("/x");
+  await server.close(0);
+  await expect(fetch(server.url)).rejects.toThrow();
+});
+
+test("takes IPv6 addresses and names", async () => {
+  for (const host of ["[::1]", "localhost"]) {
+    const server = await startHttpServer(echo, `${host}:0`);
+    expect((await fetch(server.url)).status).toBe(200);
+    await server.close(0);
+  }
+});
+
+test("says what is wrong with an address", async () => {
+  const server = await startHttpServer(echo, "127.0.0.1:0");
+  await expect(startHttpServer(echo, server.address)).rejects.toThrow(`${server.address} is already in use`);
+  await expect(startHttpServer(echo, "192.0.2.1:0")).rejects.toThrow("192.0.2.1:0 is not an address of this machine");
+  await expect(startHttpServer(echo, "8080")).rejects.toThrow("8080 is not host:port");
+  await server.close(0);
+});
+
+test("a drain lets a running response finish and refuses new connections", async () => {
+  const running = Promise.withResolvers<ServerResponse>();
+  const server = await startHttpServer((_request, response) => {
+    response.write("begun");
+    running.resolve(response);
+  }, "127.0.0.1:0");
+  const outgoing = request(server.url).end();
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  const response = await running.promise;
+  let closed = false;
+  const closing = server.close(60_000).then(() => {
+    closed = true;
+  });
+  await expect(fetch(server.url)).rejects.toThrow();
+  expect(closed).toBe(false);
+  response.end("done");
+  expect(Buffer.concat(await incoming.toArray()).toString()).toBe("begundone");
+  await closing;
+});
+
+test("a drain does not wait for idle connections", async () => {
+  const server = await startHttpServer(echo, "127.0.0.1:0");
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
+  await once(socket, "data");
+  await server.close(60_000);
+});
+
+test("a drain cuts what outlives its deadline", async () => {
+  const server = await startHttpServer((_request, response) => {
+    response.write("forever");
+  }, "127.0.0.1:0");
+  const outgoing = request(server.url).end();
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  incoming.resume();
+  const cut = new Promise((resolve) => incoming.on("error", resolve));
+  await server.close(10);
+  expect(await cut).toMatchObject({ code: "ECONNRESET" });
+});
+
+test("a head that is too large is refused", async () => {
+  const server = await startHttpServer(echo, "127.0.0.1:0");
+  const response = await fetch(server.url, { headers: { "x-large": "x".repeat(40_000) } });
+  expect(response.status).toBe(431);
+  await server.close(0);
+});
