@@ -30,9 +30,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code !== "EADDRINUSE")
-    return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
-  return `${address}:${port} is taken by another process: end that one, or listen elsewhere (listen: in the configuration)`;
+  if (code === "EADDRINUSE") return `${address}:${port} is taken by another process: end that one, or listen elsewhere`;
+  const { message, cause } = error;
+  return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;
 }
 
 function createProgram(io: Io): Command {
