@@ -1,4 +1,4 @@
-import type { FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
+import type { EngineName, FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
 import type { Engine } from "./interface.ts";
 import { llamaCpp } from "./llama-cpp/dialect.ts";
 import { LlamaCppEngine } from "./llama-cpp-native/engine.ts";
@@ -16,38 +16,38 @@ const spareConnections = 4;
 
 /** Makes the adapter of one server of one model. */
 export function createEngine(server: ServerConfig, model: ModelConfig, fleet: FleetConfig): Engine {
+  const { system_anywhere: systemAnywhere, context_length: contextLength, kind } = model;
   if (server.url.startsWith("file:")) {
-    return new LlamaCppEngine(server.url, {
-      kind: model.kind,
-      capacity: server.capacity,
-      systemAnywhere: model.system_anywhere,
-      contextLength: model.context_length,
-    });
+    return new LlamaCppEngine(server.url, { kind, capacity: server.capacity, systemAnywhere, contextLength });
   }
-  const settings: EngineSettings = {
+  return createHttpEngine(server.engine, server.url, {
     connections: server.capacity + spareConnections,
     connectTimeoutMs: fleet.connect_timeout_s * 1000,
     silenceTimeoutMs: 1000 * (1 + Math.max(fleet.first_token_timeout_s, fleet.idle_timeout_s)),
-    systemAnywhere: model.system_anywhere,
-    contextLength: model.context_length,
-  };
-  switch (server.engine) {
+    systemAnywhere,
+    contextLength,
+  });
+}
+
+/** Makes the adapter of an engine that is reached over HTTP. */
+export function createHttpEngine(engine: EngineName, url: string, settings: EngineSettings): Engine {
+  switch (engine) {
     case "vllm":
     case "simulator": // speaks vLLM's dialect
-      return new OpenAiHttpEngine(server.url, vllm, settings);
+      return new OpenAiHttpEngine(url, vllm, settings);
     case "sglang":
-      return new OpenAiHttpEngine(server.url, sglang, settings);
+      return new OpenAiHttpEngine(url, sglang, settings);
     case "llama.cpp":
-      return new OpenAiHttpEngine(server.url, llamaCpp, settings);
+      return new OpenAiHttpEngine(url, llamaCpp, settings);
     case "trtllm":
-      return new OpenAiHttpEngine(server.url, trtllm, settings);
+      return new OpenAiHttpEngine(url, trtllm, settings);
     case "openai":
-      return new OpenAiHttpEngine(server.url, openai, settings);
+      return new OpenAiHttpEngine(url, openai, settings);
     case "ollama":
-      return new OllamaEngine(server.url, settings);
+      return new OllamaEngine(url, settings);
     case "tei":
-      return new TeiEngine(server.url, settings);
+      return new TeiEngine(url, settings);
     default:
-      throw new Error(`no adapter for engine ${server.engine}`);
+      throw new Error(`no adapter for engine ${engine}`);
   }
 }

@@ -77,6 +77,8 @@ export interface EngineModel {
   readonly id: string;
   /** Undefined: the engine does not tell. */
   readonly contextLength?: number;
+  /** What it does. Undefined: the engine does not tell. */
+  readonly kind?: "generation" | "embedding";
 }
 
 /** How busy an engine is by its own metrics. Undefined fields: it does not tell. */

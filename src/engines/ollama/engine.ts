@@ -60,7 +60,7 @@ export class OllamaEngine implements Engine {
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
     const { models } = (await this.#call({ path: "/api/tags" }, signal)) as { models?: { readonly name: string }[] };
-    return (models ?? []).map(({ name }) => ({ id: name }));
+    return Promise.all((models ?? []).map(({ name }) => this.#describe(name, signal)));
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {
@@ -75,6 +75,17 @@ export class OllamaEngine implements Engine {
     return this.#connection.close();
   }
 
+  async #describe(id: string, signal: AbortSignal): Promise<EngineModel> {
+    const body = JSON.stringify({ model: id });
+    const { capabilities = [], model_info = {} } = (await this.#call({ path: "/api/show", body }, signal)) as WireModel;
+    const [, contextLength] = Object.entries(model_info).find(([key]) => key.endsWith(".context_length")) ?? [];
+    return {
+      id,
+      kind: capabilities.includes("completion") ? "generation" : "embedding",
+      ...(typeof contextLength === "number" && { contextLength }),
+    };
+  }
+
   #readEmbeddings(answer: WireEmbeddings, inputs: number): EngineEmbeddings {
     const { where } = this.#traits;
     const vectors = (answer.embeddings ?? []).map((vector) => Float32Array.from(vector));
@@ -86,6 +97,13 @@ export class OllamaEngine implements Engine {
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
     return callJson(this.#connection, this.#traits.where, request, refusalOf, signal);
   }
+}
+
+/** What `/api/show` tells of a model. */
+interface WireModel {
+  readonly capabilities?: readonly string[];
+  /** Metadata of the model file, such as `qwen3.context_length`. */
+  readonly model_info?: Readonly<Record<string, unknown>>;
 }
 
 interface WireEmbeddings {

@@ -55,7 +55,7 @@ export class TeiEngine implements Engine {
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
     const { model_id: id, max_input_length: contextLength } = await this.#readInfo(signal);
-    return [{ id, contextLength }];
+    return [{ id, contextLength, kind: "embedding" }];
   }
 
   /** A server that takes less than the model's context is no server for it. */

@@ -139,10 +139,12 @@ test("embeds without cutting, and names the input that is too long", async () =>
 test("lists its models and tells that it is there", async () => {
   await using server = await scriptedServer({
     "/api/tags": (_, response) => json(response, { models: [{ name: "qwen3:0.6b" }] }),
+    "/api/show": (_, response) =>
+      json(response, { capabilities: ["completion"], model_info: { "qwen3.context_length": 40960 } }),
     "/api/version": (_, response) => json(response, { version: "0.20.0" }),
   });
   const engine = new OllamaEngine(server.url, settings);
-  expect(await engine.listModels(never())).toEqual([{ id: "qwen3:0.6b" }]);
+  expect(await engine.listModels(never())).toEqual([{ id: "qwen3:0.6b", kind: "generation", contextLength: 40960 }]);
   await engine.checkHealth(never());
   expect(await engine.countTokens()).toBeUndefined();
   await engine.close();

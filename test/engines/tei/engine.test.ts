@@ -99,7 +99,7 @@ test("counts, lists its model, tells its load and does not generate", async () =
   const engine = new TeiEngine(server.url, settings);
   const prompt = { case: "text", value: "hello" } as const;
   expect(await engine.countTokens({ prompt }, never())).toBe(5);
-  expect(await engine.listModels(never())).toEqual([{ id: "BAAI/bge-m3", contextLength: 100 }]);
+  expect(await engine.listModels(never())).toEqual([{ id: "BAAI/bge-m3", contextLength: 100, kind: "embedding" }]);
   expect(await engine.readLoad(never())).toEqual({ waiting: 3 });
   const { error } = await drain(engine.generate(chatRequest("hi", { recipe: plain })));
   expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
