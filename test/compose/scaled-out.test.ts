@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
+import type { Simulator } from "../../src/simulator/server.ts";
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+
+// Two cores and a facade in processes of their own, on a real PostgreSQL and a real Redis.
+
+const postgres = process.env.TOLLGATE_TEST_POSTGRES_URL ?? "";
+const redis = process.env.TOLLGATE_TEST_REDIS_URL ?? "";
+const database = `tollgate_scaled_${process.pid}`;
+
+let fleet: Simulator[];
+let sites: Site[];
+let cores: Tollgate[];
+let facade: Tollgate;
+
+beforeAll(async () => {
+  await onServer(`create database ${database}`);
+  const url = new URL(postgres);
+  url.pathname = `/${database}`;
+  const shared = {
+    TOLLGATE_STORAGE_URL: url.href,
+    TOLLGATE_RATE_LIMIT_URL: redis,
+    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
+    TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789abcdef-0123456789",
+  };
+  fleet = await startDefaultFleet({ speed: 0 });
+  sites = await Promise.all([createSite(shared), createSite(shared), createSite(shared)]);
+  const config = { ...freePorts, models: defaultFleetConfig(fleet) };
+  const [first, second, third] = sites as [Site, Site, Site];
+  cores = [
+    await startTollgate(first, "core", "--config", await first.configure(config)),
+    await startTollgate(second, "core", "--config", await second.configure(config)),
+  ];
+  const target = `ipv4:${cores.map(({ addresses }) => addresses.grpc).join(",")}`;
+  facade = await startTollgate(third, "facade", "--core", target, "--config", await third.configure(freePorts));
+}, 90_000);
+
+afterAll(async () => {
+  await Promise.all([facade, ...cores].map((tollgate) => tollgate?.stop()));
+  await Promise.all(fleet.map((simulator) => simulator.close()));
+  await Promise.all(sites.map((site) => site.remove()));
+  await onServer(`drop database if exists ${database} with (force)`);
+}, 90_000);
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client(postgres);
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+const admin = (...args: string[]) => (cores.at(-1) as Tollgate).admin(...args);
+
+async function customer(rpm: string): Promise<{ account: string; id: string; key: string }> {
+  const { id: account } = (await admin("accounts", "create", "--name", "customer")) as { id: string };
+  await admin("accounts", "top-up", account, "--usd", "10", "--ref", `payment-${account}`);
+  return { account, ...((await admin("keys", "create", account, "--rpm", rpm)) as { id: string; key: string }) };
+}
+
+const ask = (key: string) =>
+  fetch(`${facade.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      model: "tollgate-sim/plain",
+      max_tokens: 20,
+      messages: [{ role: "user", content: "Tell me about toll gates." }],
+    }),
+  });
+
+test("two cores with a limit of N accept N, not 2 N", async () => {
+  const { key } = await customer("30");
+  const answers = await Promise.all(Array.from({ length: 80 }, () => ask(key)));
+  const accepted = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect([accepted.length, refused.length]).toEqual([30, 50]);
+  expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+  await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+}, 30_000);
+
+test("a revoked key stops on every core within 10 seconds", async () => {
+  const { id, key } = await customer("100000");
+  const warm = await Promise.all(Array.from({ length: 8 }, () => ask(key)));
+  expect(warm.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  await admin("keys", "revoke", id);
+  const deadline = Date.now() + 10_000;
+  const statuses = async () => [(await ask(key)).status, (await ask(key)).status];
+  while (Date.now() < deadline && (await statuses()).includes(200)) await sleep(500);
+  expect(await statuses()).toEqual([401, 401]);
+}, 30_000);
+
+test("a core that is killed under load leaves the books right, and the other goes on", async () => {
+  const { account, key } = await customer("100000");
+  const acknowledged: { id: string; tokens: number }[] = [];
+  let asking = true;
+  const client = async () => {
+    while (asking) {
+      try {
+        const response = await ask(key);
+        const body = (await response.json()) as { usage?: { completion_tokens: number } };
+        const id = response.headers.get("x-request-id");
+        if (response.ok && id && body.usage) acknowledged.push({ id, tokens: body.usage.completion_tokens });
+      } catch {
+        // a connection that the killed core took with it
+      }
+    }
+  };
+  const clients = Array.from({ length: 8 }, client);
+  await sleep(1500);
+  const [victim, survivor] = cores as [Tollgate, Tollgate];
+  await victim.stop("SIGKILL");
+  cores = [survivor];
+  const before = acknowledged.length;
+  await sleep(3000);
+  asking = false;
+  await Promise.all(clients);
+  expect(acknowledged.length).toBeGreaterThan(before);
+  for (const { id, tokens } of [...acknowledged.slice(0, 3), ...acknowledged.slice(-3)]) {
+    expect(await admin("receipt", id)).toMatchObject({ account_id: account, output_tokens: tokens });
+  }
+  const usage = (await admin("usage", "--account", account)) as { requests: number }[];
+  expect(usage.reduce((sum, row) => sum + row.requests, 0)).toBeGreaterThanOrEqual(acknowledged.length);
+  expect(await admin("reconcile")).toMatchObject({ ok: true });
+}, 90_000);
