@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Interceptor } from "@connectrpc/connect";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
@@ -22,6 +23,7 @@ import { authenticate } from "../interceptors/authenticate.ts";
 import { hideErrors } from "../interceptors/errors.ts";
 import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
 import { logCalls } from "../interceptors/log.ts";
+import { startBackground } from "../metering/background.ts";
 import { openJournal } from "../metering/file-journal.ts";
 import { createFunds, type PaymentLimits } from "../metering/funds.ts";
 import { createLedger } from "../metering/ledger.ts";
@@ -58,7 +60,7 @@ export async function composeCore(
 
   const catalogue = createCatalogue(config.models, new Date());
   const prices = await createPrices({ storage, clock, models: config.models });
-  const journal = openJournal(secrets.dataDir, { clock, random, logger });
+  const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId);
   const ledger = await createLedger({ store, prices, journal, clock, logger });
   lifecycle.onStop(() => ledger.close());
@@ -82,6 +84,11 @@ export async function composeCore(
     logger,
   });
   lifecycle.onStop(() => fleet.close());
+  const stopBackground = startBackground({
+    ...{ storage, prices, models: config.models, pricing: config.pricing, clock, random, logger },
+    utilisation: (model) => fleet.utilisation(model),
+  });
+  lifecycle.onStop(async () => stopBackground());
 
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);

@@ -20,23 +20,32 @@ export interface CoreJournal extends Journal {
   readonly coreId: string;
 }
 
+/** Cores that may run on one data directory at once. */
+const MOST_CORES = 1000;
+
 /**
- * Opens the journal in a directory that belongs to one core; who opens it is that core.
- * Throws when another process has it.
+ * Opens the journal of a core: the first in the directory that no running process has. So a core that
+ * starts after another one died takes that one's place, name and unfinished business.
  */
 export function openJournal(
   directory: string,
   parts: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
 ): CoreJournal {
-  mkdirSync(directory, { recursive: true });
-  const unlock = lockFile(join(directory, "journal"), "every core needs a data directory of its own");
-  try {
-    const coreId = readOrMake(join(directory, "core-id"), () => parts.random.uuid());
-    return new FileJournal(new DiskFile(join(directory, "journal")), { ...parts, coreId, unlock });
-  } catch (error) {
-    unlock();
-    throw error;
+  for (let place = 1; place <= MOST_CORES; place++) {
+    const own = join(directory, String(place));
+    mkdirSync(own, { recursive: true });
+    const path = join(own, "journal");
+    const unlock = lockFile(path);
+    if (unlock === undefined) continue;
+    try {
+      const coreId = readOrMake(join(own, "core-id"), () => parts.random.uuid());
+      return new FileJournal(new DiskFile(path), { ...parts, coreId, unlock });
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   }
+  throw new Error(`${directory} is in use by ${MOST_CORES} cores`);
 }
 
 /** A journal in a file. */

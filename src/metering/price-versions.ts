@@ -22,7 +22,9 @@ export type PriceFacts = Omit<Price, "versionId" | "model" | "introducedIn">;
 /** The newest version's prices by model. */
 export async function readNewest(storage: Storage): Promise<Map<string, PriceRecord>> {
   const em = storage.orm.em.fork();
-  return new Map((await toRecords(em, await newestRows(em))).map((record) => [record.model, record]));
+  const newest = await newestVersion(em);
+  const rows = newest === undefined ? [] : await em.find(Price, { versionId: newest.id });
+  return new Map((await toRecords(em, rows)).map((record) => [record.model, record]));
 }
 
 /** All prices that a model ever had, newest first. */
@@ -37,20 +39,20 @@ export async function readHistory(storage: Storage, model: string): Promise<Pric
 
 /**
  * Publishes a version in which some models' prices are others and all the rest stay as they are.
- * Publishes nothing when nothing changes. The function gets the facts of the newest version.
+ * Publishes nothing when nothing changes. The function gets the newest version, and no other is published meanwhile.
  */
 export async function publish(
   storage: Storage,
   clock: Clock,
-  change: (newest: ReadonlyMap<string, PriceFacts>) => ReadonlyMap<string, PriceFacts>,
+  change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
 ): Promise<void> {
   await storage.orm.em.fork().transactional(async (em) => {
     if (storage.dialect === "postgresql") await em.execute("lock table price_version in share row exclusive mode");
-    const rows = await newestRows(em);
-    const changed = change(new Map(rows.map((row) => [row.model, row])));
+    const newest = await newestVersion(em);
+    const rows = newest === undefined ? [] : await em.find(Price, { versionId: newest.id });
+    const changed = change(new Map(rows.map((row) => [row.model, row])), newest?.publishedAt);
     if (changed.size === 0) return;
 
-    const [newest] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
     const versionId = (newest?.id ?? 0) + 1;
     await em.insert(PriceVersion, { id: versionId, publishedAt: new Date(clock.now()) });
     const kept = rows.filter((row) => !changed.has(row.model)).map((row) => ({ ...bare(row), versionId }));
@@ -59,9 +61,9 @@ export async function publish(
   });
 }
 
-async function newestRows(em: SqlEntityManager): Promise<Price[]> {
+async function newestVersion(em: SqlEntityManager): Promise<PriceVersion | undefined> {
   const [newest] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
-  return newest === undefined ? [] : em.find(Price, { versionId: newest.id });
+  return newest;
 }
 
 async function toRecords(em: SqlEntityManager, rows: readonly Price[]): Promise<PriceRecord[]> {

@@ -27,8 +27,14 @@ export interface PriceList extends Prices {
   pin(model: string, rates: Partial<Rates>): Promise<PriceRecord>;
   /** Lets the price move again. Throws MODEL_NOT_FOUND. */
   unpin(model: string): Promise<PriceRecord>;
-  /** Moves live prices. Pinned ones stay. */
-  move(rates: ReadonlyMap<string, Rates>): Promise<void>;
+  /**
+   * Moves the live prices that are not pinned to what the function says; undefined: that one stays. Does nothing
+   * when any price was changed since the time given, so that of many cores one moves the prices.
+   */
+  move(
+    unchangedSince: Date,
+    next: (price: Pick<PriceRecord, "model" | "live" | "base">) => Rates | undefined,
+  ): Promise<void>;
   /** Reads what other cores have published. */
   refresh(): Promise<void>;
 }
@@ -86,13 +92,17 @@ class PublishedPrices implements PriceList {
     return this.#change(model, (price) => ({ ...price, pinned: false }));
   }
 
-  async move(rates: ReadonlyMap<string, Rates>): Promise<void> {
-    await publish(this.#storage, this.#clock, (newest) => {
+  async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
+    await publish(this.#storage, this.#clock, (newest, publishedAt) => {
       const moved = new Map<string, PriceFacts>();
-      for (const [model, { input, output }] of rates) {
+      if (publishedAt !== undefined && publishedAt > unchangedSince) return moved;
+      for (const model of this.#models.keys()) {
         const price = newest.get(model);
-        if (price === undefined || price.pinned || (price.input === input && price.output === output)) continue;
-        moved.set(model, { ...factsOf(price), input, output });
+        if (price === undefined || price.pinned) continue;
+        const live = { input: price.input, output: price.output };
+        const rates = next({ model, live, base: { input: price.baseInput, output: price.baseOutput } });
+        if (rates === undefined || (rates.input === live.input && rates.output === live.output)) continue;
+        moved.set(model, { ...factsOf(price), input: rates.input, output: rates.output });
       }
       return moved;
     });

@@ -50,7 +50,9 @@ export async function openStorage(url: string): Promise<Storage> {
 
 async function openFile(path: string): Promise<SqliteStorage> {
   // Two cores on one file would each lend out the same money.
-  const unlock = path === ":memory:" ? () => {} : lockFile(path, "several cores need PostgreSQL");
+  const unlock = path === ":memory:" ? () => {} : lockFile(path);
+  if (unlock === undefined)
+    throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`);
   const database = openSqlite(path);
   const orm = await MikroORM.init({
     ...common("sqlite", sqliteMigrations),

@@ -3,6 +3,8 @@ import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 import { SqliteDialect } from "kysely";
 
+const SQLITE_BUSY = 5;
+
 /**
  * Opens the file so that a commit survives a power cut. Write-ahead logging alone would not:
  * it syncs the log only at checkpoints unless synchronous is FULL.
@@ -16,20 +18,19 @@ export function openSqlite(path: string): DatabaseSync {
 
 /**
  * Takes a file for this process alone. The lock is the operating system's, so it goes when the process
- * does, however that ends. Returns the function that gives it back.
- *
- * Throws when another process has it; the advice tells what to do then.
+ * does, however that ends. Returns the function that gives it back; undefined: another process has it.
  */
-export function lockFile(path: string, advice: string): () => void {
+export function lockFile(path: string): (() => void) | undefined {
   mkdirSync(dirname(path), { recursive: true });
   const lock = new DatabaseSync(`${path}.lock`);
   try {
     lock.exec("begin exclusive");
+    return () => lock.close();
   } catch (error) {
     lock.close();
-    throw new Error(`${path} is in use by another tollgate process; ${advice}`, { cause: error });
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+    throw error;
   }
-  return () => lock.close();
 }
 
 /** Lets Kysely, and with it the ORM, use a connection that the ledger uses too. */

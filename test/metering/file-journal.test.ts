@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -27,7 +27,7 @@ const open = () => {
   journal = openJournal(directory, { clock, random: systemRandom, logger });
   return journal;
 };
-const file = () => join(directory, "journal");
+const file = () => join(directory, "1", "journal");
 const entry = (requestId: string, outputTokens = 0) => ({
   ...{ requestId, accountId: "a", keyId: "k", model: "m\n\"'é" },
   tokens: { inputTokens: 7, outputTokens },
@@ -39,7 +39,8 @@ const charge = (requestId: string): Charge => ({
 /** What the next process finds after this one was killed now. */
 const remainsAfterKill = async () => {
   const copy = mkdtempSync(join(tmpdir(), "tollgate-journal-"));
-  writeFileSync(join(copy, "journal"), readFileSync(file()));
+  mkdirSync(join(copy, "1"));
+  writeFileSync(join(copy, "1", "journal"), readFileSync(file()));
   const next = openJournal(copy, { clock, random: systemRandom, logger });
   const remains = await next.read();
   await next.close();
@@ -102,11 +103,13 @@ test("a rotten line in the middle costs only itself", async () => {
   expect(decode(`${lines[0]}\u0000\u0000\u0000`)).toEqual([{ note: entry("r1") }]);
 });
 
-test("keeps its core's name, and refuses a second opener", async () => {
-  const { coreId } = open();
-  expect(() => openJournal(directory, { clock, random: systemRandom, logger })).toThrow("data directory of its own");
-  await journal?.close();
-  expect(open().coreId).toBe(coreId);
+test("a place keeps its core's name, and a second opener takes the next place", async () => {
+  const first = open();
+  const second = openJournal(directory, { clock, random: systemRandom, logger });
+  expect(second.coreId).not.toBe(first.coreId);
+  await first.close();
+  expect(open().coreId).toBe(first.coreId);
+  await second.close();
 });
 
 test("a large file is rewritten with what still counts", async () => {

@@ -94,7 +94,7 @@ describe.each(dialects)("%s", (dialect) => {
     const second = await parts.metering.account({ paid: USD });
     await spend(parts, first, "a");
     await spend(parts, first, "b");
-    await parts.clock.advance(120_000); // past midnight
+    await parts.clock.pass(120_000); // past midnight
     await spend(parts, first, "b");
     await spend(parts, second, "c");
     const { usage } = parts;
@@ -141,7 +141,9 @@ describe.each(dialects)("%s", (dialect) => {
         pinned: true,
       },
     });
-    await metering.prices.move(new Map([[MODEL, { input: 1, output: 1 }]]));
+    await metering.prices.move(new Date(clock.now()), ({ model }) =>
+      model === MODEL ? { input: 1, output: 1 } : undefined,
+    );
     expect(metering.prices.live(MODEL)).toEqual({ input: 350_000, output: 400_000 });
     expect(await service.unpinPrice(of("metering.v1.UnpinPriceRequest", { model: MODEL }), context)).toMatchObject({
       price: { inputPicoUsdPerToken: 350_000n, pinned: false },

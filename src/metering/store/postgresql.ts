@@ -107,7 +107,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   isViolation(error: unknown): boolean {
-    const state = error instanceof Error && "code" in error ? String(error.code) : "";
+    const state = String((error as { code?: unknown }).code);
     return state.startsWith("22") || state.startsWith("23"); // impossible data, broken constraints
   }
 

@@ -166,8 +166,8 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   isViolation(error: unknown): boolean {
-    const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
-    return (code & 0xff) === SQLITE_CONSTRAINT || (code & 0xff) === SQLITE_MISMATCH;
+    const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff; // without what extended codes add
+    return code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
   }
 
   settled(requestIds: readonly string[]): Promise<Set<string>> {

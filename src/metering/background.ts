@@ -1,0 +1,53 @@
+import type { ModelConfig } from "../config/schema.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Random } from "../runtime/random.ts";
+import type { Storage } from "../storage/orm.ts";
+import { expireLots } from "./expiry.ts";
+import { createPriceController } from "./price-controller.ts";
+import type { PriceList } from "./prices.ts";
+import { reconcile } from "./reconcile.ts";
+import { repeat } from "./repeat.ts";
+
+const PRICES_MS = 5000;
+const EXPIRY_MS = 60_000;
+const RECONCILE_MS = 3_600_000;
+
+/** What works beside the requests. */
+export interface BackgroundParts {
+  readonly storage: Storage;
+  readonly prices: PriceList;
+  readonly models: readonly ModelConfig[];
+  /** The part of a model's capacity that is in use. */
+  readonly utilisation: (model: string) => number;
+  readonly pricing: { readonly interval_s: number; readonly max_step: number };
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/**
+ * Starts what keeps the books in order while requests run: prices move and are read anew, lots expire,
+ * and the books are proved over and over; a finding is an alarm in the log and is left as it is.
+ * Returns the function that ends it all.
+ */
+export function startBackground(parts: BackgroundParts): () => void {
+  const { storage, prices, models, utilisation, pricing, clock, random, logger } = parts;
+  const intervalMs = pricing.interval_s * 1000;
+  const maxStep = pricing.max_step;
+  const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
+  const jobs = [
+    repeat(clock, intervalMs, logger, "move prices", movePrices),
+    repeat(clock, EXPIRY_MS, logger, "let lots expire", () => expireLots(parts)),
+    // Cores that share a store should not all prove the same books at the same time.
+    repeat(clock, RECONCILE_MS * (0.5 + random.fraction()), logger, "prove the books", async () => {
+      const { ok, findings } = await reconcile(storage);
+      if (!ok) logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
+    }),
+  ];
+  if (storage.dialect === "postgresql")
+    jobs.push(repeat(clock, PRICES_MS, logger, "read the prices", () => prices.refresh()));
+  return () => {
+    for (const stop of jobs) stop();
+  };
+}
