@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import type { input } from "zod";
-import { type Config, configSchema, type ModelConfig } from "../config/schema.ts";
-import { createEngine } from "../engines/create-engine.ts";
+import { configSchema, type ModelConfig } from "../config/schema.ts";
+import { type DiscoveredServer, discoverServer, findLocalServers } from "../engines/discovery.ts";
 import { describeGguf } from "../engines/llama-cpp-native/describe.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../simulator/fleet.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { localServers } from "./local-servers.ts";
 import type { ServeOptions } from "./options.ts";
 
 type ModelInput = NonNullable<input<typeof configSchema>["models"]>[number];
@@ -20,20 +19,16 @@ export interface EmbeddedModels {
  * The models of `serve` when the configuration has none: those of a given server, a given model file,
  * or simulated ones, which run in this process but are reached over loopback HTTP like any other.
  */
-export async function embeddedModels(
-  options: ServeOptions,
-  config: Config,
-  lifecycle: Lifecycle,
-): Promise<EmbeddedModels> {
+export async function embeddedModels(options: ServeOptions, lifecycle: Lifecycle): Promise<EmbeddedModels> {
   if (options.gguf !== undefined) {
     const model = await describeGguf(resolve(options.gguf));
     return { models: parse([model]), notice: `Tollgate serves ${model.id} with llama.cpp in this process.` };
   }
   if (options.server !== undefined) {
-    const models = await modelsOf(options.server, config);
+    const models = await modelsOf(options.server);
     return { models: parse(models), notice: `Tollgate serves what ${options.server} lists.` };
   }
-  const found = await localServers();
+  const found = (await findLocalServers()).map(hint);
   const simulators = await startDefaultFleet();
   lifecycle.onStop(async () => {
     await Promise.all(simulators.map((simulator) => simulator.close()));
@@ -42,27 +37,26 @@ export async function embeddedModels(
   return { models: parse(defaultFleetConfig(simulators)), notice: notice.join("\n") };
 }
 
-/** How long an inference server may take to list its models. */
-const listTimeoutMs = 5000;
+/** USD per 1M tokens, until the operator sets a price. */
+const embeddingRate = "0.01";
 
-async function modelsOf(url: string, config: Config): Promise<ModelInput[]> {
-  const server = { url, engine: "vllm", capacity: 256 } as const;
-  const [unnamed] = parse([{ id: "unnamed", servers: [server] }]);
-  if (unnamed === undefined) throw new Error("the schema dropped a model");
-  const engine = createEngine(server, unnamed, config.fleet);
-  try {
-    const listed = await engine.listModels(AbortSignal.timeout(listTimeoutMs));
-    if (listed.length === 0) throw new Error(`${url} lists no models`);
-    return listed.map(({ id, contextLength }) => ({
-      id,
-      ...(contextLength === undefined ? {} : { context_length: contextLength }),
-      servers: [server],
-    }));
-  } catch (cause) {
-    throw new Error(`the inference server at ${url} does not list its models: is it running?`, { cause });
-  } finally {
-    await engine.close();
-  }
+/** How long an inference server may take to say what it serves. */
+const discoveryMs = 10_000;
+
+async function modelsOf(url: string): Promise<ModelInput[]> {
+  const { engine, models } = await discoverServer(url, AbortSignal.timeout(discoveryMs));
+  return models.map(({ id, kind, contextLength, dimensions }) => ({
+    id,
+    kind,
+    ...(contextLength !== undefined && { context_length: contextLength }),
+    ...(dimensions !== undefined && { dimensions }),
+    ...(kind === "embedding" && { price: { input: embeddingRate } }),
+    servers: [{ url, engine }],
+  }));
 }
+
+/** What a server on this machine could be used for instead of the simulator. */
+const hint = ({ engine, url }: DiscoveredServer) =>
+  `An inference server (${engine}) listens on ${url}. Serve it with: npm start -- --server ${url}`;
 
 const parse = (models: ModelInput[]): ModelConfig[] => configSchema.pick({ models: true }).parse({ models }).models;

@@ -27,7 +27,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       `${options.config}: models: is for a start without --server and --gguf; leave one of them out`,
     );
   }
-  const embedded = configured.models.length === 0 ? await embeddedModels(options, configured, lifecycle) : undefined;
+  const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const core = await composeCore(config, secrets, lifecycle, logger);
   const addresses = await serveCore(core, config, lifecycle);
