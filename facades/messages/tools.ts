@@ -48,9 +48,9 @@ const modes = {
   [ToolChoiceType.NONE]: ToolChoiceMode.NONE,
 };
 
-/** The schema with its own type named, as engines require. The usual schema names it first and needs no parsing. */
+/** The schema with its own type named, as engines require. The usual schema begins with it and needs no parsing. */
 function objectSchema(schema: string, path: string): string {
-  if (schema.startsWith('{"type":"')) return schema;
+  if (/^\{("\$schema":"[^"]*",)?"type":"/.test(schema)) return schema;
   if (schema === "") throw invalidField(path, "is required");
   const value: unknown = JSON.parse(schema);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -46,11 +46,12 @@ const todo = {
 
 const claudeCode = {
   accept: "application/json",
-  "anthropic-beta": "claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27",
+  "anthropic-beta":
+    "claude-code-20250219,interleaved-thinking-2025-05-14,mid-conversation-system-2026-04-07,effort-2025-11-24",
   "anthropic-dangerous-direct-browser-access": "true",
   "anthropic-version": "2023-06-01",
   "content-type": "application/json",
-  "user-agent": "claude-cli/2.1.191 (external, cli)",
+  "user-agent": "claude-cli/2.1.197 (external, cli)",
   "x-app": "cli",
   "x-claude-code-session-id": "0e7f2c1e",
   "x-stainless-helper-method": "stream",
@@ -117,7 +118,7 @@ export const agentRequests: readonly AgentRequest[] = [
         { role: "system", content: [text("Plan mode is off.", cached)] },
       ],
       system: [
-        text("x-anthropic-billing-header: cc_version=2.1.191.d05; cc_entrypoint=cli; cch=2b1f0;"),
+        text("x-anthropic-billing-header: cc_version=2.1.197.ac3; cc_entrypoint=cli; cch=2b1f0;"),
         text("You are Claude Code, Anthropic's official CLI for Claude.", cachedLong),
         text("\nYou are an interactive agent that helps users with software engineering tasks.", cachedLong),
       ],
@@ -128,6 +129,26 @@ export const agentRequests: readonly AgentRequest[] = [
       context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
       output_config: { effort: "high" },
       diagnostics: { previous_message_id: null },
+      stream: true,
+    },
+  },
+  {
+    agent: "Claude Code: an agent below the first, which sets an effort without thinking",
+    path: "/v1/messages?beta=true",
+    headers: { ...claudeCode, "x-claude-code-agent-id": "a1", "x-claude-code-parent-agent-id": "a0" },
+    body: {
+      messages: [
+        { role: "user", content: [text("<system-reminder>\n</system-reminder>\n"), text("Find main.", cached)] },
+        { role: "system", content: "The following skills are available for use with the Skill tool:\n\n- none" },
+      ],
+      system: [
+        text("x-anthropic-billing-header: cc_version=2.1.197.ac3; cc_entrypoint=cli; cch=00000; cc_is_subagent=true;"),
+        text("You are an agent for Claude Code.", cached),
+      ],
+      tools: [bash],
+      metadata: { user_id: "u" },
+      max_tokens: 32000,
+      output_config: { effort: "high" },
       stream: true,
     },
   },

@@ -43,8 +43,18 @@ test.each<[string, object, object]>([
   ],
   [
     "a schema that names its type late",
+    { ...weather, input_schema: { $schema: "s", title: "t", type: "object" } },
+    { parametersJson: '{"$schema":"s","title":"t","type":"object"}' },
+  ],
+  [
+    "a schema that names its own schema first",
     { ...weather, input_schema: { $schema: "s", type: "object" } },
     { parametersJson: '{"$schema":"s","type":"object"}' },
+  ],
+  [
+    "a schema that names its own schema and no type",
+    { ...weather, input_schema: { $schema: "s", properties: {} } },
+    { parametersJson: '{"$schema":"s","properties":{},"type":"object"}' },
   ],
 ])("a tool: %s", (_, tool, expected) => {
   expect(translate({ tools: [tool] }).tools).toEqual([expect.objectContaining({ name: "weather", ...expected })]);
