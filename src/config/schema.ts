@@ -157,6 +157,12 @@ const tier = z.strictObject({
 
 const fleet = z.strictObject({
   routing: z.enum(["prefix", "least-load", "round-robin"]).default("prefix").describe("How a server is chosen."),
+  prefix_blocks: z
+    .int()
+    .positive()
+    .max(16_777_216)
+    .default(262_144)
+    .describe("Blocks of prompts that prefix routing remembers, a model: 12 bytes each with up to 32 servers."),
   queue: z.int().min(0).default(1000).describe("Requests that may wait for a free server, a model."),
   queue_timeout_s: seconds.default(10).describe("How long one waits."),
   connect_timeout_s: seconds.default(2),

@@ -11,6 +11,7 @@ import { Member, memberId } from "./member.ts";
 import { Pool } from "./pool.ts";
 import { LeastLoad } from "./routing/least-load.ts";
 import type { Policy } from "./routing/policy.ts";
+import { PrefixAffinity } from "./routing/prefix-affinity.ts";
 import { RoundRobin } from "./routing/round-robin.ts";
 
 /** What a fleet is made of. */
@@ -35,7 +36,10 @@ export function createFleet(settings: FleetSettings): Fleet {
           clock,
           logger,
           intervalMs: config.health_interval_s * 1000,
-          onHealthy: () => pool.pump(),
+          onHealthy: () => {
+            pool.forget(member); // it may have been started anew
+            pool.pump();
+          },
         }),
     ),
   );
@@ -51,13 +55,14 @@ function createPool(model: ServedModel, { config, engines, clock, random }: Flee
         onFree: () => pool.pump(),
       }),
   );
-  const pool: Pool = new Pool(members, createPolicy(config.routing, random), clock, config.queue);
+  const pool: Pool = new Pool(members, createPolicy(members, config, random), clock, config.queue);
   return pool;
 }
 
-function createPolicy(routing: FleetConfig["routing"], random: Random): Policy {
+function createPolicy(members: readonly Member[], { routing, prefix_blocks }: FleetConfig, random: Random): Policy {
   switch (routing) {
     case "prefix":
+      return new PrefixAffinity(members, prefix_blocks, random);
     case "least-load":
       return new LeastLoad(random);
     case "round-robin":

@@ -10,7 +10,7 @@ import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts"
 import type { HealthChecker } from "./health.ts";
 import type { Fleet, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";
-import type { Pool } from "./pool.ts";
+import type { Place, Pool } from "./pool.ts";
 import { estimateTokens } from "./prompt-size.ts";
 import type { Route } from "./routing/policy.ts";
 import { unitVector } from "./unit-vectors.ts";
@@ -50,7 +50,8 @@ export class PooledFleet implements Fleet {
     const route = { request, promptTokens: estimateTokens(request.prompt) };
     const attempts = new Attempts(this.#pool(model.id), route, request.accountId ?? "", this.#parts);
     for (;;) {
-      const member = await attempts.begin(signal);
+      const place = await attempts.begin(signal);
+      const { member } = place;
       const watchdog = new Watchdog(this.#parts.clock, this.#limits, signal);
       let began = false;
       try {
@@ -58,6 +59,7 @@ export class PooledFleet implements Fleet {
           watchdog.arrived();
           if (!began) {
             began = true;
+            place.began();
             member.breaker.succeeded();
           }
           yield output;
@@ -69,7 +71,7 @@ export class PooledFleet implements Fleet {
         if (began || !attempts.mayRetry(error)) throw error;
       } finally {
         watchdog.close();
-        attempts.end(member);
+        attempts.end(place);
       }
     }
   }
@@ -83,7 +85,8 @@ export class PooledFleet implements Fleet {
     const route = { request: undefined, promptTokens: 0 };
     const attempts = new Attempts(this.#pool(model.id), route, "", this.#parts);
     for (;;) {
-      const member = await attempts.begin(signal);
+      const place = await attempts.begin(signal);
+      const { member } = place;
       const watchdog = new Watchdog(this.#parts.clock, { ...this.#limits, firstOutput: this.#limits.total }, signal);
       try {
         const answer = await member.engine.embed({ requestId, model: member.model, inputs }, watchdog.signal);
@@ -95,7 +98,7 @@ export class PooledFleet implements Fleet {
         if (!attempts.mayRetry(error)) throw error;
       } finally {
         watchdog.close();
-        attempts.end(member);
+        attempts.end(place);
       }
     }
   }
@@ -200,7 +203,7 @@ class Attempts {
   }
 
   /** Takes a place on a server. */
-  begin(signal: AbortSignal): Member | Promise<Member> {
+  begin(signal: AbortSignal): Place | Promise<Place> {
     this.#count++;
     const wish = { route: this.#route, key: this.#key, failed: this.#failed, deadline: this.#deadline };
     return this.#pool.acquire(wish, signal);
@@ -230,9 +233,8 @@ class Attempts {
   }
 
   /** Gives the place back. */
-  end(member: Member): void {
-    member.breaker.leave();
-    this.#pool.release(member);
+  end(place: Place): void {
+    this.#pool.release(place);
   }
 }
 

@@ -14,17 +14,18 @@ export class Member {
   readonly breaker: Breaker;
   /** Requests that run on it for us. */
   inFlight = 0;
-  /** Tokens of theirs that it has yet to read or write, roughly. */
-  inFlightTokens = 0;
+  /** Prompt tokens of theirs that it has yet to read, roughly. */
+  unreadTokens = 0;
   draining = false;
   healthy = true;
-  /** What it told of itself at the last poll. */
-  load: EngineLoad | undefined;
   lastError = "";
   readonly #modelId: string;
   readonly #clock: Clock;
   readonly #onFree: () => void;
-  #fullUntil = 0;
+  #load: EngineLoad | undefined;
+  /** Requests of others that it had at the last poll. */
+  #foreign = 0;
+  #full = false;
 
   /** `onFree` is told when the server may take work again. */
   constructor(
@@ -51,19 +52,31 @@ export class Member {
 
   /** Whether it can take a request now. */
   get available(): boolean {
-    return (
-      this.healthy &&
-      !this.draining &&
-      this.inFlight < this.config.capacity &&
-      this.breaker.allows &&
-      this.#clock.monotonic() >= this.#fullUntil
-    );
+    return this.healthy && !this.draining && this.inFlight < this.config.capacity && !this.#full && this.breaker.allows;
+  }
+
+  /** Requests that run or wait on it: ours now, and those of others at the last poll. */
+  get running(): number {
+    return this.inFlight + this.#foreign;
+  }
+
+  /** What it told of itself at the last poll. Undefined: nothing. */
+  get load(): EngineLoad | undefined {
+    return this.#load;
+  }
+
+  set load(load: EngineLoad | undefined) {
+    this.#load = load;
+    this.#foreign = Math.max(0, (load?.running ?? 0) + (load?.waiting ?? 0) - this.inFlight);
   }
 
   /** It said that it is full: no work for a while. */
   full(forMs: number): void {
-    this.#fullUntil = this.#clock.monotonic() + forMs;
-    this.#clock.after(forMs, this.#onFree);
+    this.#full = true;
+    this.#clock.after(forMs, () => {
+      this.#full = false;
+      this.#onFree();
+    });
   }
 
   /** As the catalogue shows it. */

@@ -20,7 +20,27 @@ export interface Wish {
 interface Waiter {
   readonly key: string;
   readonly wish: Wish;
-  readonly grant: (member: Member) => void;
+  readonly grant: (place: Place) => void;
+}
+
+/** A request's place on a server. */
+export class Place {
+  readonly member: Member;
+  #unread: number;
+
+  constructor(member: Member, unread: number) {
+    this.member = member;
+    this.#unread = unread;
+    member.inFlight++;
+    member.unreadTokens += unread;
+    member.breaker.enter();
+  }
+
+  /** The server has read the prompt. */
+  began(): void {
+    this.member.unreadTokens -= this.#unread;
+    this.#unread = 0;
+  }
 }
 
 /** The servers of one model and the requests that wait for one of them. */
@@ -47,43 +67,46 @@ export class Pool {
    * Takes a place on a server, which `release` gives back. Throws OVERLOADED when the queue is full or the
    * deadline passes, and the signal's reason when that comes first.
    */
-  acquire(wish: Wish, signal: AbortSignal): Member | Promise<Member> {
-    const member = this.#line.length === 0 ? this.#choose(wish) : undefined;
-    if (member !== undefined) return this.#enter(member);
+  acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
+    const place = this.#line.length === 0 ? this.#choose(wish) : undefined;
+    if (place !== undefined) return place;
     if (this.#line.length >= this.#maxWaiting) throw this.#overloaded("the queue is full");
     return this.#wait(wish, signal);
   }
 
   /** Gives a place back. */
-  release(member: Member): void {
-    member.inFlight--;
+  release(place: Place): void {
+    place.began();
+    place.member.inFlight--;
+    place.member.breaker.leave();
     this.pump();
+  }
+
+  /** A server has lost what it had in its cache. */
+  forget(member: Member): void {
+    this.#policy.forget(member);
   }
 
   /** Gives free places to those who wait. Called whenever a server may have become available. */
   pump(): void {
     while (this.#line.length > 0 && this.members.some((member) => member.available)) {
       const served = this.#line.serveNext((waiter) => {
-        const member = this.#choose(waiter.wish);
-        if (member !== undefined) waiter.grant(this.#enter(member));
-        return member !== undefined;
+        const place = this.#choose(waiter.wish);
+        if (place !== undefined) waiter.grant(place);
+        return place !== undefined;
       });
       if (!served) return;
     }
   }
 
-  #choose({ failed, route }: Wish): Member | undefined {
+  #choose({ failed, route }: Wish): Place | undefined {
     const candidates = this.members.filter((member) => member.available && !failed.has(member));
-    return candidates.length === 0 ? undefined : this.#policy.choose(candidates, route);
+    if (candidates.length === 0) return undefined;
+    const { member, uncachedTokens } = this.#policy.choose(candidates, route);
+    return new Place(member, uncachedTokens);
   }
 
-  #enter(member: Member): Member {
-    member.inFlight++;
-    member.breaker.enter();
-    return member;
-  }
-
-  #wait(wish: Wish, signal: AbortSignal): Promise<Member> {
+  #wait(wish: Wish, signal: AbortSignal): Promise<Place> {
     return new Promise((resolve, reject) => {
       const leave = (error: unknown) => {
         this.#line.remove(waiter);
@@ -98,9 +121,9 @@ export class Pool {
         cancelTimer();
         signal.removeEventListener("abort", onAbort);
       };
-      const grant = (member: Member) => {
+      const grant = (place: Place) => {
         stop();
-        resolve(member);
+        resolve(place);
       };
       const waiter: Waiter = { key: wish.key, wish, grant };
       if (signal.aborted) return reject(signal.reason);

@@ -1,7 +1,7 @@
 import type { FleetRequest } from "./interface.ts";
 
 /** Characters a token, on average. Good enough to tell a long prompt from a short one. */
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 
 /** Roughly how many tokens a prompt has. */
 export function estimateTokens(prompt: FleetRequest["prompt"]): number {

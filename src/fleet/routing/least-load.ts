@@ -1,6 +1,6 @@
 import type { Random } from "../../runtime/random.ts";
 import type { Member } from "../member.ts";
-import type { Policy } from "./policy.ts";
+import type { Choice, Policy, Route } from "./policy.ts";
 
 /** The less loaded one of two random servers: nearly as even as the least loaded of all, and no herd runs to one. */
 export class LeastLoad implements Policy {
@@ -10,16 +10,23 @@ export class LeastLoad implements Policy {
     this.#random = random;
   }
 
-  choose(candidates: readonly Member[]): Member {
-    const first = Math.floor(this.#random.fraction() * candidates.length);
-    const step = 1 + Math.floor(this.#random.fraction() * (candidates.length - 1));
-    const one = candidates[first] as Member;
-    const other = candidates[(first + step) % candidates.length] as Member;
-    return loadOf(other) < loadOf(one) ? other : one;
+  choose(candidates: readonly Member[], { promptTokens }: Route): Choice {
+    return { member: lessLoaded(candidates, this.#random), uncachedTokens: promptTokens };
   }
+
+  forget(): void {}
+}
+
+/** The less loaded one of two random members. */
+export function lessLoaded(members: readonly Member[], random: Random): Member {
+  const first = Math.floor(random.fraction() * members.length);
+  const step = 1 + Math.floor(random.fraction() * (members.length - 1));
+  const one = members[first] as Member;
+  const other = members[(first + step) % members.length] as Member;
+  return loadOf(other) < loadOf(one) ? other : one;
 }
 
 /** The part of a server's capacity that is taken. */
 function loadOf(member: Member): number {
-  return (member.inFlight + (member.load?.waiting ?? 0)) / member.config.capacity;
+  return member.running / member.config.capacity;
 }

@@ -9,8 +9,17 @@ export interface Route {
   readonly promptTokens: number;
 }
 
+/** A server for a request. */
+export interface Choice {
+  readonly member: Member;
+  /** Tokens of the prompt that it is expected to have to read, the others being in its cache. */
+  readonly uncachedTokens: number;
+}
+
 /** A way to choose a server. */
 export interface Policy {
   /** One of the candidates, of which there is at least one. */
-  choose(candidates: readonly Member[], route: Route): Member;
+  choose(candidates: readonly Member[], route: Route): Choice;
+  /** A server has lost its cache, or is suspected to. */
+  forget(member: Member): void;
 }

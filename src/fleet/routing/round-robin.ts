@@ -1,11 +1,13 @@
 import type { Member } from "../member.ts";
-import type { Policy } from "./policy.ts";
+import type { Choice, Policy, Route } from "./policy.ts";
 
 /** Each server in turn. */
 export class RoundRobin implements Policy {
   #turn = 0;
 
-  choose(candidates: readonly Member[]): Member {
-    return candidates[this.#turn++ % candidates.length] as Member;
+  choose(candidates: readonly Member[], { promptTokens }: Route): Choice {
+    return { member: candidates[this.#turn++ % candidates.length] as Member, uncachedTokens: promptTokens };
   }
+
+  forget(): void {}
 }
