@@ -1,0 +1,40 @@
+import { startFront } from "../http/front-server.ts";
+import { expectDescribed } from "../http/openapi.ts";
+import { type Script, scriptedCore } from "../http/scripted-core.ts";
+
+async function testAuth(keyStatus: Script["keyStatus"]) {
+  await using front = await startFront(scriptedCore({ keyStatus }).transport);
+  const response = await fetch(`${front.url}/test-auth`, { headers: { authorization: "Bearer tg-1" } });
+  expect(response.status).toBe(200);
+  const json = await response.json();
+  expectDescribed("/test-auth", "get", 200, json);
+  return { json, headers: response.headers };
+}
+
+test("the status of a key", async () => {
+  const { json, headers } = await testAuth({
+    key: { id: "key_1", name: "ci", prefix: "tg-abc", last4: "wxyz", expiresAt: { seconds: 1769860800n } },
+    accountId: "acc_1",
+    rateLimit: { limit: 300, remaining: 299, resetAfter: { seconds: 1n, nanos: 500_000_000 } },
+    balancePicoUsd: 12_340_000_000_001n,
+    freeOnly: true,
+  });
+  expect(json).toEqual({
+    status: "active",
+    key: { id: "key_1", name: "ci", prefix: "tg-abc", last4: "wxyz", expires_at: "2026-01-31T12:00:00.000Z" },
+    account_id: "acc_1",
+    settings: { maxRpm: 300 },
+    rate_limit: { limit: 300, remaining: 299, reset_seconds: 1.5 },
+    balance_usd: "12.340000000001",
+    free_only: true,
+  });
+  expect(headers.get("x-ratelimit-limit-requests")).toBe("300");
+});
+
+test("a key that never expires, and a service token, which is none", async () => {
+  expect((await testAuth({ key: { id: "key_1" } })).json).toMatchObject({
+    key: { expires_at: null },
+    balance_usd: "0",
+  });
+  expect((await testAuth({ accountId: "acc_1" })).json).not.toHaveProperty("key");
+});

@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
+import { RequestError } from "../../../facades/http/request-error.ts";
+import { chatBody, refusalOf, translated } from "./samples.ts";
+
+test("the least request leaves everything else to the model", () => {
+  expect(translated(chatBody())).toEqual({
+    $typeName: "inference.v1.GenerateRequest",
+    requestId: "req_1",
+    model: "m",
+    prompt: {
+      case: "conversation",
+      value: {
+        $typeName: "inference.v1.Conversation",
+        messages: [expect.objectContaining({ role: 2, text: "hi" })],
+        tools: [],
+      },
+    },
+    sampling: { $typeName: "inference.v1.Sampling" },
+    thinking: Thinking.UNSPECIFIED,
+    stopSequences: [],
+  });
+});
+
+test.each<[field: object, expected: object]>([
+  [{ temperature: 0 }, { sampling: { temperature: 0 } }],
+  [{ top_p: 0.5 }, { sampling: { topP: 0.5 } }],
+  [{ presence_penalty: -2, frequency_penalty: 2 }, { sampling: { presencePenalty: -2, frequencyPenalty: 2 } }],
+  [{ seed: -1 }, { sampling: { seed: -1n } }],
+  [{ max_tokens: 5 }, { maxOutputTokens: 5 }],
+  [{ max_completion_tokens: 6 }, { maxOutputTokens: 6 }],
+  [{ max_tokens: 5, max_completion_tokens: 6 }, { maxOutputTokens: 6 }],
+  [{ max_tokens: Number.MAX_SAFE_INTEGER }, { maxOutputTokens: 4294967295 }],
+  [{ stop: "x" }, { stopSequences: ["x"] }],
+  [{ stop: ["x", "", "y"] }, { stopSequences: ["x", "y"] }],
+  [{ stop: "" }, { stopSequences: [] }],
+  [{ stop: [] }, { stopSequences: [] }],
+  [{ response_format: { type: "text" } }, { stopSequences: [] }],
+  [{ modalities: ["text"] }, { stopSequences: [] }],
+  [{ n: 1 }, { stopSequences: [] }],
+])("%j", (field, expected) => {
+  expect(translated(chatBody(field))).toMatchObject(expected);
+});
+
+test.each<[field: object, refusal: RegExp]>([
+  [
+    { response_format: { type: "json_object" } },
+    /^400 response_format.type: .*JSON mode and structured outputs are not available/,
+  ],
+  [{ response_format: { type: "json_schema", json_schema: {} } }, /^400 response_format.type: /],
+  [{ modalities: ["text", "audio"] }, /^400 modalities\[1\]: /],
+  [{ audio: { voice: "x" } }, /^400 audio: /],
+  [{ web_search_options: {} }, /^400 web_search_options: /],
+  [{ functions: [{ name: "f" }] }, /^400 functions: .*use tools/],
+  [{ function_call: "auto" }, /^400 function_call: .*use tool_choice/],
+  [{ n: 2 }, /^400 n: n must be 1/],
+])("%j is refused", (field, refusal) => {
+  expect(refusalOf(chatBody(field))).toMatch(refusal);
+});
+
+test("what has no effect is ignored", () => {
+  const ignored = {
+    user: "u",
+    store: true,
+    metadata: { a: "b" },
+    service_tier: "flex",
+    prompt_cache_key: "k",
+    prompt_cache_retention: "24h",
+    safety_identifier: "s",
+    prediction: { type: "content", content: "x" },
+    verbosity: "low",
+    logit_bias: { 50256: -100 },
+    logprobs: true,
+    top_logprobs: 5,
+    cache_control: { type: "ephemeral" },
+    stream_options: { include_usage: true, include_obfuscation: false },
+  };
+  expect(translated(chatBody(ignored))).toEqual(translated(chatBody()));
+});
+
+test("any body is a request, or is refused with a path", () => {
+  const anyBody = fc.record(
+    {
+      model: fc.constantFrom<unknown>("m", "", 5),
+      messages: fc.array(
+        fc.record(
+          {
+            role: fc.constantFrom("system", "developer", "user", "assistant", "tool", "function", 1),
+            content: fc.oneof(
+              fc.string(),
+              fc.constant(null),
+              fc.array(fc.record({ type: fc.constantFrom("text", "image_url"), text: fc.string() })),
+            ),
+            tool_call_id: fc.string(),
+            tool_calls: fc.array(
+              fc.record({
+                id: fc.string(),
+                function: fc.record({ name: fc.string(), arguments: fc.oneof(fc.string(), fc.json()) }),
+              }),
+            ),
+          },
+          { requiredKeys: ["role"] },
+        ),
+      ),
+      tools: fc.array(
+        fc.record({
+          type: fc.constantFrom("function", "custom"),
+          function: fc.record({ name: fc.string(), parameters: fc.jsonValue() }),
+        }),
+      ),
+      tool_choice: fc.oneof(
+        fc.constantFrom("auto", "none", "required"),
+        fc.record({ type: fc.constant("function"), function: fc.record({ name: fc.string() }) }),
+      ),
+      stop: fc.jsonValue(),
+      max_tokens: fc.oneof(fc.double(), fc.integer()),
+      reasoning: fc.jsonValue(),
+      thinking: fc.jsonValue(),
+      response_format: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(anyBody, (body) => {
+      try {
+        translated(body);
+      } catch (error) {
+        expect(error).toBeInstanceOf(RequestError);
+        expect((error as RequestError).param).not.toBe("");
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,20 @@
+import { chatServiceRoutes } from "#gen/chat/v1/chat_service_http.js";
+import { ChatService } from "#gen/chat/v1/chat_service_pb.js";
+import { messagesServiceRoutes } from "#gen/messages/v1/messages_service_http.js";
+import { MessagesService } from "#gen/messages/v1/messages_service_pb.js";
+
+test("a table has each method with its verb and path", () => {
+  expect(chatServiceRoutes).toEqual({
+    createChatCompletion: {
+      verb: "POST",
+      path: "/v1/chat/completions",
+      method: ChatService.method.createChatCompletion,
+    },
+    createCompletion: { verb: "POST", path: "/v1/completions", method: ChatService.method.createCompletion },
+    createEmbedding: { verb: "POST", path: "/v1/embeddings", method: ChatService.method.createEmbedding },
+    listModels: { verb: "GET", path: "/v1/models", method: ChatService.method.listModels },
+    getModel: { verb: "GET", path: "/v1/models/{id=**}", method: ChatService.method.getModel },
+    testAuth: { verb: "GET", path: "/test-auth", method: ChatService.method.testAuth },
+  });
+  expect(Object.keys(messagesServiceRoutes)).toEqual(Object.keys(MessagesService.method));
+});
