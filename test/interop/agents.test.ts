@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { expectDescribedRequest } from "../facades/http/openapi.ts";
 import { decodeStream } from "../facades/messages/stream-grammar.ts";
 import { agentRequests } from "./agents.ts";
 import { models, type Service, startService } from "./service.ts";
@@ -14,6 +15,8 @@ afterAll(async () => {
 const cases = agentRequests.flatMap((request) => [models.plain, models.on].map((model) => ({ ...request, model })));
 
 test.each(cases)("$agent, with $model", async ({ path, headers, body, model }) => {
+  const withoutNulls = JSON.parse(JSON.stringify({ model, ...body }, (_, value) => value ?? undefined));
+  expectDescribedRequest(path.replace("?beta=true", ""), withoutNulls); // the document has no word for null as absent
   const response = await fetch(service.url + path, {
     method: "POST",
     headers: { authorization: `Bearer ${service.key}`, ...headers },

@@ -2,8 +2,9 @@ import { Code } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { type FrontServer, startFront } from "../http/front-server.ts";
+import { expectDescribed } from "../http/openapi.ts";
 import { answer, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";
-import { decodeStream } from "./stream-grammar.ts";
+import { decodeStream, frames } from "./stream-grammar.ts";
 
 let front: FrontServer | undefined;
 afterEach(async () => {
@@ -32,7 +33,9 @@ test("a message", async () => {
   const requestId = response.headers.get("request-id");
   expect(requestId).toMatch(/^req_\w{32}$/);
   expect(response.headers.get("x-request-id")).toBe(requestId);
-  expect(await response.json()).toEqual({
+  const message = await response.json();
+  expectDescribed("/v1/messages", "post", 200, message);
+  expect(message).toEqual({
     id: requestId?.replace("req_", "msg_"),
     type: "message",
     role: "assistant",
@@ -63,7 +66,9 @@ test("a stream", async () => {
     "anthropic-ratelimit-requests-reset": "2026-01-31T12:00:01Z",
   });
   expect(response.headers.get("content-encoding")).toBeNull();
-  expect(decodeStream(await response.text())).toMatchObject({
+  const body = await response.text();
+  for (const { data } of frames(body)) expectDescribed("/v1/messages", "post", 200, data, "text/event-stream");
+  expect(decodeStream(body)).toMatchObject({
     text: "Hello",
     stopReason: "end_turn",
     inputTokensAtStart: 7,
@@ -124,17 +129,14 @@ test.each(["2023-06-01", "2026-10-21", "x", undefined])("anthropic-version %s is
 });
 
 describe("errors", () => {
+  type Body = { error: { type: string; message: string }; request_id: string };
   async function failed(response: Response) {
-    const { type, error, request_id } = (await response.json()) as {
-      type: string;
-      error: { type: string; message: string };
-      request_id: string;
-    };
-    expect(type).toBe("error");
-    expect(request_id).toBe(response.headers.get("request-id"));
-    expect(error.message).not.toBe("");
-    return { status: response.status, type: error.type, message: error.message };
+    const body = (await response.json()) as Body;
+    if (documented.includes(response.status)) expectDescribed("/v1/messages", "post", response.status, body);
+    expect(body).toMatchObject({ type: "error", request_id: response.headers.get("request-id") });
+    return { status: response.status, ...body.error };
   }
+  const documented = [400, 401, 404, 413, 415, 429, 500, 502, 503, 504, 529];
 
   const soon = { retryAfter: { seconds: 2n, nanos: 1 } };
   test.each<[keyof typeof Reason, Parameters<typeof refused>[3], number, string, string | null]>([
@@ -215,7 +217,9 @@ describe("errors", () => {
 test("counting tokens", async () => {
   const { post } = await start({ countTokens: () => ({ inputTokens: 42 }) });
   const response = await post("/v1/messages/count_tokens", { ...plain, max_tokens: undefined, stream: true });
-  expect(await response.json()).toEqual({ input_tokens: 42 });
+  const count = await response.json();
+  expectDescribed("/v1/messages/count_tokens", "post", 200, count);
+  expect(count).toEqual({ input_tokens: 42 });
 });
 
 describe("models", () => {
@@ -252,7 +256,9 @@ describe("models", () => {
 
   test.each(["/v1/models/org/a", "/v1/models/org%2Fa"])("%s", async (path) => {
     const { url } = await start({ models });
-    expect(await (await fetch(url + path, { headers: versioned })).json()).toMatchObject({
+    const model = await (await fetch(url + path, { headers: versioned })).json();
+    expectDescribed("/v1/models/{id}", "get", 200, model);
+    expect(model).toMatchObject({
       type: "model",
       id: "org/a",
     });
