@@ -14,13 +14,16 @@ export class Exchange {
   /** Where the caller's key stands, once the core has told; goes into the response's headers. */
   rateLimit: RateLimitStatus | undefined;
   readonly #gone = new AbortController();
+  #isStream = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime) {
     this.request = request;
     this.response = response;
     this.runtime = runtime;
     this.requestId = `req_${runtime.random.uuid().replaceAll("-", "")}`;
+    runtime.observer.opened();
     response.once("close", () => {
+      runtime.observer.closed(response.headersSent ? response.statusCode : undefined, this.#isStream);
       if (!response.writableFinished) this.#gone.abort();
     });
   }
@@ -43,6 +46,10 @@ export class Exchange {
       "request-id": this.requestId,
     };
     if (this.rateLimit !== undefined) addRateLimit(headers, this.rateLimit, this.runtime.clock.now());
+    if (contentType.startsWith("text/event-stream")) {
+      this.#isStream = true;
+      this.runtime.observer.streamed();
+    }
     this.response.writeHead(status, Object.assign(headers, more));
   }
 

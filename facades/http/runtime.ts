@@ -8,6 +8,16 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
+/** Is told of HTTP exchanges. */
+export interface ExchangeObserver {
+  /** A request came in. */
+  opened(): void;
+  /** Its response has begun, and is an event stream. */
+  streamed(): void;
+  /** The exchange is over. Without a status the client left before there was one. */
+  closed(status: number | undefined, isStream: boolean): void;
+}
+
 /** What a surface needs from its surroundings. */
 export interface Runtime {
   readonly clock: Clock;
@@ -19,4 +29,5 @@ export interface Runtime {
     /** Never a prompt, an answer or a key. */
     error(fields: object, message: string): void;
   };
+  readonly observer: ExchangeObserver;
 }

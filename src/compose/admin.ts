@@ -1,12 +1,20 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { startAdminServer } from "../telemetry/admin-server.ts";
+import { createRegistry } from "../telemetry/registry.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Serves metrics and health until the very end, so that a supervisor sees the process drain. Returns host:port. */
-export async function startAdmin(address: string, lifecycle: Lifecycle): Promise<string> {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+/** Where a process shows its metrics and health. */
+export interface Admin {
+  /** host:port. */
+  readonly address: string;
+  /** What is shown. */
+  readonly registry: Registry;
+}
+
+/** Serves metrics and health until the very end, so that a supervisor sees the process drain. */
+export async function startAdmin(address: string, lifecycle: Lifecycle): Promise<Admin> {
+  const registry = createRegistry(lifecycle.readiness);
   const server = await startAdminServer(address, registry, lifecycle.readiness);
   lifecycle.onStop(() => server.close());
-  return server.address;
+  return { address: server.address, registry };
 }

@@ -18,9 +18,9 @@ export async function core(options: CoreOptions): Promise<void> {
   const secrets = await readSecrets(config, process.env, systemRandom);
   const lifecycle = new Lifecycle(logger);
   const admin = await startAdmin(config.listen.admin, lifecycle);
-  const composed = await composeCore(config, secrets, lifecycle, logger);
+  const composed = await composeCore(config, secrets, lifecycle, logger, admin.registry);
   const addresses = await serveCore(composed, config, lifecycle);
-  lifecycle.ready({ ...addresses, admin });
+  lifecycle.ready({ ...addresses, admin: admin.address });
 }
 
 /** Serves the core's services over gRPC and over the Connect protocol. Returns host:port of each. */

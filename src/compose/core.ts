@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Interceptor } from "@connectrpc/connect";
+import type { Registry } from "prom-client";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
@@ -23,6 +24,7 @@ import { authenticate } from "../interceptors/authenticate.ts";
 import { hideErrors } from "../interceptors/errors.ts";
 import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
 import { logCalls } from "../interceptors/log.ts";
+import { observeCalls } from "../interceptors/observe.ts";
 import { startBackground } from "../metering/background.ts";
 import { openJournal } from "../metering/file-journal.ts";
 import { createFunds, type PaymentLimits } from "../metering/funds.ts";
@@ -38,6 +40,7 @@ import { systemClock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { openStorage } from "../storage/orm.ts";
+import { coreMetrics } from "../telemetry/core-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** The core's services behind their interceptors, ready to be mounted on any transport. */
@@ -52,9 +55,11 @@ export async function composeCore(
   secrets: Secrets,
   lifecycle: Lifecycle,
   logger: Logger,
+  registry: Registry,
 ): Promise<Core> {
   const clock = systemClock;
   const random = systemRandom;
+  const metrics = coreMetrics(registry, clock);
   const storage = await openStorage(secrets.storageUrl);
   lifecycle.onStop(() => storage.close());
 
@@ -62,7 +67,7 @@ export async function composeCore(
   const prices = await createPrices({ storage, clock, models: config.models });
   const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId);
-  const ledger = await createLedger({ store, prices, journal, clock, logger });
+  const ledger = await createLedger({ store, prices, journal, clock, logger, observer: metrics.metering });
   lifecycle.onStop(() => ledger.close());
   const funds = createFunds({ storage, ledger, limits: paymentLimits(config), clock, random });
 
@@ -82,13 +87,16 @@ export async function composeCore(
     clock,
     random,
     logger,
+    observer: metrics.fleet,
   });
   lifecycle.onStop(() => fleet.close());
   const stopBackground = startBackground({
     ...{ storage, prices, models: config.models, pricing: config.pricing, clock, random, logger },
+    observer: metrics.metering,
     utilisation: (model) => fleet.utilisation(model),
   });
   lifecycle.onStop(async () => stopBackground());
+  metrics.watch({ ledger, prices, fleet, models: config.models.map(({ id }) => id) });
 
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);
@@ -113,16 +121,21 @@ export async function composeCore(
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(picoUsd(config.free_tier.grant_usd)),
   });
-  const inference = { catalogue, fleet, ledger, rateLimits, random, logger, cacheSalt: config.fleet.cache_salt };
+  const serving = { catalogue, fleet, ledger, rateLimits, random, observer: metrics.inference };
+  const cacheSalt = config.fleet.cache_salt;
   return {
     services: [
-      registration(InferenceService, createInferenceService(inference)),
-      registration(EmbeddingsService, createEmbeddingsService({ catalogue, fleet, ledger, rateLimits, random })),
+      registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt })),
+      registration(EmbeddingsService, createEmbeddingsService(serving)),
       registration(AccountsService, accountsService),
-      registration(MeteringService, createMeteringService({ storage, prices, rateLimits })),
+      registration(MeteringService, createMeteringService({ storage, prices, rateLimits, observer: metrics.metering })),
       registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet })),
     ],
-    interceptors: [logCalls(logger, clock), hideErrors(logger), authenticate(authenticator, createFailedAttempts())],
+    interceptors: [
+      observeCalls(clock, [logCalls(logger), metrics.calls]),
+      hideErrors(logger),
+      authenticate(authenticator, createFailedAttempts()),
+    ],
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
+import type { Registry } from "prom-client";
 import { createFront } from "../../facades/front.ts";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
@@ -6,6 +7,7 @@ import { createChannelTransport } from "../grpc/channel-transport.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { systemRandom } from "../runtime/random.ts";
+import { httpMetrics } from "../telemetry/http-metrics.ts";
 import { startAdmin } from "./admin.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
@@ -19,8 +21,8 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const admin = await startAdmin(listen.admin, lifecycle);
   const transport = createChannelTransport({ target: options.core });
   lifecycle.onStop(async () => transport.close());
-  const http = await startFront(listen.http, transport, lifecycle, logger);
-  lifecycle.ready({ http, admin });
+  const http = await startFront(listen.http, transport, lifecycle, logger, admin.registry);
+  lifecycle.ready({ http, admin: admin.address });
 }
 
 /** Serves both public surfaces over a transport. Returns host:port. */
@@ -29,8 +31,10 @@ export async function startFront(
   transport: Transport,
   lifecycle: Lifecycle,
   logger: Logger,
+  registry: Registry,
 ): Promise<string> {
-  const front = createFront({ transport, clock: systemClock, random: systemRandom, logger });
+  const observer = httpMetrics(registry);
+  const front = createFront({ transport, clock: systemClock, random: systemRandom, logger, observer });
   const server = await startHttpServer(front, address);
   lifecycle.onStop((graceMs) => server.close(graceMs));
   return server.address;

@@ -29,13 +29,13 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
-  const core = await composeCore(config, secrets, lifecycle, logger);
+  const core = await composeCore(config, secrets, lifecycle, logger, admin.registry);
   const addresses = await serveCore(core, config, lifecycle);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const http = await startFront(config.listen.http, transport, lifecycle, logger);
+  const http = await startFront(config.listen.http, transport, lifecycle, logger, admin.registry);
   if (embedded !== undefined) {
     const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
     if (options.log === "pretty") console.log(welcome({ ...embedded, http, demo }));
   }
-  lifecycle.ready({ http, ...addresses, admin });
+  lifecycle.ready({ http, ...addresses, admin: admin.address });
 }

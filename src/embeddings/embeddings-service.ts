@@ -3,11 +3,12 @@ import type { EmbeddingsService, EmbedRequest } from "#gen/embeddings/v1/embeddi
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
-import { requestIdKey } from "../interceptors/log.ts";
+import { requestIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { type Hold, type Ledger, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
 import type { Random } from "../runtime/random.ts";
 import { newRequestId } from "../runtime/request-id.ts";
+import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
 import { validate } from "./validate.ts";
 
@@ -18,6 +19,7 @@ export interface EmbeddingsDependencies {
   readonly ledger: Ledger;
   readonly rateLimits: RateLimits;
   readonly random: Random;
+  readonly observer: EmbeddingsObserver;
 }
 
 /** Runs embedding models: rate, model, length of every input, balance, engine, in this order. */
@@ -36,6 +38,7 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
         context.signal,
       );
       const embedded = await settled(hold, deps.fleet.embed(model, requestId, request.inputs, context.signal));
+      deps.observer.embedded(model.id, embedded.inputTokens);
       return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };
     },
   };

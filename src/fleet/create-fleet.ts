@@ -6,7 +6,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import { PooledFleet } from "./fleet.ts";
 import { HealthChecker } from "./health.ts";
-import type { Fleet } from "./interface.ts";
+import type { Fleet, FleetObserver } from "./interface.ts";
 import { Member, memberId } from "./member.ts";
 import { Pool } from "./pool.ts";
 import { LeastLoad } from "./routing/least-load.ts";
@@ -23,11 +23,12 @@ export interface FleetSettings {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly observer: FleetObserver;
 }
 
 /** Makes the fleet and begins to check its servers' health. */
 export function createFleet(settings: FleetSettings): Fleet {
-  const { models, config, clock, logger } = settings;
+  const { models, config, clock, logger, observer } = settings;
   const pools = new Map(models.map((model) => [model.id, createPool(model, settings)]));
   const checkers = [...pools.values()].flatMap((pool) =>
     pool.members.map(
@@ -43,7 +44,7 @@ export function createFleet(settings: FleetSettings): Fleet {
         }),
     ),
   );
-  return new PooledFleet({ pools, checkers, config, clock, logger });
+  return new PooledFleet({ pools, checkers, config, clock, logger, observer });
 }
 
 function createPool(model: ServedModel, { config, engines, clock, random }: FleetSettings): Pool {
@@ -55,7 +56,8 @@ function createPool(model: ServedModel, { config, engines, clock, random }: Flee
         onFree: () => pool.pump(),
       }),
   );
-  const pool: Pool = new Pool(members, createPolicy(members, config, random), clock, config.queue);
+  const policy = createPolicy(members, config, random);
+  const pool: Pool = new Pool(model.id, members, policy, clock, config.queue);
   return pool;
 }
 

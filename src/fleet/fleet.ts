@@ -8,7 +8,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
 import type { HealthChecker } from "./health.ts";
-import type { Fleet, FleetRequest } from "./interface.ts";
+import type { Fleet, FleetObserver, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";
 import type { Place, Pool } from "./pool.ts";
 import { estimateTokens } from "./prompt-size.ts";
@@ -30,6 +30,7 @@ export interface FleetParts {
   readonly config: FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly observer: FleetObserver;
 }
 
 /** The fleet of one process. */
@@ -150,6 +151,10 @@ export class PooledFleet implements Fleet {
     return (sum(members, (member) => member.inFlight) + waiting) / capacity;
   }
 
+  waiting(modelId: string): number {
+    return this.#pool(modelId).waiting;
+  }
+
   async close(): Promise<void> {
     for (const checker of this.#parts.checkers) checker.close();
     await Promise.all(
@@ -190,15 +195,19 @@ class Attempts {
   readonly #route: Route;
   readonly #key: string;
   readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #observer: FleetObserver;
   readonly #deadline: number;
   readonly #failed = new Set<Member>();
   #count = 0;
 
-  constructor(pool: Pool, route: Route, key: string, { clock, config, logger }: FleetParts) {
+  constructor(pool: Pool, route: Route, key: string, { clock, config, logger, observer }: FleetParts) {
     this.#pool = pool;
     this.#route = route;
     this.#key = key;
     this.#logger = logger;
+    this.#clock = clock;
+    this.#observer = observer;
     this.#deadline = clock.monotonic() + config.queue_timeout_s * 1000;
   }
 
@@ -206,7 +215,8 @@ class Attempts {
   begin(signal: AbortSignal): Place | Promise<Place> {
     this.#count++;
     const wish = { route: this.#route, key: this.#key, failed: this.#failed, deadline: this.#deadline };
-    return this.#pool.acquire(wish, signal);
+    const member = this.#pool.acquire(wish, signal);
+    return member instanceof Promise ? this.#watched(member) : member;
   }
 
   /** Notes what a failed try tells about its server; one that the caller broke off tells nothing. */
@@ -220,6 +230,7 @@ class Attempts {
     }
     if (fullFor === undefined && !isServersFault(error)) return;
     member.lastError = describe(error);
+    this.#observer.failed(member.id, this.#pool.modelId);
     this.#logger.warn(
       { server: member.id, request: this.#route.request?.requestId, error: member.lastError },
       "server failed a request",
@@ -230,6 +241,12 @@ class Attempts {
   mayRetry(error: unknown): boolean {
     if (this.#count >= maxAttempts || !isTransient(error)) return false;
     return this.#pool.members.some((member) => member.fit && !this.#failed.has(member));
+  }
+
+  /** Tells how long the wait for a place took. */
+  #watched(place: Promise<Member>): Promise<Member> {
+    const since = this.#clock.monotonic();
+    return place.finally(() => this.#observer.waited(this.#pool.modelId, this.#clock.monotonic() - since));
   }
 
   /** Gives the place back. */

@@ -37,5 +37,15 @@ export interface Fleet {
   resume(id: string): Server;
   /** The part of a model's capacity that is in use, 0 to 1 and above when requests wait. */
   utilisation(modelId: string): number;
+  /** Requests for a model that wait for a server. */
+  waiting(modelId: string): number;
   close(): Promise<void>;
+}
+
+/** Is told how the fleet fares. */
+export interface FleetObserver {
+  /** A request had to wait for a server, whether or not it got one. */
+  waited(modelId: string, ms: number): void;
+  /** A server failed a request, or was full. */
+  failed(serverId: string, modelId: string): void;
 }

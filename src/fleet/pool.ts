@@ -45,13 +45,15 @@ export class Place {
 
 /** The servers of one model and the requests that wait for one of them. */
 export class Pool {
+  readonly modelId: string;
   readonly members: readonly Member[];
   readonly #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
   readonly #line = new WaitingLine<Waiter>();
 
-  constructor(members: readonly Member[], policy: Policy, clock: Clock, maxWaiting: number) {
+  constructor(modelId: string, members: readonly Member[], policy: Policy, clock: Clock, maxWaiting: number) {
+    this.modelId = modelId;
     this.members = members;
     this.#policy = policy;
     this.#clock = clock;

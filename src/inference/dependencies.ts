@@ -3,6 +3,7 @@ import type { Fleet } from "../fleet/interface.ts";
 import type { Ledger, RateLimits } from "../metering/interface.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
+import type { InferenceObserver } from "./interface.ts";
 
 /** What the service stands on. */
 export interface InferenceDependencies {
@@ -12,6 +13,7 @@ export interface InferenceDependencies {
   readonly rateLimits: RateLimits;
   readonly random: Random;
   readonly logger: Logger;
+  readonly observer: InferenceObserver;
   /** Whether accounts are kept apart in the engines' prefix caches. */
   readonly cacheSalt: boolean;
 }

@@ -5,6 +5,7 @@ import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
 import type { EngineUsage } from "../engines/interface.ts";
 import { failure } from "../errors.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
+import type { GenerationObserver } from "./interface.ts";
 import type { PlannedGeneration } from "./plan.ts";
 
 /**
@@ -15,7 +16,7 @@ import type { PlannedGeneration } from "./plan.ts";
 export async function* generation(
   { model, request, hold }: PlannedGeneration,
   rateLimit: RateLimitStatus,
-  deps: Pick<InferenceDependencies, "fleet" | "logger">,
+  deps: Pick<InferenceDependencies, "fleet" | "logger"> & { readonly observer: GenerationObserver },
   signal: AbortSignal,
 ): AsyncGenerator<GenerateResponse> {
   let usage: EngineUsage | undefined;
@@ -31,6 +32,7 @@ export async function* generation(
       finish = output.finish;
       if (!started) {
         started = true;
+        deps.observer.began(model.id);
         yield response([startedEvent(request.requestId, usage?.inputTokens ?? 0, rateLimit), ...output.events]);
       } else if (output.events.length > 0) {
         yield response(output.events as GenerationEvent[]);
@@ -44,6 +46,7 @@ export async function* generation(
       throw failure(Reason.ENGINE_FAILED, "The inference server ended the answer without its token count.");
     }
     open = false;
+    deps.observer.ended(model.id, usage);
     await hold.settle(usage, "completed");
     yield response([finishedEvent(finish, usage)]);
   } catch (error) {
@@ -59,9 +62,14 @@ export async function* generation(
   /** Charges what was counted before the end came early. */
   async function settleEarly(status: "failed" | "cancelled"): Promise<void> {
     open = false;
-    if (usage !== undefined) return await hold.settle(usage, status);
-    if (started)
+    if (usage !== undefined) {
+      deps.observer.ended(model.id, usage);
+      return await hold.settle(usage, status);
+    }
+    if (started) {
+      deps.observer.unbilled(model.id);
       deps.logger.error({ request_id: request.requestId, model: model.id }, "unbilled usage: the engine gave no count");
+    }
     hold.release();
   }
 }

@@ -2,7 +2,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { CountTokensRequest, GenerateRequest, InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { failure } from "../errors.ts";
-import { requestIdKey } from "../interceptors/log.ts";
+import { requestIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { rateLimitStatus } from "../metering/interface.ts";
 import { newRequestId } from "../runtime/request-id.ts";
@@ -16,6 +16,7 @@ import { validateConversation, validateRequestId } from "./validate.ts";
 export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
   return {
     async *generate(request: GenerateRequest, context: HandlerContext) {
+      const observer = deps.observer.received();
       const caller = callerOf(context);
       const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
       validateRequestId(request.requestId);
@@ -23,7 +24,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
       context.values.set(requestIdKey, requestId);
       const model = deps.catalogue.ofKind(request.model, "generation");
       const planned = await plan(request, requestId, model, caller, deps, context.signal);
-      yield* generation(planned, rateLimit, deps, context.signal);
+      yield* generation(planned, rateLimit, { ...deps, observer }, context.signal);
     },
 
     async countTokens({ model, conversation }: CountTokensRequest, context: HandlerContext) {

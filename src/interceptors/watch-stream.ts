@@ -4,15 +4,15 @@
  * Costs one promise a message.
  */
 export function watchStream<M>(messages: AsyncIterable<M>, onEnd: (error?: unknown) => unknown): AsyncIterable<M> {
+  let over = false; // of the stream, not of a reader: one that failed may be asked again to clean up
+  const end = (error?: unknown): unknown => {
+    if (over) return error;
+    over = true;
+    return onEnd(error);
+  };
   return {
     [Symbol.asyncIterator](): AsyncIterator<M> {
       const source = messages[Symbol.asyncIterator]();
-      let over = false;
-      const end = (error?: unknown): unknown => {
-        if (over) return error;
-        over = true;
-        return onEnd(error);
-      };
       const onResult = (result: IteratorResult<M>) => {
         if (result.done) end();
         return result;

@@ -4,6 +4,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./expiry.ts";
+import type { MeteringObserver } from "./interface.ts";
 import { createPriceController } from "./price-controller.ts";
 import type { PriceList } from "./prices.ts";
 import { reconcile } from "./reconcile.ts";
@@ -24,6 +25,7 @@ export interface BackgroundParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly observer: Pick<MeteringObserver, "reconciled">;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface BackgroundParts {
  * Returns the function that ends it all.
  */
 export function startBackground(parts: BackgroundParts): () => void {
-  const { storage, prices, models, utilisation, pricing, clock, random, logger } = parts;
+  const { storage, prices, models, utilisation, pricing, clock, random, logger, observer } = parts;
   const intervalMs = pricing.interval_s * 1000;
   const maxStep = pricing.max_step;
   const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
@@ -42,6 +44,7 @@ export function startBackground(parts: BackgroundParts): () => void {
     // Cores that share a store should not all prove the same books at the same time.
     repeat(clock, RECONCILE_MS * (0.5 + random.fraction()), logger, "prove the books", async () => {
       const { ok, findings } = await reconcile(storage);
+      observer.reconciled(ok);
       if (!ok) logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
     }),
   ];

@@ -88,6 +88,10 @@ export class FileJournal implements CoreJournal {
     return this.#healthy;
   }
 
+  get size(): number {
+    return this.#file.size;
+  }
+
   async read(): Promise<JournalRemains> {
     const running = [...this.#notes.values()].filter((entry) => !this.#promises.has(entry.requestId));
     return { charges: [...this.#promises.values()], running };

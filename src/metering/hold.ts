@@ -70,6 +70,11 @@ export class RunningHold implements Hold {
     this.#keeper.freed(this.purse);
   }
 
+  /** Whether the request still runs. */
+  get open(): boolean {
+    return !this.#ended;
+  }
+
   /** What is held at the moment. */
   get amount(): PicoUsd {
     return this.#amount;

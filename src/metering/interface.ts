@@ -73,6 +73,35 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
+/** How the ledger stands at the moment. */
+export interface LedgerState {
+  /** Requests that money is held for, and that money. */
+  readonly holds: number;
+  readonly held: PicoUsd;
+  /** Charges that wait for the store. */
+  readonly backlog: number;
+  /** Size of the journal. */
+  readonly journalBytes: number;
+  /** Whether it admits requests at all. */
+  readonly admits: boolean;
+}
+
+/** Is told what becomes of the money. */
+export interface MeteringObserver {
+  /** The store has a request's charge; the shortfall is what no money was left for. */
+  charged(model: string, cost: PicoUsd, shortfall: PicoUsd, status: SettleStatus | "recovered"): void;
+  /** A request was run, but will never be charged. */
+  uncharged(model: string): void;
+  /** The store took so many charges together. */
+  committed(charges: number, ms: number): void;
+  /** The store did not take charges; it is asked again. */
+  refused(): void;
+  /** A charge came after the money set aside for it was given to others, and was made anew. */
+  fenced(): void;
+  /** The books were proved, or not. */
+  reconciled(ok: boolean): void;
+}
+
 /** Money that comes in. */
 export interface Credit {
   readonly accountId: string;

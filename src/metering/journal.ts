@@ -28,6 +28,8 @@ export interface Journal {
   read(): Promise<JournalRemains>;
   /** Whether it can be written to; if not, a crash would go unnoticed and nothing new should be run. */
   readonly healthy: boolean;
+  /** Its size in bytes. */
+  readonly size: number;
   /** Notes a request, or how far it has come. */
   note(entry: JournalEntry): void;
   /** Notes that a request needs no remembering: its charge is stored, or there is none. */
@@ -41,6 +43,7 @@ export interface Journal {
 export const noJournal: Journal = {
   read: async () => ({ charges: [], running: [] }),
   healthy: true,
+  size: 0,
   note() {},
   forget() {},
   promise: async () => false,

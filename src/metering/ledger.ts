@@ -9,6 +9,8 @@ import type {
   Hold,
   HoldRequest,
   Ledger,
+  LedgerState,
+  MeteringObserver,
   PicoUsd,
   Prices,
   Rates,
@@ -38,12 +40,15 @@ export interface LedgerParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly observer: MeteringObserver;
 }
 
 /** The ledger, with what the other parts of metering need of it. */
 export interface CoreLedger extends Ledger {
   /** What running requests of the account hold on this core. */
   held(accountId: string): PicoUsd;
+  /** How it stands. Takes time with the number of running requests. */
+  state(): LedgerState;
   /** Looks at the account's money again, after some came in. */
   refresh(accountId: string): Promise<void>;
   /** Runs a function while none of the account's money is leased here but what running requests hold. */
@@ -64,6 +69,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   readonly #prices: Prices;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #observer: MeteringObserver;
   readonly #settler: Settler;
   readonly #purses: Purses;
   /** Requests from their admission until their charge is stored. */
@@ -73,16 +79,17 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   #stopWork = () => {};
   #closing = false;
 
-  constructor({ store, prices, journal, clock, logger }: LedgerParts) {
+  constructor({ store, prices, journal, clock, logger, observer }: LedgerParts) {
     this.journal = journal;
     this.#store = store;
     this.#prices = prices;
     this.#clock = clock;
     this.#logger = logger;
+    this.#observer = observer;
     this.#recent = new RecentRequests(clock);
     this.#lifeline = new Lifeline({ store, clock, logger });
     this.#purses = new Purses({ store, book: prices.book, clock, logger });
-    this.#settler = new Settler({ store, journal, clock, logger, events: this });
+    this.#settler = new Settler({ store, journal, clock, logger, observer, events: this });
   }
 
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
@@ -102,8 +109,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   #admitsAny(): void {
     if (this.#closing) throw failure(Reason.SHUTTING_DOWN, "This replica is shutting down.");
-    if (this.#settler.overdue || !this.journal.healthy || !this.#lifeline.holds)
-      throw failure(Reason.LEDGER_UNAVAILABLE, "Usage cannot be recorded at the moment.");
+    if (!this.#works) throw failure(Reason.LEDGER_UNAVAILABLE, "Usage cannot be recorded at the moment.");
+  }
+
+  /** Whether usage can be recorded. */
+  get #works(): boolean {
+    return !this.#settler.overdue && this.journal.healthy && this.#lifeline.holds;
   }
 
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
@@ -187,8 +198,11 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   settled(charge: Charge, outcome: "stored" | "repeated" | "refused"): void {
     const purse = this.#purses.find(charge.accountId);
-    if (outcome === "stored") purse?.committed(charge.lines);
-    else {
+    if (outcome === "stored") {
+      purse?.committed(charge.lines);
+      this.#observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
+    } else {
+      this.#observer.uncharged(charge.model);
       purse?.revert(charge.lines);
       this.#logger.error({ requestId: charge.requestId, outcome }, "a request was run but not charged");
     }
@@ -198,6 +212,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   async fenced(charge: Charge): Promise<Charge> {
+    this.#observer.fenced();
     this.#logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
     const purse = await this.#purses.open(charge.accountId);
     this.#purses.lose(
@@ -230,6 +245,17 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   held(accountId: string): PicoUsd {
     return this.#purses.find(accountId)?.held ?? 0;
+  }
+
+  state(): LedgerState {
+    const open = [...this.#running.values()].filter((hold) => hold.open);
+    return {
+      holds: open.length,
+      held: open.reduce((sum, hold) => sum + hold.amount, 0),
+      backlog: this.#settler.backlog,
+      journalBytes: this.journal.size,
+      admits: !this.#closing && this.#works,
+    };
   }
 
   async refresh(accountId: string): Promise<void> {

@@ -6,7 +6,7 @@ import type { Price } from "#gen/metering/v1/price_pb.js";
 import { failure } from "../errors.ts";
 import { callerOf, principalOf } from "../interceptors/principal.ts";
 import type { Storage } from "../storage/orm.ts";
-import { type RateLimits, rateLimitStatus } from "./interface.ts";
+import { type MeteringObserver, type RateLimits, rateLimitStatus } from "./interface.ts";
 import type { PriceRecord } from "./price-versions.ts";
 import type { PriceList } from "./prices.ts";
 import { readReceipt } from "./receipts.ts";
@@ -18,11 +18,12 @@ export interface MeteringDependencies {
   readonly storage: Storage;
   readonly prices: PriceList;
   readonly rateLimits: RateLimits;
+  readonly observer: Pick<MeteringObserver, "reconciled">;
 }
 
 /** Limits, prices, receipts and the proof that the books are right. */
 export function createMeteringService(deps: MeteringDependencies): ServiceImpl<typeof MeteringService> {
-  const { storage, prices, rateLimits } = deps;
+  const { storage, prices, rateLimits, observer } = deps;
   return {
     async countRequest(_request, context) {
       return { rateLimit: rateLimitStatus(await rateLimits.admit(callerOf(context))) };
@@ -40,7 +41,11 @@ export function createMeteringService(deps: MeteringDependencies): ServiceImpl<t
       for await (const rows of listUsage(storage, visible)) yield { rows };
     },
 
-    reconcile: () => reconcile(storage),
+    async reconcile() {
+      const proof = await reconcile(storage);
+      observer.reconciled(proof.ok);
+      return proof;
+    },
 
     listPrices: () => ({ prices: prices.list().map(toPrice) }),
 

@@ -2,6 +2,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { failure } from "../errors.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
+import type { MeteringObserver } from "./interface.ts";
 import type { Journal } from "./journal.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "./store/ledger-store.ts";
 
@@ -30,6 +31,9 @@ export interface SettlerEvents {
   fenced(charge: Charge): Promise<Charge>;
 }
 
+/** Is told how the store takes charges. */
+export type SettlerObserver = Pick<MeteringObserver, "committed" | "refused">;
+
 /**
  * Commits charges in groups. A charge is durable once the store has it or, when the store is slow
  * or away, once the journal has promised it; in that case it still goes to the store, however long
@@ -41,6 +45,7 @@ export class Settler {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #events: SettlerEvents;
+  readonly #observer: SettlerObserver;
   #queue: Waiting[] = [];
   #inFlight: Waiting[] = [];
   /** Cancels the lingering of a first charge. */
@@ -48,17 +53,30 @@ export class Settler {
   #run: Promise<void> | undefined;
   #closing = false;
 
-  constructor(parts: { store: LedgerStore; journal: Journal; clock: Clock; logger: Logger; events: SettlerEvents }) {
+  constructor(parts: {
+    store: LedgerStore;
+    journal: Journal;
+    clock: Clock;
+    logger: Logger;
+    events: SettlerEvents;
+    observer: SettlerObserver;
+  }) {
     this.#store = parts.store;
     this.#journal = parts.journal;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#events = parts.events;
+    this.#observer = parts.observer;
   }
 
   /** Whether so much is waiting that admitting more would be reckless. */
   get overdue(): boolean {
-    return this.#queue.length + this.#inFlight.length >= BACKLOG;
+    return this.backlog >= BACKLOG;
+  }
+
+  /** Charges that wait for the store. */
+  get backlog(): number {
+    return this.#queue.length + this.#inFlight.length;
   }
 
   /** Settles a charge; resolves when it is durable. Rejects with LEDGER_UNAVAILABLE when the store will never take it. */
@@ -105,10 +123,13 @@ export class Settler {
   async #commit(batch: readonly Waiting[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
+        const since = this.#clock.monotonic();
         const outcomes = await this.#store.settle(batch.map(({ charge }) => charge));
+        this.#observer.committed(batch.length, this.#clock.monotonic() - since);
         for (const [at, waiting] of batch.entries()) await this.#conclude(waiting, outcomes[at], attempt);
         return;
       } catch (error) {
+        this.#observer.refused();
         this.#logger.error({ error, charges: batch.length, attempt }, "the store did not take a settlement");
         const impossible = this.#store.isViolation(error);
         if (impossible && batch.length === 1) return this.#refuse(batch[0], error);

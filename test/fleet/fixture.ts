@@ -53,6 +53,7 @@ export function fixture(
     clock,
     random: systemRandom,
     logger: silent,
+    observer: { waited() {}, failed() {} },
   });
   return {
     fleet,

@@ -6,6 +6,7 @@ import type { EngineOutput } from "../../src/engines/interface.ts";
 import { detailOf, failure } from "../../src/errors.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";
 import { generation } from "../../src/inference/generation.ts";
+import type { GenerationObserver } from "../../src/inference/interface.ts";
 import type { PlannedGeneration } from "../../src/inference/plan.ts";
 import type { ChargedTokens, Hold, SettleStatus } from "../../src/metering/interface.ts";
 
@@ -48,13 +49,19 @@ async function run(script: (EngineOutput | Error)[], options: { take?: number; c
     },
   } as unknown as Fleet;
   const logger = { debug() {}, info() {}, warn() {}, error: (_: object, message: string) => void alarms.push(message) };
+  const observed: unknown[][] = [];
+  const observer: GenerationObserver = {
+    began: (...told) => void observed.push(["began", ...told]),
+    ended: (...told) => void observed.push(["ended", ...told]),
+    unbilled: (...told) => void observed.push(["unbilled", ...told]),
+  };
   const controller = new AbortController();
   const planned = { model: { id: "m" }, request: { requestId: "req_1" }, hold } as unknown as PlannedGeneration;
   const events: GenerationEvent["event"][] = [];
   let error: unknown;
   let taken = 0;
   try {
-    for await (const message of generation(planned, rateLimit, { fleet, logger }, controller.signal)) {
+    for await (const message of generation(planned, rateLimit, { fleet, logger, observer }, controller.signal)) {
       events.push(...message.events.map(({ event }) => event));
       if (++taken === options.take) {
         if (options.abort) controller.abort();
@@ -64,13 +71,13 @@ async function run(script: (EngineOutput | Error)[], options: { take?: number; c
   } catch (thrown) {
     error = thrown;
   }
-  return { events, ended, alarms, engineStopped, error };
+  return { events, ended, alarms, observed, engineStopped, error };
 }
 
 const aborted = failure(Reason.ENGINE_FAILED, "aborted");
 
 test("starts, streams, settles, finishes", async () => {
-  const { events, ended, error } = await run([
+  const { events, ended, observed, error } = await run([
     { events: [text("Hel")], usage: usage(7, 1) },
     { events: [text("lo")], usage: usage(7, 2) },
     { events: [], usage: { ...usage(7, 3), reasoningTokens: 0, cachedInputTokens: 4 }, finish: FinishReason.STOP },
@@ -83,6 +90,10 @@ test("starts, streams, settles, finishes", async () => {
     usage: { inputTokens: 7, outputTokens: 3, reasoningTokens: 0, cachedInputTokens: 4 },
   });
   expect(ended).toEqual([["settled", usage(7, 3), "completed"]]);
+  expect(observed).toEqual([
+    ["began", "m"],
+    ["ended", "m", expect.objectContaining({ outputTokens: 3, cachedInputTokens: 4 })],
+  ]);
 });
 
 test.each<[string, Parameters<typeof run>, Awaited<ReturnType<typeof run>>["ended"]]>([
@@ -114,13 +125,17 @@ test.each<[string, Parameters<typeof run>, Awaited<ReturnType<typeof run>>["ende
 });
 
 test("an answer without any count is an error with an alarm, not a free answer", async () => {
-  const { events, ended, alarms, error } = await run([
+  const { events, ended, alarms, observed, error } = await run([
     { events: [text("a")] },
     { events: [], finish: FinishReason.STOP },
   ]);
   expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
   expect(events.map((event) => event.case)).toEqual(["started", "text"]);
   expect(ended).toEqual([["released"]]);
+  expect(observed).toEqual([
+    ["began", "m"],
+    ["unbilled", "m"],
+  ]);
   expect(alarms).toEqual(["unbilled usage: the engine gave no count"]);
 });
 

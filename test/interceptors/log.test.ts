@@ -5,7 +5,8 @@ import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { failure } from "../../src/errors.ts";
 import { registration } from "../../src/grpc/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
-import { logCalls, requestIdKey } from "../../src/interceptors/log.ts";
+import { logCalls } from "../../src/interceptors/log.ts";
+import { observeCalls, requestIdKey } from "../../src/interceptors/observe.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { ScriptedService, texts, untilAborted } from "../grpc/scripted-service.ts";
@@ -35,7 +36,7 @@ describe.each(routes)("over %s", (_name, open) => {
     const log = new Lines();
     const clock = new FakeClock();
     const service = new ScriptedService(script);
-    const interceptors = [logCalls(log, clock), hideErrors(new Lines())];
+    const interceptors = [observeCalls(clock, [logCalls(log)]), hideErrors(new Lines())];
     const route = await open([registration(InferenceService, service)], interceptors);
     opened.push(route);
     return { log, clock, service, client: createClient(InferenceService, route.transport) };
@@ -108,6 +109,21 @@ describe.each(routes)("over %s", (_name, open) => {
     };
     await stream().catch(() => {});
     expect(log.lines).toMatchObject([line, line]);
+  });
+
+  test("a stream that is refused at once is one line", async () => {
+    const { log, client } = await start({
+      // biome-ignore lint/correctness/useYield: it is refused before the first message
+      async *generate() {
+        throw failure(Reason.MODEL_NOT_FOUND, "No such model.");
+      },
+    });
+    const stream = async () => {
+      for await (const _message of client.generate({}));
+    };
+    await stream().catch(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log.lines).toMatchObject([{ code: "NotFound", reason: "MODEL_NOT_FOUND" }]);
   });
 
   test("a call that its caller gave up is one line", async () => {

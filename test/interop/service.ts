@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
+import { Registry } from "prom-client";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/metering/v1/usage_pb.js";
@@ -45,9 +46,10 @@ export async function startService(): Promise<Service> {
   const config = configSchema.parse({ models: defaultFleetConfig(engines), rate_tiers: [{ rpm: 100_000 }] });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
   const lifecycle = new Lifecycle(logger);
-  const core = await composeCore(config, secrets, lifecycle, logger);
+  const registry = new Registry();
+  const core = await composeCore(config, secrets, lifecycle, logger, registry);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const address = await startFront("127.0.0.1:0", transport, lifecycle, logger);
+  const address = await startFront("127.0.0.1:0", transport, lifecycle, logger, registry);
 
   const headers = { authorization: `Bearer ${secrets.operatorToken}` };
   const accounts = createClient(AccountsService, transport);

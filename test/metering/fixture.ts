@@ -13,6 +13,7 @@ import { systemRandom } from "../../src/runtime/random.ts";
 import { newRequestId } from "../../src/runtime/request-id.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { silentObserver } from "./silent-observer.ts";
 
 /** One USD in pico-USD. */
 export const USD = 1_000_000_000_000;
@@ -56,7 +57,8 @@ export async function openMetering(
   const prices = await createPrices({ storage, clock, models: options.models ?? models() });
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
   const store = options.wrap?.(bare) ?? bare;
-  const opening = createLedger({ store, prices, journal: options.journal ?? noJournal, clock, logger });
+  const journal = options.journal ?? noJournal;
+  const opening = createLedger({ store, prices, journal, clock, logger, observer: silentObserver });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
   const limits = { minimum: BigInt(USD), maximum: 1000n * BigInt(USD), rolling24h: 2000n * BigInt(USD) };
   const funds = createFunds({ storage, ledger, limits, clock, random: systemRandom });

@@ -13,6 +13,7 @@ import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { databases, dialects } from "./databases.ts";
 import { type Metering, MODEL, models, openMetering, request, run, USD } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { silentObserver } from "./silent-observer.ts";
 
 const newDatabase = databases();
 const operator: Principal = { kind: "operator" };
@@ -38,7 +39,7 @@ describe.each(dialects)("%s", (dialect) => {
     const limit = { limit: 60, remaining: 59, resetAfterMs: 1500 };
     const rateLimits = { admit: async () => limit, read: async () => limit };
     const { storage, prices } = metering;
-    const service = createMeteringService({ storage, prices, rateLimits });
+    const service = createMeteringService({ storage, prices, rateLimits, observer: silentObserver });
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
       const answer = service.listUsage(create(ListUsageRequestSchema, of), as(principal));

@@ -10,6 +10,7 @@ import { systemClock } from "../../src/runtime/clock.ts";
 import { systemRandom } from "../../src/runtime/random.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { MODEL, models, never, request } from "./fixture.ts";
+import { silentObserver } from "./silent-observer.ts";
 
 const [url = "", directory = "", account = "", log = ""] = process.argv.slice(2);
 const parts = { clock: systemClock, random: systemRandom };
@@ -19,7 +20,7 @@ const storage = await openStorage(url);
 const prices = await createPrices({ storage, ...parts, models: models() });
 const journal = openJournal(directory, { ...parts, logger });
 const store = createLedgerStore(storage, systemRandom, journal.coreId);
-const ledger = await createLedger({ store, prices, journal, clock: systemClock, logger });
+const ledger = await createLedger({ store, prices, journal, clock: systemClock, logger, observer: silentObserver });
 console.log("ready");
 
 async function stream(length: number): Promise<void> {

@@ -30,6 +30,7 @@ export async function startFront(transport: Transport, clock: Clock = steadyCloc
     clock,
     random: { uuid: () => `0199f0a0-0000-7000-8000-${String(++ids).padStart(12, "0")}` },
     logger: { error: (fields) => errors.push(fields) },
+    observer: { opened() {}, streamed() {}, closed() {} },
   });
   const server = await startHttpServer(listener, "127.0.0.1:0");
   return { url: server.url, server, errors, [Symbol.asyncDispose]: () => server.close(0) };

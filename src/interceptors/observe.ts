@@ -1,0 +1,53 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
+import type { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../errors.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { watchStream } from "./watch-stream.ts";
+
+/** The id that a handler found or made for its request. Empty: the call has none. */
+export const requestIdKey = createContextKey("", { description: "request id" });
+
+/** A call that is over. */
+export interface EndedCall {
+  readonly method: DescMethod;
+  /** Empty: the call has none. */
+  readonly requestId: string;
+  /** Undefined: it succeeded. */
+  readonly code: Code | undefined;
+  /** Undefined: it succeeded, was left by its caller, or met a bug. */
+  readonly reason: Reason | undefined;
+  /** How long it took, in milliseconds. */
+  readonly ms: number;
+}
+
+/** Is told of every call when it is over; never a body, a header or a credential. */
+export type CallObserver = (call: EndedCall) => void;
+
+/** Tells observers of every call, once, however it ends. */
+export function observeCalls(clock: Clock, observers: readonly CallObserver[]): Interceptor {
+  return (next) => async (request) => {
+    const started = clock.monotonic();
+    const tell = (error?: unknown): unknown => {
+      // A stream that its caller left has no error of its own.
+      const cause = error ?? (request.signal.aborted ? request.signal.reason : undefined);
+      const call: EndedCall = {
+        method: request.method,
+        requestId: request.contextValues.get(requestIdKey),
+        code: cause === undefined ? undefined : ConnectError.from(cause).code,
+        reason: cause === undefined ? undefined : detailOf(cause)?.reason,
+        ms: clock.monotonic() - started,
+      };
+      for (const observe of observers) observe(call);
+      return error;
+    };
+    try {
+      const response = await next(request);
+      if (response.stream) return { ...response, message: watchStream(response.message, tell) };
+      tell();
+      return response;
+    } catch (error) {
+      throw tell(error);
+    }
+  };
+}

@@ -1,0 +1,31 @@
+import { Code } from "@connectrpc/connect";
+import { Counter, Histogram, type Registry } from "prom-client";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { CallObserver } from "../interceptors/observe.ts";
+
+/** Counts the core's calls. Every label comes from a contract: methods, codes, reasons. */
+export function callMetrics(registry: Registry): CallObserver {
+  const registers = [registry];
+  const requests = new Counter({
+    name: "tollgate_requests_total",
+    help: "Calls to the core that are over, by method, status code and reason; without a reason nothing was refused.",
+    labelNames: ["method", "code", "reason"],
+    registers,
+  });
+  const duration = new Histogram({
+    name: "tollgate_request_duration_seconds",
+    help: "Time of a call to the core from its arrival to its end, streams included.",
+    labelNames: ["method"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800],
+    registers,
+  });
+  return ({ method, code, reason, ms }) => {
+    const name = `${method.parent.typeName}/${method.name}`;
+    requests.inc({
+      method: name,
+      code: code === undefined ? "OK" : Code[code],
+      reason: reason === undefined ? "" : Reason[reason],
+    });
+    duration.observe({ method: name }, ms / 1000);
+  };
+}

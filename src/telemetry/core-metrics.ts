@@ -1,0 +1,43 @@
+import type { Registry } from "prom-client";
+import type { EmbeddingsObserver } from "../embeddings/interface.ts";
+import type { Fleet, FleetObserver } from "../fleet/interface.ts";
+import type { InferenceObserver } from "../inference/interface.ts";
+import type { CallObserver } from "../interceptors/observe.ts";
+import type { LedgerState, MeteringObserver, Prices } from "../metering/interface.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { callMetrics } from "./call-metrics.ts";
+import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
+import { inferenceMetrics } from "./inference-metrics.ts";
+import { meteringMetrics, watchLedger } from "./metering-metrics.ts";
+import { watchPrices } from "./price-metrics.ts";
+
+/** What a core tells its metrics. */
+export interface CoreMetrics {
+  readonly calls: CallObserver;
+  readonly inference: InferenceObserver & EmbeddingsObserver;
+  readonly metering: MeteringObserver;
+  readonly fleet: FleetObserver;
+  /** Shows what can be seen at any time whenever metrics are read. */
+  watch(parts: {
+    readonly ledger: { state(): LedgerState };
+    readonly prices: Prices;
+    readonly fleet: Fleet;
+    /** Ids. */
+    readonly models: readonly string[];
+  }): void;
+}
+
+/** The metrics of a core. */
+export function coreMetrics(registry: Registry, clock: Clock): CoreMetrics {
+  return {
+    calls: callMetrics(registry),
+    inference: inferenceMetrics(registry, clock),
+    metering: meteringMetrics(registry, clock),
+    fleet: fleetMetrics(registry),
+    watch({ ledger, prices, fleet, models }) {
+      watchLedger(registry, () => ledger.state());
+      watchPrices(registry, prices, models);
+      watchFleet(registry, fleet, models);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import type { Fleet, FleetObserver } from "../fleet/interface.ts";
+
+/** Measures how the fleet fares. Labels are ids of models and servers, which come from the configuration. */
+export function fleetMetrics(registry: Registry): FleetObserver {
+  const registers = [registry];
+  const waits = new Histogram({
+    name: "tollgate_queue_wait_seconds",
+    help: "Time that requests waited for a server, of those that had to.",
+    labelNames: ["model"],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
+    registers,
+  });
+  const failures = new Counter({
+    name: "tollgate_server_failures_total",
+    help: "Requests that a server failed or was too full for; another server may have answered them.",
+    labelNames: ["server", "model"],
+    registers,
+  });
+  return {
+    waited: (model, ms) => waits.observe({ model }, ms / 1000),
+    failed: (server, model) => failures.inc({ server, model }),
+  };
+}
+
+const states = { healthy: ServerState.HEALTHY, unhealthy: ServerState.UNHEALTHY, draining: ServerState.DRAINING };
+const breakers = { closed: BreakerState.CLOSED, open: BreakerState.OPEN, half_open: BreakerState.HALF_OPEN };
+
+/** Shows models' queues and every server at every scrape. */
+export function watchFleet(
+  registry: Registry,
+  fleet: Pick<Fleet, "servers" | "utilisation" | "waiting">,
+  models: readonly string[],
+): void {
+  const registers = [registry];
+  const ofModel = (name: string, help: string, value: (model: string) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["model"],
+      registers,
+      collect() {
+        for (const model of models) this.set({ model }, value(model));
+      },
+    });
+  ofModel("tollgate_queue_length", "Requests that wait for a server.", (model) => fleet.waiting(model));
+  ofModel("tollgate_utilisation_ratio", "Part of a model's capacity in use; above 1 when requests wait.", (model) =>
+    fleet.utilisation(model),
+  );
+
+  const ofServer = (name: string, help: string, value: (server: Server) => number | undefined) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["server", "model"],
+      registers,
+      collect() {
+        this.reset(); // a server may no longer tell
+        for (const server of fleet.servers()) {
+          const number = value(server);
+          if (number !== undefined) this.set({ server: server.id, model: server.model }, number);
+        }
+      },
+    });
+  ofServer("tollgate_server_in_flight", "Requests that run on a server for this core.", (server) => server.inFlight);
+  ofServer("tollgate_server_capacity", "Requests that a server may run at once.", (server) => server.capacity);
+  ofServer("tollgate_server_queued", "Requests that wait in a server, by its own count.", (server) => server.queued);
+  ofServer(
+    "tollgate_server_cache_hit_ratio",
+    "Part of prompt tokens that a server found in its prefix cache, by its own count.",
+    (server) => server.cacheHitRate,
+  );
+
+  const switches = <T>(name: string, help: string, positions: Record<string, T>, of: (server: Server) => T) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["server", "model", "state"],
+      registers,
+      collect() {
+        for (const server of fleet.servers()) {
+          for (const [state, position] of Object.entries(positions)) {
+            this.set({ server: server.id, model: server.model, state }, of(server) === position ? 1 : 0);
+          }
+        }
+      },
+    });
+  switches("tollgate_server_state", "1 for the state that a server is in.", states, (server) => server.state);
+  switches(
+    "tollgate_server_breaker",
+    "1 for the position of a server's circuit breaker.",
+    breakers,
+    (server) => server.breaker,
+  );
+}

@@ -1,0 +1,64 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { EmbeddingsObserver } from "../embeddings/interface.ts";
+import type { EngineUsage } from "../engines/interface.ts";
+import type { GenerationObserver, InferenceObserver } from "../inference/interface.ts";
+import type { Clock } from "../runtime/clock.ts";
+
+/** Measures what models do. The label is a model's id, which comes from the configuration. */
+export function inferenceMetrics(registry: Registry, clock: Clock): InferenceObserver & EmbeddingsObserver {
+  const registers = [registry];
+  const tokens = new Counter({
+    name: "tollgate_tokens_total",
+    help: "Tokens by the engines' own count. Of the input some are cached_input, of the output some are reasoning.",
+    labelNames: ["model", "kind"],
+    registers,
+  });
+  const firstToken = new Histogram({
+    name: "tollgate_time_to_first_token_seconds",
+    help: "Time from a request's arrival at the core to the engine's first output: checks, queue and prompt included.",
+    labelNames: ["model"],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    registers,
+  });
+  const interToken = new Histogram({
+    name: "tollgate_inter_token_seconds",
+    help: "A request's mean time between output tokens, from its first output to its last.",
+    labelNames: ["model"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.2, 0.5, 1],
+    registers,
+  });
+  const unbilled = new Counter({
+    name: "tollgate_unbilled_generations_total",
+    help: "Generations that an engine began but gave no token count for, so that nothing could be billed.",
+    labelNames: ["model"],
+    registers,
+  });
+
+  class Generation implements GenerationObserver {
+    readonly #receivedAt = clock.monotonic();
+    #beganAt = 0;
+
+    began(model: string): void {
+      this.#beganAt = clock.monotonic();
+      firstToken.observe({ model }, (this.#beganAt - this.#receivedAt) / 1000);
+    }
+
+    ended(model: string, usage: EngineUsage): void {
+      tokens.inc({ model, kind: "input" }, usage.inputTokens);
+      tokens.inc({ model, kind: "output" }, usage.outputTokens);
+      if (usage.reasoningTokens) tokens.inc({ model, kind: "reasoning" }, usage.reasoningTokens);
+      if (usage.cachedInputTokens) tokens.inc({ model, kind: "cached_input" }, usage.cachedInputTokens);
+      const gaps = usage.outputTokens - 1;
+      if (gaps > 0) interToken.observe({ model }, (clock.monotonic() - this.#beganAt) / 1000 / gaps);
+    }
+
+    unbilled(model: string): void {
+      unbilled.inc({ model });
+    }
+  }
+
+  return {
+    received: () => new Generation(),
+    embedded: (model, inputTokens) => tokens.inc({ model, kind: "input" }, inputTokens),
+  };
+}

@@ -1,0 +1,104 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { LedgerState, MeteringObserver } from "../metering/interface.ts";
+import type { Clock } from "../runtime/clock.ts";
+
+/** Pico-USD in one USD. Floating point will do for graphs; receipts and balances are exact. */
+const perUsd = 1e12;
+
+/** Measures what becomes of the money. */
+export function meteringMetrics(registry: Registry, clock: Clock): MeteringObserver {
+  const registers = [registry];
+  const cost = new Counter({
+    name: "tollgate_cost_usd_total",
+    help: "Cost of settled requests in USD. Rounded for graphs; receipts are exact.",
+    labelNames: ["model"],
+    registers,
+  });
+  const settlements = new Counter({
+    name: "tollgate_settlements_total",
+    help: "Charges in the store, by how their request ended.",
+    labelNames: ["status"],
+    registers,
+  });
+  const shortfall = new Counter({
+    name: "tollgate_shortfall_usd_total",
+    help: "Cost in USD that no money was left for. Anything above 0 is worth a look.",
+    registers,
+  });
+  const uncharged = new Counter({
+    name: "tollgate_uncharged_requests_total",
+    help: "Requests that were run but will never be charged.",
+    labelNames: ["model"],
+    registers,
+  });
+  const commits = new Histogram({
+    name: "tollgate_settlement_commit_seconds",
+    help: "Time that the store takes to commit a group of charges.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers,
+  });
+  const groups = new Histogram({
+    name: "tollgate_settlement_group_size",
+    help: "Charges that were committed together.",
+    buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
+    registers,
+  });
+  const refusals = new Counter({
+    name: "tollgate_settlement_failures_total",
+    help: "Times that the store did not take a group of charges; they are tried again.",
+    registers,
+  });
+  const fenced = new Counter({
+    name: "tollgate_settlements_fenced_total",
+    help: "Charges that came after the money set aside for them was given to others, and were made anew.",
+    registers,
+  });
+  const invariant = new Gauge({
+    name: "tollgate_ledger_invariant_ok",
+    help: "Whether the books added up when they were last proved: 1 or 0. Absent until the first proof.",
+    registers,
+  });
+  invariant.remove();
+  const provedAt = new Gauge({
+    name: "tollgate_ledger_proved_timestamp_seconds",
+    help: "When the books were last proved. Absent until the first proof.",
+    registers,
+  });
+  provedAt.remove();
+  return {
+    charged(model, picoUsd, short, status) {
+      cost.inc({ model }, picoUsd / perUsd);
+      settlements.inc({ status });
+      if (short > 0) shortfall.inc(short / perUsd);
+    },
+    uncharged: (model) => uncharged.inc({ model }),
+    committed(charges, ms) {
+      commits.observe(ms / 1000);
+      groups.observe(charges);
+    },
+    refused: () => refusals.inc(),
+    fenced: () => fenced.inc(),
+    reconciled(ok) {
+      invariant.set(ok ? 1 : 0);
+      provedAt.set(clock.now() / 1000);
+    },
+  };
+}
+
+/** Shows at every scrape how the ledger stands. */
+export function watchLedger(registry: Registry, state: () => LedgerState): void {
+  const gauge = (name: string, help: string, value: (state: LedgerState) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(state()));
+      },
+    });
+  gauge("tollgate_holds", "Running requests that money is held for.", ({ holds }) => holds);
+  gauge("tollgate_held_usd", "Money held for running requests, in USD.", ({ held }) => held / perUsd);
+  gauge("tollgate_settlement_backlog", "Charges that wait for the store.", ({ backlog }) => backlog);
+  gauge("tollgate_journal_bytes", "Size of the journal; it shrinks when it passes 16 MiB.", (at) => at.journalBytes);
+  gauge("tollgate_ledger_admits", "Whether the ledger takes requests: 1 or 0.", ({ admits }) => (admits ? 1 : 0));
+}

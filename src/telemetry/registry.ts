@@ -1,0 +1,17 @@
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { Readiness } from "./admin-server.ts";
+
+/** The metrics of a process, which begin with its own: memory, CPU, event loop, and whether it is ready. */
+export function createRegistry(readiness: Readiness): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "tollgate_ready",
+    help: "Whether the process wants traffic: 1, or 0 while it starts or drains.",
+    registers: [registry],
+    collect() {
+      this.set(readiness.ready ? 1 : 0);
+    },
+  });
+  return registry;
+}

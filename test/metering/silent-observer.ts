@@ -1,0 +1,11 @@
+import type { MeteringObserver } from "../../src/metering/interface.ts";
+
+/** Listens to nothing. */
+export const silentObserver: MeteringObserver = {
+  charged() {},
+  uncharged() {},
+  committed() {},
+  refused() {},
+  fenced() {},
+  reconciled() {},
+};
