@@ -10,11 +10,12 @@ import type { Receipt } from "#gen/metering/v1/usage_pb.js";
 import { composeCore } from "../../src/compose/core.ts";
 import { startFront } from "../../src/compose/facade.ts";
 import { Lifecycle } from "../../src/compose/lifecycle.ts";
-import { configSchema } from "../../src/config/schema.ts";
+import { configSchema, type EngineName } from "../../src/config/schema.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import { createDirectTransport } from "../../src/grpc/direct-transport.ts";
 import { systemRandom } from "../../src/runtime/random.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
+import type { DialectName } from "../../src/simulator/options.ts";
 
 /** A whole service with a simulated fleet, on a free port. */
 export interface Service extends AsyncDisposable {
@@ -39,11 +40,15 @@ export const models = {
 
 const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 
-/** Starts it as `serve` does, with a storage of its own and an account that has paid. */
-export async function startService(): Promise<Service> {
+/** Starts it as `serve` does, with a storage of its own and an account that has paid; its engines speak a dialect. */
+export async function startService(dialect: DialectName & EngineName = "vllm"): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
-  const engines = await startDefaultFleet({ speed: 0 });
-  const config = configSchema.parse({ models: defaultFleetConfig(engines), rate_tiers: [{ rpm: 100_000 }] });
+  const engines = await startDefaultFleet({ speed: 0, dialect });
+  const models = defaultFleetConfig(engines).map(({ servers, ...model }) => ({
+    ...model,
+    servers: servers.map(({ url }) => ({ url, engine: dialect })),
+  }));
+  const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }] });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
   const lifecycle = new Lifecycle(logger);
   const registry = new Registry();
