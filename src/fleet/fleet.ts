@@ -215,8 +215,8 @@ class Attempts {
   begin(signal: AbortSignal): Place | Promise<Place> {
     this.#count++;
     const wish = { route: this.#route, key: this.#key, failed: this.#failed, deadline: this.#deadline };
-    const member = this.#pool.acquire(wish, signal);
-    return member instanceof Promise ? this.#watched(member) : member;
+    const place = this.#pool.acquire(wish, signal);
+    return place instanceof Promise ? this.#watched(place) : place;
   }
 
   /** Notes what a failed try tells about its server; one that the caller broke off tells nothing. */
@@ -244,7 +244,7 @@ class Attempts {
   }
 
   /** Tells how long the wait for a place took. */
-  #watched(place: Promise<Member>): Promise<Member> {
+  #watched(place: Promise<Place>): Promise<Place> {
     const since = this.#clock.monotonic();
     return place.finally(() => this.#observer.waited(this.#pool.modelId, this.#clock.monotonic() - since));
   }
