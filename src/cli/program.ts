@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { addAccounts } from "./accounts.ts";
 import { addCheck } from "./check.ts";
+import { addConfig } from "./config.ts";
 import { addCore } from "./core.ts";
 import { addFacade } from "./facade.ts";
 import type { Io } from "./io.ts";
@@ -35,7 +36,8 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;
 }
 
-function createProgram(io: Io): Command {
+/** The whole command line. */
+export function createProgram(io: Io): Command {
   const program = new Command("tollgate")
     .description("A metered proxy for open-source models.")
     .exitOverride()
@@ -48,6 +50,7 @@ function createProgram(io: Io): Command {
   addFacade(program);
   addSim(program);
   addCheck(program, io);
+  addConfig(program, io);
   addAccounts(program, io);
   addKeys(program, io);
   addPrices(program, io);

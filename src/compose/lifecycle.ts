@@ -16,6 +16,7 @@ export class Lifecycle {
   readonly #stops: Stop[] = [];
   readonly #logger: Logger;
   #stopping: Promise<void> | undefined;
+  #askedAt: number | undefined;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -29,7 +30,7 @@ export class Lifecycle {
   /** Says that the process is ready, and ends it in order on SIGTERM and SIGINT. */
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void this.#exit(signal));
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void this.#exit(signal));
     this.#logger.info(addresses, "tollgate ready");
   }
 
@@ -46,11 +47,12 @@ export class Lifecycle {
   }
 
   async #exit(signal: string): Promise<void> {
+    if (this.#askedAt !== undefined) {
+      if (performance.now() - this.#askedAt > sameWishMs) process.exit(1); // whoever asks twice does not want to wait
+      return;
+    }
+    this.#askedAt = performance.now();
     this.#logger.info({ signal }, "draining");
-    const askedAt = performance.now();
-    process.on(signal, () => {
-      if (performance.now() - askedAt > sameWishMs) process.exit(1); // whoever asks twice does not want to wait
-    });
     try {
       await this.stop();
       this.#logger.info({}, "stopped");

@@ -5,12 +5,14 @@ import { ConfigError } from "./config-error.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings that come from the environment. Each can also be put into a file that NAME_FILE names. */
-export type SettingName =
-  | "TOLLGATE_OPERATOR_TOKEN"
-  | "TOLLGATE_KEY_PEPPER"
-  | "TOLLGATE_STORAGE_URL"
-  | "TOLLGATE_RATE_LIMIT_URL"
-  | "TOLLGATE_DATA_DIR";
+export const settingNames = [
+  "TOLLGATE_DATA_DIR",
+  "TOLLGATE_STORAGE_URL",
+  "TOLLGATE_RATE_LIMIT_URL",
+  "TOLLGATE_OPERATOR_TOKEN",
+  "TOLLGATE_KEY_PEPPER",
+] as const;
+export type SettingName = (typeof settingNames)[number];
 
 /** Reads NAME, or the file that NAME_FILE names. Undefined: neither is set. Throws ConfigError. */
 export async function readSetting(environment: Environment, name: SettingName): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isMap, isNode, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
 import { ConfigError } from "./config-error.ts";
-import { explain, formatPath, type Problem } from "./problems.ts";
+import { explain, formatPath, type Path } from "./problems.ts";
 import { type Config, configSchema } from "./schema.ts";
 
 /** The configuration of an empty file. */
@@ -9,19 +9,35 @@ export function defaultConfig(): Config {
   return configSchema.parse({});
 }
 
+/** A configuration and where it is written. */
+export interface ConfigFile {
+  readonly config: Config;
+  /** The `file:line` of a field such as `["models", 0, "id"]`. Undefined: the file does not set it. */
+  placeOf(path: Path): string | undefined;
+}
+
 /** Reads a configuration file. Throws ConfigError with every mistake in it. */
 export async function loadConfig(file: string): Promise<Config> {
+  return (await loadConfigFile(file)).config;
+}
+
+/** As loadConfig, and tells where each field is. */
+export async function loadConfigFile(file: string): Promise<ConfigFile> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
     throw new ConfigError(`${file}: cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
   }
-  return parseConfig(text, file);
+  return parseConfigFile(text, file);
 }
 
 /** As loadConfig, on text; the file's name is for the messages. */
 export function parseConfig(text: string, file: string): Config {
+  return parseConfigFile(text, file).config;
+}
+
+function parseConfigFile(text: string, file: string): ConfigFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
@@ -34,29 +50,37 @@ export function parseConfig(text: string, file: string): Config {
   }
   const value: unknown = document.toJS() ?? {};
   const result = configSchema.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success) {
+    return {
+      config: result.data,
+      placeOf(path) {
+        const { offset, found } = locate(document.contents, path);
+        return found ? at(offset) : undefined;
+      },
+    };
+  }
   const problems = explain(configSchema, value, result.error.issues).map((problem) => ({
-    offset: offsetOf(document.contents, problem),
+    offset: locate(document.contents, problem.path).offset,
     text: problem.path.length === 0 ? problem.message : `${formatPath(problem.path)}: ${problem.message}`,
   }));
   problems.sort((a, b) => a.offset - b.offset);
   throw new ConfigError(problems.map((problem) => `${at(problem.offset)}: ${problem.text}`).join("\n"));
 }
 
-/** Where a problem lies: at its field, or, when that is missing, at what should hold it. */
-function offsetOf(contents: Node | null, problem: Problem): number {
+/** Where a field is, or, when it is missing, what should hold it. */
+function locate(contents: Node | null, path: Path): { offset: number; found: boolean } {
   let node: Node | null = contents;
   let offset = contents?.range?.[0] ?? 0;
-  for (const part of problem.path) {
+  for (const part of path) {
     const pair: Pair | undefined = isMap(node) ? pairOf(node, String(part)) : undefined;
     if (isNode(pair?.key)) offset = pair.key.range?.[0] ?? offset;
     const next: unknown = pair ? pair.value : isMap(node) ? undefined : elementOf(node, Number(part));
-    if (!isNode(next)) return offset;
+    if (!isNode(next)) return { offset, found: false };
     // A value may stand lines below its key; the line of the value's field is the one to name.
     if (!pair) offset = next.range?.[0] ?? offset;
     node = next;
   }
-  return offset;
+  return { offset, found: true };
 }
 
 function pairOf(map: YAMLMap, key: string): Pair | undefined {

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { nearest } from "./nearest.ts";
 
-type Path = readonly PropertyKey[];
+/** Leads to a field, such as `["models", 0, "id"]`. */
+export type Path = readonly PropertyKey[];
 
 /** What is wrong with one field and what is allowed, in words. */
 export interface Problem {
-  /** Leads to the field, such as `["models", 0, "id"]`. */
   readonly path: Path;
   readonly message: string;
 }

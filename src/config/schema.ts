@@ -103,18 +103,21 @@ const price = z.strictObject({
 });
 
 const sampling = z.strictObject({
-  temperature: z.number().min(0).max(2).default(0.7),
-  top_p: z.number().gt(0).max(1).default(1),
-  top_k: z.int().min(0).optional(),
-  presence_penalty: z.number().min(-2).max(2).optional(),
-  frequency_penalty: z.number().min(-2).max(2).optional(),
+  temperature: z.number().min(0).max(2).default(0.7).describe("0 always takes the likeliest token."),
+  top_p: z.number().gt(0).max(1).default(1).describe("Choose among the likeliest tokens of this share together."),
+  top_k: z.int().min(0).optional().describe("Choose among so many likeliest tokens."),
+  presence_penalty: z.number().min(-2).max(2).optional().describe("Against tokens that occurred."),
+  frequency_penalty: z.number().min(-2).max(2).optional().describe("Against tokens, as often as they occurred."),
 });
 
 const model = z
   .strictObject({
     id: z.string().min(1).max(200).describe("What callers put into their requests."),
     display_name: z.string().optional().describe("For people. Default: the id."),
-    kind: z.enum(["generation", "embedding"]).default("generation"),
+    kind: z
+      .enum(["generation", "embedding"])
+      .default("generation")
+      .describe("Whether it writes text or makes vectors."),
     context_length: z
       .int()
       .positive()
@@ -165,11 +168,11 @@ const fleet = z.strictObject({
     .describe("Blocks of prompts that prefix routing remembers, a model: 12 bytes each with up to 32 servers."),
   queue: z.int().min(0).default(1000).describe("Requests that may wait for a free server, a model."),
   queue_timeout_s: seconds.default(10).describe("How long one waits."),
-  connect_timeout_s: seconds.default(2),
-  first_token_timeout_s: seconds.default(120),
+  connect_timeout_s: seconds.default(2).describe("How long a server may take to accept a connection."),
+  first_token_timeout_s: seconds.default(120).describe("The longest wait for the first output."),
   idle_timeout_s: seconds.default(60).describe("The longest silence of a running stream."),
-  total_timeout_s: seconds.default(1800),
-  health_interval_s: seconds.default(5),
+  total_timeout_s: seconds.default(1800).describe("The longest that a request may run."),
+  health_interval_s: seconds.default(5).describe("Between two health checks of a server."),
   cache_salt: z.boolean().default(true).describe("Keep accounts apart in the engines' prefix caches."),
 });
 
@@ -207,7 +210,10 @@ export const configSchema = z.strictObject({
       url: z
         .string()
         .regex(/^(sqlite:|postgres(ql)?:\/\/)/, "must start with sqlite: or postgresql://")
-        .optional(),
+        .optional()
+        .describe(
+          "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
+        ),
     })
     .prefault({}),
   rate_limits: z
@@ -215,7 +221,8 @@ export const configSchema = z.strictObject({
       url: z
         .string()
         .regex(/^(memory:$|rediss?:\/\/)/, "must be memory: or start with redis://")
-        .default("memory:"),
+        .default("memory:")
+        .describe("memory: for one core, redis://… for several; TOLLGATE_RATE_LIMIT_URL wins."),
     })
     .prefault({}),
   keys: z
@@ -223,7 +230,8 @@ export const configSchema = z.strictObject({
       prefix: z
         .string()
         .regex(/^[a-z0-9]{1,12}-$/, "must be 1 to 12 lower-case letters or digits and a dash")
-        .default("tg-"),
+        .default("tg-")
+        .describe("What new keys begin with."),
       max_per_account: z
         .int()
         .positive()
@@ -239,12 +247,17 @@ export const configSchema = z.strictObject({
     })
     .prefault([{ rpm: 60 }, { paid_usd: "50", rpm: 300 }, { paid_usd: "500", age_days: 14, rpm: 2000 }])
     .describe("The best tier that an account reached sets the rate of its keys."),
-  free_tier: z.strictObject({ grant_usd: usd.default("1.00"), rpm: rpm.default(20) }).prefault({}),
+  free_tier: z
+    .strictObject({
+      grant_usd: usd.default("1.00").describe('What a new account gets in USD; "0": nothing.'),
+      rpm: rpm.default(20).describe("The most requests a minute of an account that has unpaid money alone."),
+    })
+    .prefault({}),
   payments: z
     .strictObject({
-      minimum_usd: usd.default("5"),
-      maximum_usd: usd.default("1000"),
-      rolling_24h_usd: usd.default("2000"),
+      minimum_usd: usd.default("5").describe("The least of one top-up, in USD."),
+      maximum_usd: usd.default("1000").describe("The most of one top-up, in USD."),
+      rolling_24h_usd: usd.default("2000").describe("The most of an account within 24 hours, in USD."),
     })
     .superRefine(({ minimum_usd, maximum_usd, rolling_24h_usd }, context) => {
       const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
@@ -255,7 +268,15 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   pricing: z
-    .strictObject({ interval_s: seconds.default(60), max_step: z.number().gt(0).max(1).default(0.05) })
+    .strictObject({
+      interval_s: seconds.default(60).describe("Between two moves of a price."),
+      max_step: z
+        .number()
+        .gt(0)
+        .max(1)
+        .default(0.05)
+        .describe("The most that a move changes a price, as a part of it."),
+    })
     .prefault({}),
   fleet: fleet.prefault({}),
   services: z

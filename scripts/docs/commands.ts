@@ -1,0 +1,34 @@
+import type { Command, Option } from "commander";
+import { createProgram } from "../../src/cli/program.ts";
+import { code, table } from "./markdown.ts";
+
+/** Every command with its options, in Markdown. */
+export function commandReference(): string {
+  const program = createProgram({ environment: {}, print: () => {}, note: () => {} });
+  return leaves(program)
+    .map((command) => {
+      const usage = [nameOf(command), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(
+        " ",
+      );
+      const options = command.options.map((option) => [code(option.flags), aboutOf(option)]);
+      const about = command.description();
+      const parts = [`### \`${usage}\``, `${about.charAt(0).toUpperCase()}${about.slice(1)}.`];
+      if (options.length > 0) parts.push(table(["option", "what it is"], options));
+      return parts.join("\n\n");
+    })
+    .join("\n\n");
+}
+
+function leaves(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
+function nameOf(command: Command): string {
+  return command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+}
+
+function aboutOf(option: Option): string {
+  const choices = option.argChoices ? `; one of ${option.argChoices.map(code).join(", ")}` : "";
+  const standard = option.defaultValue === undefined ? "" : `; ${code(String(option.defaultValue))} unless set`;
+  return `${option.description}${choices}${option.mandatory ? "; needed" : standard}`;
+}

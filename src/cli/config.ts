@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+import { effectiveConfig } from "../config/effective.ts";
+import { configJsonSchema } from "../config/json-schema.ts";
+import type { Io } from "./io.ts";
+import { renderJson, renderText } from "./render.ts";
+
+/** `tollgate config …` */
+export function addConfig(program: Command, io: Io): void {
+  const group = program.command("config").description("the configuration");
+  group
+    .command("print")
+    .description("print every value that a start would use and where it came from, with secrets hidden")
+    .option("--config <file>", "the configuration file; the defaults unless set")
+    .option("--json", "print one JSON document")
+    .action(async ({ config, json }: { config?: string; json?: boolean }) => {
+      const settings = (await effectiveConfig(config, io.environment)).map((setting) => ({ ...setting }));
+      io.print(json ? renderJson(settings) : renderText(settings));
+    });
+  group
+    .command("schema")
+    .description("print the JSON Schema of a configuration file, for editors")
+    .action(() => io.print(JSON.stringify(configJsonSchema(), undefined, 2)));
+}

@@ -1,0 +1,64 @@
+import { type Environment, type SettingName, settingNames } from "./environment.ts";
+import { type ConfigFile, defaultConfig, loadConfigFile } from "./load.ts";
+import { formatPath, type Path } from "./problems.ts";
+import type { Config } from "./schema.ts";
+import { peekSecrets, type Secrets } from "./secrets.ts";
+
+/** One value that a start would use. */
+export interface Setting {
+  /** Such as `models[0].price.input`. */
+  readonly setting: string;
+  readonly value: string | number | boolean;
+  /** `default`, `file:line`, or the environment variable. */
+  readonly source: string;
+}
+
+const HIDDEN = "(hidden)";
+
+/** What is set outside the configuration file, as a start would read it. */
+const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
+  TOLLGATE_DATA_DIR: { setting: "data_dir", value: ({ dataDir }) => dataDir },
+  TOLLGATE_STORAGE_URL: { setting: "storage.url", value: ({ storageUrl }) => storageUrl },
+  TOLLGATE_RATE_LIMIT_URL: { setting: "rate_limits.url", value: ({ rateLimitUrl }) => rateLimitUrl },
+  TOLLGATE_OPERATOR_TOKEN: { setting: "operator_token", value: ({ operatorToken }) => hidden(operatorToken) },
+  TOLLGATE_KEY_PEPPER: { setting: "key_pepper", value: ({ peppers }) => hidden(peppers[0].secret) },
+};
+
+/** Every value of the effective configuration and where it came from, with secrets hidden. Throws ConfigError. */
+export async function effectiveConfig(file: string | undefined, environment: Environment): Promise<Setting[]> {
+  const { config, placeOf }: ConfigFile =
+    file === undefined ? { config: defaultConfig(), placeOf: () => undefined } : await loadConfigFile(file);
+  const secrets = await peekSecrets(config, environment);
+  const settings = new Map<string, Setting>();
+  for (const { path, value } of leaves(config)) {
+    const setting = formatPath(path);
+    settings.set(setting, { setting, value: withoutPassword(value), source: placeOf(path) ?? "default" });
+  }
+  for (const name of settingNames) {
+    const { setting, value } = fromEnvironment[name];
+    const variable = [name, `${name}_FILE`].find((one) => environment[one] !== undefined);
+    const source = variable ?? settings.get(setting)?.source ?? "default";
+    settings.set(setting, { setting, value: withoutPassword(value(secrets)), source });
+  }
+  return [...settings.values()];
+}
+
+function hidden(secret: string): string {
+  return secret === "" ? "(made at the first start)" : HIDDEN;
+}
+
+function* leaves(value: Config | object, path: Path = []): Generator<{ path: Path; value: Setting["value"] }> {
+  for (const [name, child] of Object.entries(value)) {
+    const below = [...path, Array.isArray(value) ? Number(name) : name];
+    if (typeof child === "object") yield* leaves(child, below);
+    else if (child !== undefined) yield { path: below, value: child };
+  }
+}
+
+/** A URL's password is a secret, before the host as among the parameters. */
+function withoutPassword(value: Setting["value"]): Setting["value"] {
+  if (typeof value !== "string" || !value.includes("://")) return value;
+  return value
+    .replace(/(:\/\/[^/?#@:]*:).*@/, `$1${HIDDEN}@`)
+    .replace(/([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*/gi, `$1${HIDDEN}`);
+}
