@@ -4,6 +4,7 @@ import type { Transport } from "@connectrpc/connect";
 import { Router, type RouterContext } from "@koa/router";
 import Koa from "koa";
 import { createChatSurface } from "./chat/app.ts";
+import { BodyBudget } from "./http/body-budget.ts";
 import { createCore } from "./http/core.ts";
 import { isMessagesStyle } from "./http/credentials.ts";
 import { Exchange } from "./http/exchange.ts";
@@ -18,6 +19,8 @@ import { createMessagesSurface } from "./messages/app.ts";
 export interface FrontOptions extends Runtime {
   /** The way to the core: in process, or over gRPC. */
   readonly transport: Transport;
+  /** Bytes of request bodies that are received at the same time, all together. Default: 256 MiB. */
+  readonly bodyMemory?: number;
 }
 
 /** Both public surfaces on one address, as a listener for an HTTP server. */
@@ -33,13 +36,14 @@ export function createFront(options: FrontOptions): RequestListener {
   router.get("/openapi.json", (context) => exchangeOf(context).send(200, document));
   router.get("/", (context) => exchangeOf(context).send(200, '{"name":"tollgate","openapi":"/openapi.json"}'));
 
+  const bodyBudget = new BodyBudget(options.bodyMemory ?? 256 * 1024 * 1024);
   const app = new Koa();
   app.silent = true; // what koa tells is that a client is gone
   const routes = router.routes();
   app.use((context) => {
     // The exchange writes the response itself: once, with all of its headers.
     context.respond = false;
-    const exchange = new Exchange(context.req, context.res, options);
+    const exchange = new Exchange(context.req, context.res, options, bodyBudget);
     context.state.exchange = exchange;
     return routes(context as unknown as RouterContext, async () => {
       await drain(exchange.request, options.clock);
@@ -57,7 +61,7 @@ function wantsMessages(request: IncomingMessage): boolean {
 
 /** No endpoint has this path, or none of those that have it takes this method. */
 function unmatched({ matched, method, path, res }: RouterContext): RequestError {
-  const allowed = new Set(matched?.flatMap((layer) => layer.methods));
+  const allowed = new Set(matched?.flatMap((layer) => layer.methods).sort());
   if (allowed.size === 0) return new RequestError(404, unknownPath(method, path));
   const list = [...allowed].join(", ");
   res.setHeader("allow", list);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import type { BodyBudget } from "./body-budget.ts";
 import { type CallHeaders, callHeaders } from "./credentials.ts";
 import { addRateLimit } from "./rate-limit-headers.ts";
 import type { Runtime } from "./runtime.ts";
@@ -9,6 +10,8 @@ export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly runtime: Runtime;
+  /** Memory for the bodies of all exchanges. */
+  readonly bodyBudget: BodyBudget;
   /** Names the request everywhere: `x-request-id`, `request-id`, and the receipt. */
   readonly requestId: string;
   /** Where the caller's key stands, once the core has told; goes into the response's headers. */
@@ -16,10 +19,11 @@ export class Exchange {
   readonly #gone = new AbortController();
   #isStream = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime) {
+  constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime, bodyBudget: BodyBudget) {
     this.request = request;
     this.response = response;
     this.runtime = runtime;
+    this.bodyBudget = bodyBudget;
     this.requestId = `req_${runtime.random.uuid().replaceAll("-", "")}`;
     runtime.observer.opened();
     response.once("close", () => {

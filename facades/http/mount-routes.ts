@@ -120,7 +120,7 @@ async function firstError(core: Core, exchange: Exchange, error: unknown): Promi
 
 function readerOfBody(input: DescMessage): (exchange: Exchange) => Promise<unknown> {
   const decode = jsonDecoder(input);
-  return async (exchange) => decode(await readJson(exchange.request, exchange.runtime.clock));
+  return async (exchange) => decode(await readJson(exchange.request, exchange.runtime.clock, exchange.bodyBudget));
 }
 
 function readerOfPath(input: DescMessage): (exchange: Exchange, params: Readonly<Record<string, string>>) => unknown {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { BodyBudget } from "./body-budget.ts";
 import { RequestError } from "./request-error.ts";
 import type { Clock } from "./runtime.ts";
 
@@ -12,44 +13,56 @@ const maxDrainMs = 5_000;
 /**
  * Reads the body as JSON, whatever its content type says, unless it is multipart. Throws RequestError:
  * 413 once the body has been drained, or cannot be within bounds; 415; 400 for bad UTF-8 or bad JSON.
+ * Throws OVERLOADED when too much is being read at the same time.
  */
-export async function readJson(request: IncomingMessage, clock: Clock): Promise<unknown> {
-  const body = await consume(request, clock, maxBodyBytes);
-  if (body === undefined) throw new RequestError(413, "The body is larger than 2 MiB.");
-  return parseJson(body, request);
+export async function readJson(request: IncomingMessage, clock: Clock, budget: BodyBudget): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let taken = 0;
+  try {
+    await consume(request, clock, (chunk) => {
+      size += chunk.length;
+      if (size > maxBodyBytes) return false;
+      budget.take(chunk.length);
+      taken += chunk.length;
+      chunks.push(chunk);
+      return true;
+    });
+  } finally {
+    budget.give(taken);
+  }
+  if (size > maxBodyBytes) throw new RequestError(413, "The body is larger than 2 MiB.");
+  return parseJson(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size), request);
 }
 
 /** Reads the body away, within bounds: a client that still writes when the connection closes cannot read the answer. */
 export async function drain(request: IncomingMessage, clock: Clock): Promise<void> {
-  await consume(request, clock, 0);
+  await consume(request, clock, () => false);
 }
 
-/** Reads to the end of the body, or of the bounds of draining. Undefined: it is larger than what is to be kept. */
-function consume(request: IncomingMessage, clock: Clock, keptBytes: number): Promise<Buffer | undefined> {
+/** Reads to the end of the body. What `keep` does not want is read away, which ends at the bounds of draining. */
+function consume(request: IncomingMessage, clock: Clock, keep: (chunk: Buffer) => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
     let size = 0;
     let stopTimer: (() => void) | undefined;
-    const settle = () => {
+    const settle = (end: () => void) => {
       stopTimer?.();
-      request.off("data", onData).off("end", settle).off("close", onClose);
-      if (size > keptBytes) resolve(undefined);
-      else resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
+      request.off("data", onData).off("end", onEnd).off("close", onClose);
+      end();
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= keptBytes) chunks.push(chunk);
-      else if (size > maxDrainBytes) settle();
-      else if (stopTimer === undefined) {
-        chunks.length = 0;
-        stopTimer = clock.after(maxDrainMs, settle);
+      try {
+        if (keep(chunk)) return;
+      } catch (error) {
+        return settle(() => reject(error));
       }
+      if (size > maxDrainBytes) settle(resolve);
+      else stopTimer ??= clock.after(maxDrainMs, () => settle(resolve));
     };
-    const onClose = () => {
-      stopTimer?.();
-      reject(new RequestError(400, "The body ended too early."));
-    };
-    request.on("data", onData).on("end", settle).on("close", onClose);
+    const onEnd = () => settle(resolve);
+    const onClose = () => settle(() => reject(new RequestError(400, "The body ended too early.")));
+    request.on("data", onData).on("end", onEnd).on("close", onClose);
   });
 }
 

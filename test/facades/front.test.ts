@@ -67,9 +67,9 @@ describe("what leads nowhere", () => {
     ["OPTIONS", "/v1/completions", "POST", "chat"],
     ["GET", "/v1/messages", "POST", "messages"],
     ["GET", "/v1/messages/count_tokens", "POST", "messages"],
-    ["POST", "/v1/models", "HEAD, GET", "chat"],
-    ["PUT", "/v1/models/a/b", "HEAD, GET", "chat"],
-    ["POST", "/test-auth", "HEAD, GET", "chat"],
+    ["POST", "/v1/models", "GET, HEAD", "chat"],
+    ["PUT", "/v1/models/a/b", "GET, HEAD", "chat"],
+    ["POST", "/test-auth", "GET, HEAD", "chat"],
   ])("%s %s is a 405 that allows %s", async (method, path, allow, shape) => {
     const { status, headers, json } = await call(path, { method });
     expect(status).toBe(405);

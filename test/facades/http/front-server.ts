@@ -22,10 +22,15 @@ export const steadyClock: Clock = {
 };
 
 /** Starts a front over a core; close it by `await using`. */
-export async function startFront(transport: Transport, clock: Clock = steadyClock): Promise<FrontServer> {
+export async function startFront(
+  transport: Transport,
+  clock: Clock = steadyClock,
+  more: { readonly bodyMemory?: number } = {},
+): Promise<FrontServer> {
   const errors: object[] = [];
   let ids = 0;
   const listener = createFront({
+    ...more,
     transport,
     clock,
     random: { uuid: () => `0199f0a0-0000-7000-8000-${String(++ids).padStart(12, "0")}` },

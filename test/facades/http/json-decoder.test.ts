@@ -74,7 +74,7 @@ describe("refusals name the field in the caller's terms", () => {
     [chat({ n: 0 }), "n", "n must be 1."],
     [chat({ stream: "yes" }), "stream", "stream must be a boolean."],
     [chat({ stop: 5 }), "stop", "stop must be a string or an array."],
-    [chat({ stop: ["a", "b", "c", "d", "e"] }), "stop", "stop must have at most 4 items."],
+    [chat({ stop: Array(17).fill("a") }), "stop", "stop must have at most 16 items."],
     [chat({ stop: ["a", 5] }), "stop[1]", "stop[1] must be a string."],
     [chat({ tools: [{ type: "function" }] }), "tools[0].function", "tools[0].function is required."],
     [

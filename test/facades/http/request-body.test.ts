@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { startFront } from "./front-server.ts";
+import { startFront, steadyClock } from "./front-server.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { RawClient } from "./raw-client.ts";
 import { refused, scriptedCore } from "./scripted-core.ts";
@@ -122,6 +122,20 @@ describe("a body over 2 MiB", () => {
     await client.until(/^HTTP\/1.1 413 .*connection: close/is);
     await client.closed();
   });
+});
+
+test("bodies that together take too much memory are refused until there is room again", async () => {
+  await using front = await startFront(scriptedCore().transport, steadyClock, { bodyMemory: 1000 });
+  const slow = new RawClient(front.url);
+  slow.post("/v1/chat/completions", " ".repeat(900), { "content-length": "1000" });
+  const post = (path: string) => fetch(front.url + path, { method: "POST", body: body.padEnd(500) });
+  let refusal = await post("/v1/chat/completions");
+  while (refusal.status === 200) refusal = await post("/v1/chat/completions"); // the slow one is still on its way
+  expect(refusal.status).toBe(503);
+  expect(refusal.headers.get("retry-after")).toBe("1");
+  expect((await post("/v1/messages")).status).toBe(529);
+  slow.socket.destroy();
+  while (refusal.status !== 200) refusal = await post("/v1/chat/completions");
 });
 
 test("a client that leaves in the middle of its body costs nothing", async () => {
