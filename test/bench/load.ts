@@ -145,8 +145,9 @@ async function measure(job: Job): Promise<Measurement> {
   const tally = new Tally();
   const request = encodeRequest(job);
   const clients = Array.from({ length: job.concurrency }, () => new Client(job, request, tally));
-  // Started one after the other, so that requests do not come and go in one volley.
-  for (const [at, client] of clients.entries()) setTimeout(() => client.next(), (at / job.concurrency) * job.warmUp);
+  // Started one after the other, so that requests do not come and go in one volley, and then left to settle.
+  const arrivals = job.warmUp * 0.8;
+  for (const [at, client] of clients.entries()) setTimeout(() => client.next(), (at / job.concurrency) * arrivals);
   await sleep(job.warmUp);
   tally.measuring = true;
   const start = look(job);

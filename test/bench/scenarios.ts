@@ -128,7 +128,7 @@ export function scenarios(
     streams: {
       systems,
       cells: (quick ? [500] : [100, 1000, 2500, 5000]).map((concurrency) => {
-        const rampUp = concurrency * 2;
+        const rampUp = 500 + concurrency * 3;
         // A token a second, and enough of them that every stream is open until the newcomers have been measured.
         const size = Math.ceil((rampUp + 2 * duration) / 1000) + 3;
         return { ...stream, scenario: "streams", model: "slow", concurrency, size, rampUp, beside: newcomer };

@@ -12,6 +12,8 @@ const generationModels = ["burst", "eager", "steady", "paced", "slow"];
 /** A Tollgate to be started: its configuration file, its ports and its environment. */
 export interface Setup {
   readonly config: string;
+  /** The configuration of a facade apart: only where it listens. */
+  readonly facade: string;
   readonly ports: { readonly http: number; readonly grpc: number };
   readonly env: NodeJS.ProcessEnv;
   readonly directory: string;
@@ -19,7 +21,7 @@ export interface Setup {
 
 /** Writes a configuration that serves the load target's models from SQLite, with limits that a load does not meet. */
 export async function prepare({ enginePort, directory }: Surroundings): Promise<Setup> {
-  const [http = 0, grpc = 0, connect = 0, admin = 0] = await freePorts(4);
+  const [http = 0, grpc = 0, connect = 0, admin = 0, facadeAdmin = 0] = await freePorts(5);
   const server = { url: `http://127.0.0.1:${enginePort}`, engine: "vllm", capacity: 100_000 };
   // JSON is YAML.
   const config = {
@@ -40,12 +42,15 @@ export async function prepare({ enginePort, directory }: Surroundings): Promise<
   };
   const file = join(directory, "tollgate.yaml");
   writeFileSync(file, JSON.stringify(config, null, 2));
+  const facade = join(directory, "facade.yaml");
+  const listen = { http: `127.0.0.1:${http}`, admin: `127.0.0.1:${facadeAdmin}` };
+  writeFileSync(facade, JSON.stringify({ listen }, null, 2));
   const env = {
     TOLLGATE_DATA_DIR: directory,
     TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-benchmark-0123456789",
     TOLLGATE_KEY_PEPPER: "pepper-of-the-benchmark-0123456789abcdef",
   };
-  return { config: file, ports: { http, grpc }, env, directory };
+  return { config: file, facade, ports: { http, grpc }, env, directory };
 }
 
 /** Starts one of Tollgate's commands and waits until it says that it is ready. */

@@ -11,7 +11,7 @@ export const tollgateSplit: System = {
       setup,
       "facade",
       "--config",
-      setup.config,
+      setup.facade,
       "--core",
       `ipv4:127.0.0.1:${setup.ports.grpc}`,
     );
