@@ -3,9 +3,16 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
 /** Certificate and key in PEM. */
-export interface TlsFiles {
+export interface TlsIdentity {
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
+}
+
+/** A server's identity, which changes when its certificate is renewed. */
+export interface ServerTls {
+  readonly current: TlsIdentity;
+  /** Calls back with each new one. */
+  onRenewed(listener: (identity: TlsIdentity) => void): void;
 }
 
 /** A server that is listening. */
@@ -34,7 +41,7 @@ const maxConnections = 20_000;
 export async function startHttpServer(
   listener: RequestListener,
   address: string,
-  options: { readonly tls?: TlsFiles } = {},
+  options: { readonly tls?: ServerTls | undefined } = {},
 ): Promise<HttpServer> {
   const { tls } = options;
   const serve: RequestListener = (request, response) => {
@@ -42,8 +49,7 @@ export async function startHttpServer(
     if (!server.listening) response.shouldKeepAlive = false;
     listener(request, response);
   };
-  const server: Server =
-    tls === undefined ? createHttpServer(limits, serve) : createHttpsServer({ ...limits, ...tls }, serve);
+  const server = tls === undefined ? createHttpServer(limits, serve) : createSecureServer(tls, serve);
   server.maxConnections = maxConnections;
   await listen(server, address);
   const { address: host, port, family } = server.address() as AddressInfo;
@@ -53,6 +59,13 @@ export async function startHttpServer(
     url: `${tls === undefined ? "http" : "https"}://${bound}`,
     close: (deadlineMs) => close(server, deadlineMs),
   };
+}
+
+function createSecureServer(tls: ServerTls, serve: RequestListener): Server {
+  const secure = ({ cert, key }: TlsIdentity) => ({ cert, key });
+  const server = createHttpsServer({ ...limits, ...secure(tls.current), handshakeTimeout: 10_000 }, serve);
+  tls.onRenewed((identity) => server.setSecureContext(secure(identity)));
+  return server;
 }
 
 function listen(server: Server, address: string): Promise<void> {

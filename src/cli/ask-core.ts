@@ -3,8 +3,10 @@ import type { Command } from "commander";
 import { readOperatorToken } from "../config/secrets.ts";
 import { detailOf } from "../errors.ts";
 import { createChannelTransport } from "../grpc/channel-transport.ts";
+import { type ClientTlsFiles, readChannelCredentials } from "../grpc/tls.ts";
 import type { Io } from "./io.ts";
 import { type Document, renderJson, renderText } from "./render.ts";
+import { addTlsOptions } from "./tls-options.ts";
 
 const TIMEOUT_MS = 60_000;
 
@@ -21,7 +23,7 @@ export interface Question<Args extends readonly unknown[], Options> {
   readonly refuse?: (answer: Document) => string | undefined;
 }
 
-interface CoreOptions {
+interface CoreOptions extends ClientTlsFiles {
   readonly core: string;
   readonly json?: boolean;
 }
@@ -38,10 +40,11 @@ export function addQuestion<Args extends readonly unknown[], Options>(
     .description(question.description)
     .option("--core <target>", "the core to ask", "127.0.0.1:50051")
     .option("--json", "print one JSON document");
+  addTlsOptions(command);
   question.options?.(command);
   command.action(async () => {
     const options = command.opts<Options & CoreOptions>();
-    const answer = await withCore(options.core, io, (core) =>
+    const answer = await withCore(options, io, (core) =>
       question.ask(core, options, ...(command.processedArgs as unknown as Args)),
     );
     io.print(options.json ? renderJson(answer) : renderText(answer));
@@ -51,13 +54,18 @@ export function addQuestion<Args extends readonly unknown[], Options>(
   });
 }
 
-async function withCore<T>(target: string, io: Io, call: (core: Transport) => Promise<T>): Promise<T> {
+async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport) => Promise<T>): Promise<T> {
+  const target = options.core;
   const token = await readOperatorToken(io.environment);
   const authorize: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${token}`);
     return next(request);
   };
-  const core = createChannelTransport({ target, interceptors: [authorize] });
+  const core = createChannelTransport({
+    target,
+    credentials: await readChannelCredentials(options),
+    interceptors: [authorize],
+  });
   try {
     return await call(withTimeout(core));
   } catch (error) {

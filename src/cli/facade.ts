@@ -1,14 +1,15 @@
 import type { Command } from "commander";
 import type { FacadeOptions } from "../compose/options.ts";
 import { logOption } from "./log-option.ts";
+import { addTlsOptions } from "./tls-options.ts";
 
 /** `tollgate facade` */
 export function addFacade(program: Command): void {
-  program
+  const command = program
     .command("facade")
     .description("run the public surfaces alone, in front of cores")
     .requiredOption("--core <target>", "the cores: host:port, dns:///host:port or ipv4:host:port,host:port")
     .option("--config <file>", "the configuration file, for where to listen")
-    .addOption(logOption())
-    .action(async (options: FacadeOptions) => (await import("../compose.ts")).facade(options));
+    .addOption(logOption());
+  addTlsOptions(command).action(async (options: FacadeOptions) => (await import("../compose.ts")).facade(options));
 }

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import type { ServerTls } from "../config/tls.ts";
 import { startAdminServer } from "../telemetry/admin-server.ts";
 import { createRegistry } from "../telemetry/registry.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -12,9 +13,9 @@ export interface Admin {
 }
 
 /** Serves metrics and health until the very end, so that a supervisor sees the process drain. */
-export async function startAdmin(address: string, lifecycle: Lifecycle): Promise<Admin> {
+export async function startAdmin(address: string, lifecycle: Lifecycle, tls: ServerTls | undefined): Promise<Admin> {
   const registry = createRegistry(lifecycle.readiness);
-  const server = await startAdminServer(address, registry, lifecycle.readiness);
+  const server = await startAdminServer(address, registry, lifecycle.readiness, tls);
   lifecycle.onStop(() => server.close());
   return { address: server.address, registry };
 }

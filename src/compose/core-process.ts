@@ -1,9 +1,11 @@
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets } from "../config/secrets.ts";
+import { openTls, type ServerTls } from "../config/tls.ts";
 import { startConnectServer } from "../grpc/connect-server.ts";
 import { createHealth } from "../grpc/health.ts";
 import { startGrpcServer } from "../grpc/server.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { startAdmin } from "./admin.ts";
 import { type Core, composeCore } from "./core.ts";
@@ -17,9 +19,10 @@ export async function core(options: CoreOptions): Promise<void> {
   const config = await loadConfig(options.config);
   const secrets = await readSecrets(config, process.env, systemRandom);
   const lifecycle = new Lifecycle(logger);
-  const admin = await startAdmin(config.listen.admin, lifecycle);
+  const tls = await openTls(config.listen.tls, systemClock, logger);
+  const admin = await startAdmin(config.listen.admin, lifecycle, tls);
   const composed = await composeCore(config, secrets, lifecycle, logger, admin.registry);
-  const addresses = await serveCore(composed, config, lifecycle);
+  const addresses = await serveCore(composed, config, lifecycle, tls);
   lifecycle.ready({ ...addresses, admin: admin.address });
 }
 
@@ -28,12 +31,13 @@ export async function serveCore(
   core: Core,
   { listen }: Config,
   lifecycle: Lifecycle,
+  tls: ServerTls | undefined,
 ): Promise<{ grpc: string; connect: string }> {
   const health = createHealth(core.services);
-  const services = [...core.services, health.registration];
-  const grpc = await startGrpcServer({ address: listen.grpc, services, interceptors: core.interceptors });
+  const common = { services: [...core.services, health.registration], interceptors: core.interceptors, tls };
+  const grpc = await startGrpcServer({ ...common, address: listen.grpc });
   lifecycle.onStop((graceMs) => grpc.stop(graceMs));
-  const connect = await startConnectServer({ address: listen.connect, services, interceptors: core.interceptors });
+  const connect = await startConnectServer({ ...common, address: listen.connect });
   lifecycle.onStop((graceMs) => connect.stop(graceMs));
   lifecycle.onStop(async () => health.drain());
   return { grpc: grpc.address, connect: connect.address };

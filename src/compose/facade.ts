@@ -3,7 +3,9 @@ import type { Registry } from "prom-client";
 import { createFront } from "../../facades/front.ts";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
+import { openTls, type ServerTls } from "../config/tls.ts";
 import { createChannelTransport } from "../grpc/channel-transport.ts";
+import { readChannelCredentials } from "../grpc/tls.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { systemRandom } from "../runtime/random.ts";
@@ -18,10 +20,12 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const logger = createLogger(options.log);
   const { listen } = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
   const lifecycle = new Lifecycle(logger);
-  const admin = await startAdmin(listen.admin, lifecycle);
-  const transport = createChannelTransport({ target: options.core });
+  const tls = await openTls(listen.tls, systemClock, logger);
+  const credentials = await readChannelCredentials(options);
+  const admin = await startAdmin(listen.admin, lifecycle, tls);
+  const transport = createChannelTransport({ target: options.core, credentials });
   lifecycle.onStop(async () => transport.close());
-  const http = await startFront(listen.http, transport, lifecycle, logger, admin.registry);
+  const http = await startFront(listen.http, transport, lifecycle, logger, admin.registry, tls);
   lifecycle.ready({ http, admin: admin.address });
 }
 
@@ -32,10 +36,11 @@ export async function startFront(
   lifecycle: Lifecycle,
   logger: Logger,
   registry: Registry,
+  tls?: ServerTls,
 ): Promise<string> {
   const observer = httpMetrics(registry);
   const front = createFront({ transport, clock: systemClock, random: systemRandom, logger, observer });
-  const server = await startHttpServer(front, address);
+  const server = await startHttpServer(front, address, { tls });
   lifecycle.onStop((graceMs) => server.close(graceMs));
   return server.address;
 }

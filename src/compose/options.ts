@@ -1,3 +1,4 @@
+import type { ClientTlsFiles } from "../grpc/tls.ts";
 import type { LogFormat } from "./logger.ts";
 
 /** What every long-running command takes. */
@@ -21,7 +22,7 @@ export interface CoreOptions extends ProcessOptions {
 }
 
 /** `tollgate facade`: the public surfaces alone. */
-export interface FacadeOptions extends ProcessOptions {
+export interface FacadeOptions extends ProcessOptions, ClientTlsFiles {
   /** The cores: `host:port`, `dns:///name:port` or `ipv4:host:port,host:port`. */
   readonly core: string;
   /** Where to listen comes from here. Default: the defaults. */

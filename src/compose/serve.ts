@@ -1,7 +1,9 @@
 import { ConfigError } from "../config/config-error.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
 import { readSecrets } from "../config/secrets.ts";
+import { openTls } from "../config/tls.ts";
 import { createDirectTransport } from "../grpc/direct-transport.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { startAdmin } from "./admin.ts";
 import { composeCore } from "./core.ts";
@@ -20,7 +22,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const configured = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
   const secrets = await readSecrets(configured, process.env, systemRandom);
   const lifecycle = new Lifecycle(logger);
-  const admin = await startAdmin(configured.listen.admin, lifecycle);
+  const tls = await openTls(configured.listen.tls, systemClock, logger);
+  const admin = await startAdmin(configured.listen.admin, lifecycle, tls);
   const isAsked = options.server !== undefined || options.gguf !== undefined;
   if (isAsked && configured.models.length > 0) {
     throw new ConfigError(
@@ -30,12 +33,13 @@ export async function serve(options: ServeOptions): Promise<void> {
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const core = await composeCore(config, secrets, lifecycle, logger, admin.registry);
-  const addresses = await serveCore(core, config, lifecycle);
+  const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const http = await startFront(config.listen.http, transport, lifecycle, logger, admin.registry);
+  const http = await startFront(config.listen.http, transport, lifecycle, logger, admin.registry, tls);
   if (embedded !== undefined) {
     const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
-    if (options.log === "pretty") console.log(welcome({ ...embedded, http, demo }));
+    const url = `${tls === undefined ? "http" : "https"}://${http}`;
+    if (options.log === "pretty") console.log(welcome({ ...embedded, url, demo }));
   }
   lifecycle.ready({ http, ...addresses, admin: admin.address });
 }

@@ -3,17 +3,16 @@ import type { Demo } from "./demo.ts";
 
 /** What an embedded service prints for people: what it serves, and a line to try. */
 export function welcome({
-  http,
+  url,
   notice,
   models,
   demo,
 }: {
-  http: string;
+  url: string;
   notice: string;
   models: readonly ModelConfig[];
   demo: Demo;
 }): string {
-  const url = `http://${http}`;
   const generators = models.filter(({ kind }) => kind === "generation");
   const model = generators.find(({ thinking }) => thinking.mode === "none") ?? generators[0] ?? models[0];
   return `

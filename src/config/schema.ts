@@ -19,6 +19,17 @@ const address = z
   .refine((text) => parseAddress(text) !== undefined, "must be host:port, such as 127.0.0.1:8080 or [::1]:8080");
 const seconds = z.number().positive().max(86_400);
 
+const file = z.string().min(1);
+const tls = z
+  .strictObject({
+    cert: file.describe("The certificate, with those between it and its authority, in PEM."),
+    key: file.describe("Its private key, in PEM."),
+    client_ca: file
+      .optional()
+      .describe("Signs the certificates that clients of grpc and connect must show. Default: they need none."),
+  })
+  .describe("For all four addresses; files that are renewed are read again within a minute.");
+
 const listen = z
   .strictObject({
     http: address.default("127.0.0.1:8080").describe("Both public surfaces."),
@@ -27,16 +38,19 @@ const listen = z
       .default("127.0.0.1:50052")
       .describe("The same services over the Connect protocol, for curl and browsers."),
     admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
+    tls: tls.optional(),
     insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
   })
-  .superRefine(({ insecure, ...listeners }, context) => {
+  .superRefine(({ insecure, tls, ...listeners }, context) => {
     const seen = new Map<string, string>();
     for (const [name, text] of Object.entries(listeners)) {
       const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });
       const parsed = parseAddress(text);
       if (!parsed) continue;
-      if (!insecure && !isLoopback(parsed.host)) {
-        refuse(`${text} can be reached from other machines: set listen.insecure: true to allow that without TLS`);
+      if (!insecure && !tls && !isLoopback(parsed.host)) {
+        refuse(
+          `${text} can be reached from other machines: set listen.tls, or listen.insecure: true to allow that without TLS`,
+        );
       }
       const taken = seen.get(text);
       if (taken !== undefined && parsed.port !== 0) refuse(`is the same address as listen.${taken}`);

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import { createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { uResponseNotFound } from "@connectrpc/connect/protocol";
 import {
@@ -10,15 +11,16 @@ import {
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { peerKey } from "./peer.ts";
+import { keepRenewed, tlsOptions } from "./tls.ts";
 
 /**
- * Serves over the Connect protocol, which is JSON or binary over plain HTTP/1.1, for curl, browsers and
+ * Serves over the Connect protocol, which is JSON or binary over HTTP/1.1, for curl, browsers and
  * dashboards. Throws when the address cannot be listened on.
  */
 export async function startConnectServer(options: ServerOptions): Promise<ListeningServer> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal); // every call under way listens
-  const server = createServer(handlerOf(options, shutdown.signal));
+  const server = listenerOf(options, handlerOf(options, shutdown.signal));
   server.on("request", (_request, response) => {
     // Node closes the connections that are idle when it stops listening, but not those that become so.
     response.once("close", () => server.listening || setImmediate(() => server.closeIdleConnections()));
@@ -33,6 +35,13 @@ export async function startConnectServer(options: ServerOptions): Promise<Listen
         cutOff: () => server.closeAllConnections(),
       }),
   };
+}
+
+function listenerOf({ tls }: ServerOptions, handler: RequestListener): Server {
+  if (tls === undefined) return createServer(handler);
+  const server = createHttpsServer(tlsOptions(tls, "certified"), handler);
+  keepRenewed(server, tls);
+  return server;
 }
 
 function handlerOf({ services, interceptors }: ServerOptions, shutdownSignal: AbortSignal): RequestListener {

@@ -2,6 +2,7 @@ import type { AddressInfo, Server } from "node:net";
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { parseAddress } from "../config/address.ts";
+import type { ServerTls } from "../config/tls.ts";
 import { failure } from "../errors.ts";
 import type { ServiceRegistration } from "./registration.ts";
 
@@ -12,6 +13,8 @@ export interface ServerOptions {
   readonly services: readonly ServiceRegistration[];
   /** The first one is the outermost. */
   readonly interceptors: readonly Interceptor[];
+  /** Default: no TLS. */
+  readonly tls?: ServerTls | undefined;
 }
 
 /** A server that listens. */

@@ -1,15 +1,16 @@
-import { createServer, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
+import type { ServerTls } from "../config/tls.ts";
 import type { CallSignal } from "./call-signal.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { mountService } from "./mount-service.ts";
 import { createReflection } from "./reflection.ts";
+import { keepRenewed, tlsOptions } from "./tls.ts";
 
 /** What the gRPC server takes beside that. */
 export interface GrpcServerOptions extends ServerOptions {
-  /** Default: no TLS. */
-  readonly credentials?: grpc.ServerCredentials;
   /**
    * How old a connection may get before its client is asked to open another, which is how calls
    * spread over replicas that came later. Default: any age.
@@ -19,7 +20,7 @@ export interface GrpcServerOptions extends ServerOptions {
 
 /** Serves over gRPC, with server reflection. Throws when the address cannot be listened on. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<ListeningServer> {
-  const { address, services, interceptors, credentials = grpc.ServerCredentials.createInsecure() } = options;
+  const { address, services, interceptors, tls } = options;
   const server = new grpc.Server(serverOptions(options));
   const calls = new Set<CallSignal>();
   for (const service of [...services, ...createReflection(services)]) {
@@ -27,12 +28,15 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   }
   // grpc-js cannot close a connection that has calls under way, so the connections are kept here.
   const connections = new Set<Socket>();
-  const injector = server.createConnectionInjector(credentials);
-  const listener = createServer({ noDelay: true }, (connection) => {
-    connections.add(connection);
+  const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+  const accept = (connection: Socket) => {
     connection.on("error", () => {}); // the HTTP/2 session deals with it, if there is one yet
-    connection.once("close", () => connections.delete(connection));
     injector.injectConnection(connection);
+  };
+  const listener = tls ? secureListener(tls, accept) : createServer({ noDelay: true }, accept);
+  listener.on("connection", (connection: Socket) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
   });
   return {
     address: await listen(listener, address, "listen.grpc"),
@@ -51,6 +55,13 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
         },
       }),
   };
+}
+
+/** TLS ends here and not in grpc-js, whose credentials cannot be renewed. */
+function secureListener(tls: ServerTls, accept: (connection: Socket) => void): Server {
+  const server = createTlsServer({ ...tlsOptions(tls, "certified"), ALPNProtocols: ["h2"], noDelay: true }, accept);
+  keepRenewed(server, tls);
+  return server;
 }
 
 function serverOptions({ maxConnectionAgeMs }: GrpcServerOptions): grpc.ServerOptions {

@@ -1,5 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { Registry } from "prom-client";
+import type { ServerTls } from "../config/tls.ts";
+import { listen } from "../grpc/listening-server.ts";
+import { keepRenewed, tlsOptions } from "../grpc/tls.ts";
 
 /** Whether the process wants traffic; SIGTERM turns it off before anything stops. */
 export interface Readiness {
@@ -14,27 +18,28 @@ export interface AdminServer {
 }
 
 /** Serves /metrics for Prometheus and /livez and /readyz for a supervisor. Rejects when the address is taken. */
-export function startAdminServer(address: string, registry: Registry, readiness: Readiness): Promise<AdminServer> {
-  const server = createServer((request, response) => void answer(request, response, registry, readiness));
-  const colon = address.lastIndexOf(":");
-  const [host, port] = [address.slice(0, colon), Number(address.slice(colon + 1))];
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) =>
-      reject(new Error(`cannot listen on ${address} for metrics and health: ${cause.message}`, { cause })),
-    );
-    server.listen(port, host, () => {
-      const bound = server.address();
-      const actual = typeof bound === "object" && bound !== null ? bound.port : port;
-      resolve({
-        address: `${host}:${actual}`,
-        close: () =>
-          new Promise((done) => {
-            server.close(() => done());
-            server.closeAllConnections();
-          }),
-      });
-    });
-  });
+export async function startAdminServer(
+  address: string,
+  registry: Registry,
+  readiness: Readiness,
+  tls?: ServerTls | undefined,
+): Promise<AdminServer> {
+  const server = listenerOf((request, response) => void answer(request, response, registry, readiness), tls);
+  return {
+    address: await listen(server, address, "listen.admin"),
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listenerOf(handler: RequestListener, tls: ServerTls | undefined) {
+  if (tls === undefined) return createServer(handler);
+  const server = createHttpsServer(tlsOptions(tls, "anybody"), handler);
+  keepRenewed(server, tls);
+  return server;
 }
 
 async function answer(

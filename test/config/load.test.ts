@@ -82,7 +82,7 @@ test.each([
   ["listen: { http: 127.0.0.1:70000 }", "t.yaml:1: listen.http: must be host:port"],
   [
     "listen: { http: 0.0.0.0:80 }",
-    "t.yaml:1: listen.http: 0.0.0.0:80 can be reached from other machines: set listen.insecure",
+    "t.yaml:1: listen.http: 0.0.0.0:80 can be reached from other machines: set listen.tls, or ",
   ],
   ['listen: { http: "[::]:80" }', "t.yaml:1: listen.http: [::]:80 can be reached from other machines"],
   ["listen: { http: 127.0.0.1:1, grpc: 127.0.0.1:1 }", "t.yaml:1: listen.grpc: is the same address as listen.http"],

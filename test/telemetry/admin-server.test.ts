@@ -18,7 +18,7 @@ test("serves metrics and health, and says which address is taken", async () => {
     expect((await get("/metrics"))[1]).toContain("tollgate_test_total 1");
     expect((await get("/other"))[0]).toBe(404);
     await expect(startAdminServer(server.address, registry, readiness)).rejects.toThrow(
-      `cannot listen on ${server.address}`,
+      `Cannot listen on ${server.address}`,
     );
   } finally {
     await server.close();

@@ -7,6 +7,7 @@ import { checkListen } from "./listen.ts";
 import { checkRateLimits } from "./rate-limits.ts";
 import { checkServers } from "./servers.ts";
 import { checkStorage } from "./storage.ts";
+import { checkTls } from "./tls.ts";
 
 /** Looks at a configuration and at every part that it names, without changing anything. Throws ConfigError. */
 export async function check(file: string, environment: Environment): Promise<Finding[]> {
@@ -16,6 +17,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkStorage(secrets.storageUrl),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
     checkListen(config.listen),
+    checkTls(config.listen.tls),
     checkServers(config),
   ]);
   return [...checkFile(file, config), ...checkSecrets(secrets.operatorToken), ...groups.flat()];

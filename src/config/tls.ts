@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { ConfigError } from "./config-error.ts";
+import type { Config } from "./schema.ts";
+
+/** The section listen.tls: files in PEM. */
+export type TlsFiles = NonNullable<Config["listen"]["tls"]>;
+
+/** What a server proves itself with, in PEM. */
+export interface TlsIdentity {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  /** Signs the certificates that clients must show. Undefined: they need none. */
+  readonly clientCa?: Buffer;
+}
+
+/** A server's identity, which changes when its files are renewed. */
+export interface ServerTls {
+  readonly current: TlsIdentity;
+  /** Calls back with each new one. */
+  onRenewed(listener: (identity: TlsIdentity) => void): void;
+}
+
+/** Reads the files. Throws ConfigError when one cannot be read or they do not fit together. */
+export async function readTls({ cert, key, client_ca }: TlsFiles): Promise<TlsIdentity> {
+  const identity = {
+    cert: await read("cert", cert),
+    key: await read("key", key),
+    ...(client_ca === undefined ? {} : { clientCa: await read("client_ca", client_ca) }),
+  };
+  try {
+    createSecureContext({ cert: identity.cert, key: identity.key, ca: identity.clientCa });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`listen.tls: ${cert} and ${key} cannot be used together: ${message}`);
+  }
+  return identity;
+}
+
+async function read(field: string, file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new ConfigError(
+      `listen.tls.${field}: ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`,
+    );
+  }
+}
+
+const renewalCheckMs = 60_000;
+
+/**
+ * Reads the files and looks once a minute whether they were renewed, as certificates of a few weeks are,
+ * without a restart. Files that are wrong by then are logged, and the identity stays. Undefined: without
+ * TLS. Throws ConfigError.
+ */
+export async function openTls(
+  files: TlsFiles | undefined,
+  clock: Clock,
+  logger: Logger,
+): Promise<ServerTls | undefined> {
+  if (files === undefined) return undefined;
+  let current = await readTls(files);
+  const listeners: ((identity: TlsIdentity) => void)[] = [];
+  const look = async () => {
+    try {
+      const found = await readTls(files);
+      if (isSame(found, current)) return;
+      current = found;
+      for (const listener of listeners) listener(found);
+      logger.info({ cert: files.cert }, "certificate renewed");
+    } catch (error) {
+      logger.error({ err: error }, "the renewed certificate cannot be used; the one before stays");
+    }
+  };
+  const lookLater = () => void clock.after(renewalCheckMs, () => void look().then(lookLater));
+  lookLater();
+  return {
+    get current() {
+      return current;
+    },
+    onRenewed: (listener) => void listeners.push(listener),
+  };
+}
+
+function isSame(one: TlsIdentity, other: TlsIdentity): boolean {
+  const same = (a: Buffer | undefined, b: Buffer | undefined) => (a && b ? a.equals(b) : a === b);
+  return one.cert.equals(other.cert) && one.key.equals(other.key) && same(one.clientCa, other.clientCa);
+}
