@@ -59,7 +59,11 @@ export async function composeCore(
 ): Promise<Core> {
   const clock = systemClock;
   const random = systemRandom;
-  const metrics = coreMetrics(registry, clock);
+  const metrics = coreMetrics(
+    registry,
+    clock,
+    config.models.map(({ id }) => id),
+  );
   const storage = await openStorage(secrets.storageUrl);
   lifecycle.onStop(() => storage.close());
 
@@ -96,7 +100,7 @@ export async function composeCore(
     utilisation: (model) => fleet.utilisation(model),
   });
   lifecycle.onStop(async () => stopBackground());
-  metrics.watch({ ledger, prices, fleet, models: config.models.map(({ id }) => id) });
+  metrics.watch({ ledger, prices, fleet });
 
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);

@@ -18,23 +18,17 @@ export interface CoreMetrics {
   readonly metering: MeteringObserver;
   readonly fleet: FleetObserver;
   /** Shows what can be seen at any time whenever metrics are read. */
-  watch(parts: {
-    readonly ledger: { state(): LedgerState };
-    readonly prices: Prices;
-    readonly fleet: Fleet;
-    /** Ids. */
-    readonly models: readonly string[];
-  }): void;
+  watch(parts: { readonly ledger: { state(): LedgerState }; readonly prices: Prices; readonly fleet: Fleet }): void;
 }
 
-/** The metrics of a core. */
-export function coreMetrics(registry: Registry, clock: Clock): CoreMetrics {
+/** The metrics of a core that serves these models, given by their ids. */
+export function coreMetrics(registry: Registry, clock: Clock, models: readonly string[]): CoreMetrics {
   return {
     calls: callMetrics(registry),
-    inference: inferenceMetrics(registry, clock),
-    metering: meteringMetrics(registry, clock),
+    inference: inferenceMetrics(registry, clock, models),
+    metering: meteringMetrics(registry, clock, models),
     fleet: fleetMetrics(registry),
-    watch({ ledger, prices, fleet, models }) {
+    watch({ ledger, prices, fleet }) {
       watchLedger(registry, () => ledger.state());
       watchPrices(registry, prices, models);
       watchFleet(registry, fleet, models);

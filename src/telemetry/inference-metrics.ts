@@ -5,7 +5,11 @@ import type { GenerationObserver, InferenceObserver } from "../inference/interfa
 import type { Clock } from "../runtime/clock.ts";
 
 /** Measures what models do. The label is a model's id, which comes from the configuration. */
-export function inferenceMetrics(registry: Registry, clock: Clock): InferenceObserver & EmbeddingsObserver {
+export function inferenceMetrics(
+  registry: Registry,
+  clock: Clock,
+  models: readonly string[],
+): InferenceObserver & EmbeddingsObserver {
   const registers = [registry];
   const tokens = new Counter({
     name: "tollgate_tokens_total",
@@ -33,6 +37,8 @@ export function inferenceMetrics(registry: Registry, clock: Clock): InferenceObs
     labelNames: ["model"],
     registers,
   });
+  // An alarm that first shows up as 1 has not increased.
+  for (const model of models) unbilled.inc({ model }, 0);
 
   class Generation implements GenerationObserver {
     readonly #receivedAt = clock.monotonic();

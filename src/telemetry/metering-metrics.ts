@@ -6,7 +6,7 @@ import type { Clock } from "../runtime/clock.ts";
 const perUsd = 1e12;
 
 /** Measures what becomes of the money. */
-export function meteringMetrics(registry: Registry, clock: Clock): MeteringObserver {
+export function meteringMetrics(registry: Registry, clock: Clock, models: readonly string[]): MeteringObserver {
   const registers = [registry];
   const cost = new Counter({
     name: "tollgate_cost_usd_total",
@@ -31,6 +31,8 @@ export function meteringMetrics(registry: Registry, clock: Clock): MeteringObser
     labelNames: ["model"],
     registers,
   });
+  // An alarm that first shows up as 1 has not increased.
+  for (const model of models) uncharged.inc({ model }, 0);
   const commits = new Histogram({
     name: "tollgate_settlement_commit_seconds",
     help: "Time that the store takes to commit a group of charges.",
