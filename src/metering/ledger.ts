@@ -78,6 +78,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   readonly #lifeline: Lifeline;
   #stopWork = () => {};
   #closing = false;
+  #closed: Promise<void> | undefined;
 
   constructor({ store, prices, journal, clock, logger, observer }: LedgerParts) {
     this.journal = journal;
@@ -321,11 +322,17 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     };
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#closing = true;
     this.#stopWork();
     await this.#settler.close();
     await this.#purses.close();
+    await this.#store.end();
     await this.journal.close();
   }
 }

@@ -7,7 +7,7 @@ import type { Journal } from "./journal.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "./store/ledger-store.ts";
 
 /** Charges collect for this long before they are committed together. */
-const LINGER_MS = 2;
+const LINGER_MS = 5;
 /** Most charges in one commit. */
 const BATCH = 500;
 /** A store slower than this has its charges promised by the journal instead. */

@@ -23,7 +23,9 @@ interface Common {
 /** One file, one process. */
 export interface SqliteStorage extends Common {
   readonly dialect: "sqlite";
-  /** Runs a function with the only connection, while no transaction of the ORM is under way. */
+  /** ":memory:" for one that no other connection can open. */
+  readonly path: string;
+  /** Runs a function with the ORM's connection, while no transaction of the ORM is under way. */
   exclusive<T>(run: (database: DatabaseSync) => T): Promise<T>;
 }
 
@@ -62,6 +64,7 @@ async function openFile(path: string): Promise<SqliteStorage> {
   });
   return {
     dialect: "sqlite",
+    path,
     orm,
     snapshot: limited(async () => (path === ":memory:" ? memorySnapshot(database) : openSqliteSnapshot(path))),
     exclusive: (run) =>

@@ -33,13 +33,16 @@ export function lockFile(path: string): (() => void) | undefined {
   }
 }
 
-/** Lets Kysely, and with it the ORM, use a connection that the ledger uses too. */
+/**
+ * Lets Kysely, and with it the ORM, use a connection. Transactions take the right to write when they begin:
+ * one that first reads and then writes would fail whenever another connection wrote in between.
+ */
 export function sqliteDialect(database: DatabaseSync): SqliteDialect {
   return new SqliteDialect({
     database: {
       close: () => {},
       prepare(sql) {
-        const statement = database.prepare(sql);
+        const statement = database.prepare(sql === "begin" ? "begin immediate" : sql);
         statement.setReadBigInts(true); // a sum may pass 2^53, where node:sqlite would throw
         return {
           reader: statement.columns().length > 0,

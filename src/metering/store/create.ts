@@ -3,9 +3,11 @@ import type { Storage } from "../../storage/orm.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 import { PostgresqlLedgerStore } from "./postgresql.ts";
 import { SqliteLedgerStore } from "./sqlite.ts";
+import { SqliteThreadStore } from "./sqlite-thread.ts";
 
 /** The ledger's statements for a database, on behalf of one core. */
 export function createLedgerStore(storage: Storage, random: Random, coreId: string): LedgerStore {
-  if (storage.dialect === "sqlite") return new SqliteLedgerStore(storage, random, coreId);
-  return new PostgresqlLedgerStore(storage.pool, random, coreId);
+  if (storage.dialect === "postgresql") return new PostgresqlLedgerStore(storage.pool, random, coreId);
+  if (storage.path === ":memory:") return new SqliteLedgerStore(storage.exclusive, random, coreId);
+  return new SqliteThreadStore(storage.path, coreId);
 }

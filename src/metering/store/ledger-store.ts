@@ -106,4 +106,6 @@ export interface LedgerStore {
   close(sliceIds: readonly string[]): Promise<void>;
   /** Ends the slices of cores whose heart has stopped. Returns how many. */
   reap(): Promise<number>;
+  /** Frees what the store itself has opened. */
+  end(): Promise<void>;
 }

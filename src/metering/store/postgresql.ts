@@ -131,6 +131,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return (await query(this.#pool, sql.REAP, [DEAD_AFTER_MS])).rowCount ?? 0;
   }
 
+  async end(): Promise<void> {} // the pool is its owner's
+
   async #transaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let failed = true;

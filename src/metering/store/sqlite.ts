@@ -1,7 +1,14 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Random } from "../../runtime/random.ts";
-import type { SqliteStorage } from "../../storage/orm.ts";
-import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "./ledger-store.ts";
+import type {
+  Charge,
+  ChargeLine,
+  Lease,
+  LeasedSlice,
+  LeaseRequest,
+  LedgerStore,
+  SettleOutcome,
+} from "./ledger-store.ts";
 
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
@@ -29,17 +36,20 @@ interface LotRow {
   readonly unspentLease: number;
 }
 
+/** Runs a function while nobody else uses its connection. */
+export type Exclusive = <T>(run: (database: DatabaseSync) => T) => Promise<T>;
+
 /** The ledger in a SQLite file: one core, whose slices are whole lots. */
 export class SqliteLedgerStore implements LedgerStore {
   readonly shared = false;
-  readonly #storage: SqliteStorage;
+  readonly #exclusive: Exclusive;
   readonly #random: Random;
   readonly #coreId: string;
   readonly #statements = new Map<string, StatementSync>();
   #epoch = 0;
 
-  constructor(storage: SqliteStorage, random: Random, coreId: string) {
-    this.#storage = storage;
+  constructor(exclusive: Exclusive, random: Random, coreId: string) {
+    this.#exclusive = exclusive;
     this.#random = random;
     this.#coreId = coreId;
   }
@@ -128,13 +138,6 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   #settle(run: Runner, charge: Charge): SettleOutcome {
-    for (const line of charge.lines) {
-      const slice = run.get<{ open: number }>("select open from slice where id = ? and epoch = ?", [
-        line.sliceId,
-        this.#epoch,
-      ]);
-      if (!slice?.open) return "fenced";
-    }
     const { requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt } =
       charge;
     const inserted = run.run(
@@ -144,25 +147,31 @@ export class SqliteLedgerStore implements LedgerStore {
     );
     if (inserted === 0) return "repeated";
     for (const [seq, line] of charge.lines.entries()) {
+      if (this.#spend(run, line, 1) === 0) {
+        // Almost never: undo what was done for the charge so far.
+        for (const before of charge.lines.slice(0, seq)) this.#spend(run, before, -1);
+        run.run("delete from usage_line where request_id = ?", [requestId]);
+        run.run("delete from usage where request_id = ?", [requestId]);
+        return "fenced";
+      }
+      const { lotId, sliceId, inputRate, outputRate } = line;
       run.run(
         `insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
            output_rate, cost) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          requestId,
-          seq,
-          line.lotId,
-          line.sliceId,
-          line.inputTokens,
-          line.outputTokens,
-          line.inputRate,
-          line.outputRate,
-          line.cost,
-        ],
+        [requestId, seq, lotId, sliceId, line.inputTokens, line.outputTokens, inputRate, outputRate, line.cost],
       );
-      run.run("update slice set spent = spent + ? where id = ?", [line.cost, line.sliceId]);
     }
     if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
     return "stored";
+  }
+
+  /** Spends a line's cost, or takes it back, if its slice is this core's. Returns whether it was, as 1 or 0. */
+  #spend(run: Runner, line: ChargeLine, sign: 1 | -1): number {
+    return run.run("update slice set spent = spent + ? where id = ? and open and epoch = ?", [
+      sign * line.cost,
+      line.sliceId,
+      this.#epoch,
+    ]);
   }
 
   isViolation(error: unknown): boolean {
@@ -171,7 +180,7 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   settled(requestIds: readonly string[]): Promise<Set<string>> {
-    return this.#storage.exclusive((database) => {
+    return this.#exclusive((database) => {
       const run = this.#runner(database);
       return new Set(
         requestIds.filter((id) => run.get("select 1 from usage where request_id = ?", [id]) !== undefined),
@@ -214,8 +223,10 @@ export class SqliteLedgerStore implements LedgerStore {
     return 0; // there is no other core
   }
 
+  async end(): Promise<void> {} // the connection is its owner's
+
   #transaction<T>(run: (database: DatabaseSync) => T): Promise<T> {
-    return this.#storage.exclusive((database) => {
+    return this.#exclusive((database) => {
       database.exec("begin immediate");
       try {
         const result = run(database);
