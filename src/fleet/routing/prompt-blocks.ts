@@ -1,12 +1,21 @@
 import type { FleetRequest } from "../interface.ts";
 
-/** Blocks of each size; four sizes, each four times the one before, reach over 340,000 characters. */
+/** Blocks of each size. All together reach over 340,000 characters. */
 const blocksOfSize = 64;
-const sizes = [64, 256, 1024, 4096];
-const maxBlocks = blocksOfSize * sizes.length;
 
-/** Characters of a block that are looked at, evenly spread. */
-const samples = 16;
+/** The sizes, and the distance of the characters that are looked at. */
+const sizes = [
+  { size: 64, stride: 4 },
+  { size: 256, stride: 32 },
+  { size: 1024, stride: 128 },
+  { size: 4096, stride: 512 },
+] as const;
+/** The most blocks of a prompt. */
+export const maxBlocks = blocksOfSize * sizes.length;
+
+/** Of two multiplicative hashes (FNV-1a) side by side, which make one of 64 bits. */
+const highFactor = 0x01000193;
+const lowFactor = 0x85ebca6b;
 
 /**
  * The beginning of a prompt as a chain of hashes: each stands for its block and all before it, so that
@@ -66,38 +75,50 @@ export class PromptBlocks {
     this.#mix(text.length);
     const start = this.#position;
     const end = start + text.length;
-    let at = start;
-    while (at < end) {
-      if (this.count === maxBlocks) return;
+    while (this.#position < end && this.count < maxBlocks) {
       const stop = Math.min(end, this.#blockEnd);
-      for (at += (this.#stride - (at % this.#stride)) % this.#stride; at < stop; at += this.#stride) {
-        this.#mix(text.charCodeAt(at - start));
-      }
-      at = stop;
+      this.#sample(text, start, stop);
       this.#position = stop;
       if (stop === this.#blockEnd) this.#closeBlock();
     }
   }
 
+  /** Mixes in what is looked at up to a place, of a text that starts at another. */
+  #sample(text: string, start: number, stop: number): void {
+    const stride = this.#stride;
+    let high = this.#high;
+    let low = this.#low;
+    for (let at = Math.ceil(this.#position / stride) * stride; at < stop; at += stride) {
+      const value = text.charCodeAt(at - start);
+      high = Math.imul(high ^ value, highFactor);
+      low = Math.imul(low ^ value, lowFactor);
+    }
+    this.#high = high;
+    this.#low = low;
+  }
+
   #closeBlock(): void {
-    this.hashes[2 * this.count] = this.#high;
-    this.hashes[2 * this.count + 1] = this.#low;
+    this.hashes[2 * this.count] = spread(this.#high);
+    this.hashes[2 * this.count + 1] = spread(this.#low);
     this.ends[this.count] = this.#blockEnd;
     this.count++;
     this.#openBlock();
   }
 
   #openBlock(): void {
-    const size = sizes[Math.floor(this.count / blocksOfSize)] ?? 0;
+    const { size, stride } = sizes[Math.floor(this.count / blocksOfSize)] ?? sizes[0];
     this.#blockEnd = this.#position + size;
-    this.#stride = size / samples;
+    this.#stride = stride;
   }
 
-  /** Two multiplicative hashes side by side: https://github.com/aappleby/smhasher/wiki/MurmurHash3 has the constants. */
   #mix(value: number): void {
-    this.#high = Math.imul(this.#high ^ value, 0xcc9e2d51);
-    this.#high ^= this.#high >>> 15;
-    this.#low = Math.imul(this.#low ^ value, 0x1b873593);
-    this.#low ^= this.#low >>> 13;
+    this.#high = Math.imul(this.#high ^ value, highFactor);
+    this.#low = Math.imul(this.#low ^ value, lowFactor);
   }
+}
+
+/** Lets every bit of a hash depend on all of it. */
+function spread(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 0;
 }

@@ -1,0 +1,99 @@
+import { configSchema } from "../../../src/config/schema.ts";
+import type { Engine } from "../../../src/engines/interface.ts";
+import { Member } from "../../../src/fleet/member.ts";
+import { LeastLoad } from "../../../src/fleet/routing/least-load.ts";
+import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
+import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
+import { textRequest } from "../../engines/requests.ts";
+import { FakeClock } from "../../fake-clock.ts";
+import { SeededRandom } from "../seeded-random.ts";
+
+function members(count: number, capacity = 100): Member[] {
+  const { models } = configSchema.parse({
+    models: [{ id: "m", servers: Array.from({ length: count }, (_, i) => ({ url: `http://${i}:1`, capacity })) }],
+  });
+  const settings = { clock: new FakeClock(), openMs: 1000, onFree: () => {} };
+  return (models[0]?.servers ?? []).map((server, i) => new Member(`${i}`, "m", server, {} as Engine, settings));
+}
+
+const route = (text: string) => ({ request: textRequest(text), promptTokens: text.length / 4 });
+const long = "once upon a time ".repeat(1000);
+
+test("round robin takes each in turn", () => {
+  const policy = new RoundRobin();
+  const all = members(3);
+  expect(Array.from({ length: 4 }, () => policy.choose(all, route("hi")).member.id)).toEqual(["0", "1", "2", "0"]);
+});
+
+test("least load never takes the busiest of all", () => {
+  const policy = new LeastLoad(new SeededRandom(1));
+  const all = members(4);
+  for (const [i, member] of all.entries()) member.inFlight = i;
+  const chosen = new Set(Array.from({ length: 200 }, () => policy.choose(all, route("hi")).member.id));
+  expect([...chosen].sort()).toEqual(["0", "1", "2"]);
+});
+
+test("least load counts what others run on a server", () => {
+  const policy = new LeastLoad(new SeededRandom(1));
+  const all = members(2);
+  const [first] = all;
+  if (first) first.load = { running: 5, waiting: 2 };
+  expect(Array.from({ length: 10 }, () => policy.choose(all, route("hi")).member.id)).toEqual(new Array(10).fill("1"));
+});
+
+test.each([new LeastLoad(new SeededRandom(1)), new RoundRobin()])("takes the only one there is", (policy) => {
+  const all = members(1);
+  expect(policy.choose(all, route("hi")).member).toBe(all[0]);
+});
+
+describe("prefix affinity", () => {
+  test("returns to the server that has read the beginning, and says what is left to read", () => {
+    const all = members(8);
+    const policy = new PrefixAffinity(all, 4096, new SeededRandom(4));
+    const first = policy.choose(all, route(long));
+    expect(first.uncachedTokens).toBe(4250);
+    for (let i = 0; i < 20; i++) {
+      const again = policy.choose(all, route(long));
+      expect(again.member).toBe(first.member);
+      expect(again.uncachedTokens).toBeLessThan(100);
+    }
+  });
+
+  test("goes elsewhere when that one is too busy, full of memory, not available or has forgotten", () => {
+    const all = members(8);
+    const policy = new PrefixAffinity(all, 4096, new SeededRandom(2));
+    const { member } = policy.choose(all, route(long));
+    member.inFlight = 30;
+    expect(policy.choose(all, route(long)).member).not.toBe(member);
+    member.inFlight = 0;
+    const others = all.filter((one) => one !== member);
+    expect(others).toContain(policy.choose(others, route(long)).member);
+    policy.forget(member);
+    expect(policy.choose([member], route(long)).uncachedTokens).toBe(4250);
+    member.load = { kvUsage: 0.99 };
+    expect(policy.choose(all, route(long)).member).not.toBe(member);
+  });
+
+  test("spreads what has nothing in common", () => {
+    const all = members(8);
+    const policy = new PrefixAffinity(all, 4096, new SeededRandom(2));
+    for (let i = 0; i < 800; i++) policy.choose(all, route(`${i}`.padEnd(4000, "-"))).member.inFlight++;
+    for (const { inFlight } of all) expect(inFlight).toBeGreaterThan(80);
+  });
+
+  test("explores now and then", () => {
+    const all = members(8);
+    const policy = new PrefixAffinity(all, 4096, new SeededRandom(3));
+    const chosen = Array.from({ length: 1000 }, () => policy.choose(all, route(long)).member);
+    expect(new Set(chosen.slice(0, 10)).size).toBe(1);
+    expect(new Set(chosen).size).toBeGreaterThan(1);
+  });
+
+  test("embeddings go to the least loaded", () => {
+    const all = members(2);
+    const policy = new PrefixAffinity(all, 4096, new SeededRandom(3));
+    const [first] = all;
+    if (first) first.inFlight = 3;
+    expect(policy.choose(all, { request: undefined, promptTokens: 10 }).member).toBe(all[1]);
+  });
+});

@@ -1,0 +1,63 @@
+import { create } from "@bufbuild/protobuf";
+import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
+import type { FleetRequest } from "../../../src/fleet/interface.ts";
+import { maxBlocks, PromptBlocks } from "../../../src/fleet/routing/prompt-blocks.ts";
+import { chatRequest, textRequest } from "../../engines/requests.ts";
+
+/** The blocks' hashes as text. */
+function blocks(request: FleetRequest): string[] {
+  const read = new PromptBlocks();
+  read.read(request);
+  return Array.from({ length: read.count }, (_, i) => `${read.hashes[2 * i]}-${read.hashes[2 * i + 1]}`);
+}
+
+function chat(texts: readonly string[], more: Partial<FleetRequest> = {}): FleetRequest {
+  const messages = texts.map((text, i) => ({ role: i % 2 === 0 ? Role.USER : Role.ASSISTANT, text }));
+  return {
+    ...chatRequest(""),
+    prompt: { case: "conversation", value: create(ConversationSchema, { messages }) },
+    ...more,
+  };
+}
+
+const common = (one: readonly string[], other: readonly string[]) => one.filter((hash, i) => other[i] === hash).length;
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789".repeat(1000);
+
+test("a conversation that goes on begins as it did", () => {
+  const before = blocks(chat([letters.slice(0, 1000)]));
+  const after = blocks(chat([letters.slice(0, 1000), letters.slice(50, 500), "and now?"]));
+  expect(before).toHaveLength(15);
+  expect(after.slice(0, 15)).toEqual(before);
+  expect(after.length).toBeGreaterThan(15);
+});
+
+test.each<[string, FleetRequest]>([
+  ["another first message", chat([`X${letters.slice(1, 1000)}`])],
+  ["another length of the first message", chat([letters.slice(0, 999)])],
+  ["another account", chat([letters.slice(0, 1000)], { cacheSalt: "other" })],
+  ["another form", textRequest(letters.slice(0, 1000))],
+])("%s shares nothing", (_, other) => {
+  expect(common(blocks(chat([letters.slice(0, 1000)])), blocks(other))).toBe(0);
+});
+
+test("what differs later shares what comes before", () => {
+  const one = blocks(chat([letters.slice(0, 640), "a".repeat(1000)]));
+  const other = blocks(chat([letters.slice(0, 640), "b".repeat(1000)]));
+  expect(common(one, other)).toBe(10);
+});
+
+test("the longest prompts have no more blocks than others", () => {
+  const read = new PromptBlocks();
+  read.read(chat(["x".repeat(3_000_000), "y".repeat(1000)]));
+  expect(read.count).toBe(maxBlocks);
+  expect(read.ends[maxBlocks - 1]).toBeGreaterThan(340_000);
+});
+
+test("tools count as part of the beginning", () => {
+  const messages = [{ role: Role.USER, text: letters.slice(0, 200) }];
+  const withTools = (parametersJson: string) => {
+    const value = create(ConversationSchema, { messages, tools: [{ name: "f", parametersJson }] });
+    return blocks({ ...chatRequest(""), prompt: { case: "conversation", value } });
+  };
+  expect(common(withTools('{"type":"object"}'), withTools('{"type":"number"}'))).toBe(0);
+});
