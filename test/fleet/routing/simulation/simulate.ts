@@ -74,7 +74,7 @@ export function simulate(policy: PolicyName, { workload, servers, minutes, troub
   const random = new SeededRandom(1);
   const fleet = createServers(servers, clock, () => pool.pump());
   const members = fleet.map(({ member }) => member);
-  const pool: Pool = new Pool(members, createPolicy(policy, members, random), clock, Number.POSITIVE_INFINITY);
+  const pool: Pool = new Pool("m", members, createPolicy(policy, members, random), clock, Number.POSITIVE_INFINITY);
   const byMember = new Map(fleet.map((server) => [server.member, server]));
   const waits: number[] = [];
   let prompt = 0;
