@@ -38,6 +38,9 @@ export const models = {
   embedder: "tollgate-sim/embedder",
 };
 
+/** Engines whose dialects every client is run over. */
+export const dialects = ["vllm", "sglang", "llama.cpp"] as const satisfies DialectName[];
+
 const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 
 /** Starts it as `serve` does, with a storage of its own and an account that has paid; its engines speak a dialect. */
