@@ -15,6 +15,9 @@ import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { FacadeOptions } from "./options.ts";
 
+/** Where a facade without a configuration shows its metrics when a core on the same machine has the usual address. */
+const besideCore = "127.0.0.1:9465";
+
 /** Runs both public surfaces in front of cores that run elsewhere. Resolves when it is ready. */
 export async function facade(options: FacadeOptions): Promise<void> {
   const logger = createLogger(options.log);
@@ -22,7 +25,10 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const lifecycle = new Lifecycle(logger);
   const tls = await openTls(listen.tls, systemClock, logger);
   const credentials = await readChannelCredentials(options);
-  const admin = await startAdmin(listen.admin, lifecycle, tls);
+  const admin = await startAdmin(listen.admin, lifecycle, tls).catch((error: unknown) => {
+    if (options.config !== undefined) throw error;
+    return startAdmin(besideCore, lifecycle, tls);
+  });
   const transport = createChannelTransport({ target: options.core, credentials });
   lifecycle.onStop(async () => transport.close());
   const http = await startFront(listen.http, transport, lifecycle, logger, admin.registry, tls);
