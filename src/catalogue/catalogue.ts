@@ -3,9 +3,17 @@ import type { ModelConfig } from "../config/schema.ts";
 import { failure } from "../errors.ts";
 import type { Catalogue, ServedModel } from "./interface.ts";
 
+/** A catalogue whose models can be replaced. */
+export interface ConfiguredCatalogue extends Catalogue {
+  /** What models of a configuration are served as; one that is served already stays as old as it is. */
+  describe(models: readonly ModelConfig[], createdAt: Date): ServedModel[];
+  /** Serves these from now on. */
+  replace(models: readonly ServedModel[]): void;
+}
+
 /** The models of a configuration. `createdAt` is what clients are told; it has no other meaning. */
-export function createCatalogue(models: readonly ModelConfig[], createdAt: Date): Catalogue {
-  const served = new Map<string, ServedModel>(models.map((model) => [model.id, { ...model, createdAt }]));
+export function createCatalogue(models: readonly ModelConfig[], createdAt: Date): ConfiguredCatalogue {
+  let served: ReadonlyMap<string, ServedModel> = new Map(models.map((model) => [model.id, { ...model, createdAt }]));
   const get = (id: string): ServedModel => {
     const model = served.get(id);
     if (model === undefined) {
@@ -26,6 +34,11 @@ export function createCatalogue(models: readonly ModelConfig[], createdAt: Date)
       const model = get(id);
       if (model.kind !== kind) throw wrongKind(model);
       return model;
+    },
+    describe: (others, since) =>
+      others.map((model) => ({ ...model, createdAt: served.get(model.id)?.createdAt ?? since })),
+    replace(others) {
+      served = new Map(others.map((model) => [model.id, model]));
     },
   };
 }

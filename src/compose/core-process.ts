@@ -12,6 +12,7 @@ import { type Core, composeCore } from "./core.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { CoreOptions } from "./options.ts";
+import { reloadOnHangup } from "./reload.ts";
 
 /** Runs the core alone, for facades and internal services elsewhere. Resolves when it is ready. */
 export async function core(options: CoreOptions): Promise<void> {
@@ -23,6 +24,7 @@ export async function core(options: CoreOptions): Promise<void> {
   const admin = await startAdmin(config.listen.admin, lifecycle, tls);
   const composed = await composeCore(config, secrets, lifecycle, logger, admin.registry);
   const addresses = await serveCore(composed, config, lifecycle, tls);
+  reloadOnHangup(options.config, config, composed, logger);
   lifecycle.ready({ ...addresses, admin: admin.address });
 }
 

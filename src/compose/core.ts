@@ -47,6 +47,8 @@ import type { Lifecycle } from "./lifecycle.ts";
 export interface Core {
   readonly services: readonly ServiceRegistration[];
   readonly interceptors: readonly Interceptor[];
+  /** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
+  reload(config: Config): Promise<void>;
 }
 
 /** Puts the core together: storage, money, limits, fleet, services. What needs an end is told to the lifecycle. */
@@ -59,15 +61,11 @@ export async function composeCore(
 ): Promise<Core> {
   const clock = systemClock;
   const random = systemRandom;
-  const metrics = coreMetrics(
-    registry,
-    clock,
-    config.models.map(({ id }) => id),
-  );
+  const catalogue = createCatalogue(config.models, new Date());
+  const metrics = coreMetrics(registry, clock, () => catalogue.list().map(({ id }) => id));
   const storage = await openStorage(secrets.storageUrl);
   lifecycle.onStop(() => storage.close());
 
-  const catalogue = createCatalogue(config.models, new Date());
   const prices = await createPrices({ storage, clock, models: config.models });
   const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId);
@@ -95,7 +93,7 @@ export async function composeCore(
   });
   lifecycle.onStop(() => fleet.close());
   const stopBackground = startBackground({
-    ...{ storage, prices, models: config.models, pricing: config.pricing, clock, random, logger },
+    ...{ storage, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
     observer: metrics.metering,
     utilisation: (model) => fleet.utilisation(model),
   });
@@ -128,6 +126,19 @@ export async function composeCore(
   const serving = { catalogue, fleet, ledger, rateLimits, random, observer: metrics.inference };
   const cacheSalt = config.fleet.cache_salt;
   return {
+    async reload(next) {
+      const models = catalogue.describe(next.models, new Date());
+      const change = fleet.prepare(models);
+      try {
+        await prices.adopt(models);
+      } catch (error) {
+        change.discard();
+        throw error;
+      }
+      change.apply();
+      catalogue.replace(models);
+      rateLimits.adopt(ratePolicyOf(next));
+    },
     services: [
       registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt })),
       registration(EmbeddingsService, createEmbeddingsService(serving)),

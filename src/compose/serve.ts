@@ -14,6 +14,7 @@ import { startFront } from "./facade.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { ServeOptions } from "./options.ts";
+import { reloadOnHangup } from "./reload.ts";
 import { welcome } from "./welcome.ts";
 
 /** Runs everything in one process. Resolves when it is ready. */
@@ -36,6 +37,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
   const http = await startFront(config.listen.http, transport, lifecycle, logger, admin.registry, tls);
+  if (options.config !== undefined && embedded === undefined) reloadOnHangup(options.config, config, core, logger);
   if (embedded !== undefined) {
     const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
     const url = `${tls === undefined ? "http" : "https"}://${http}`;

@@ -7,11 +7,11 @@ import { failure } from "../errors.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
-import type { HealthChecker } from "./health.ts";
-import type { Fleet, FleetObserver, FleetRequest } from "./interface.ts";
+import type { Fleet, FleetChange, FleetObserver, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";
 import type { Place, Pool } from "./pool.ts";
 import { estimateTokens } from "./prompt-size.ts";
+import type { Roster } from "./roster.ts";
 import type { Route } from "./routing/policy.ts";
 import { unitVector } from "./unit-vectors.ts";
 import { type TimeLimits, Watchdog } from "./watchdog.ts";
@@ -24,9 +24,7 @@ const countTimeoutMs = 5000;
 
 /** What a fleet consists of. */
 export interface FleetParts {
-  /** By model id. */
-  readonly pools: ReadonlyMap<string, Pool>;
-  readonly checkers: readonly HealthChecker[];
+  readonly roster: Roster;
   readonly config: FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -140,7 +138,7 @@ export class PooledFleet implements Fleet {
   resume(id: string): Server {
     const member = this.#member(id);
     member.draining = false;
-    for (const pool of this.#parts.pools.values()) pool.pump();
+    for (const pool of this.#parts.roster.pools.values()) pool.pump();
     return member.toServer();
   }
 
@@ -155,14 +153,12 @@ export class PooledFleet implements Fleet {
     return this.#pool(modelId).waiting;
   }
 
-  async close(): Promise<void> {
-    for (const checker of this.#parts.checkers) checker.close();
-    await Promise.all(
-      this.#members().map((member) => {
-        member.breaker.close();
-        return member.engine.close();
-      }),
-    );
+  prepare(models: readonly ServedModel[]): FleetChange {
+    return this.#parts.roster.prepare(models);
+  }
+
+  close(): Promise<void> {
+    return this.#parts.roster.close();
   }
 
   #unit(vector: Float32Array, model: ServedModel, member: Member): Float32Array {
@@ -173,7 +169,7 @@ export class PooledFleet implements Fleet {
   }
 
   #members(): Member[] {
-    return [...this.#parts.pools.values()].flatMap((pool) => pool.members);
+    return [...this.#parts.roster.pools.values()].flatMap((pool) => pool.members);
   }
 
   #member(id: string): Member {
@@ -183,7 +179,7 @@ export class PooledFleet implements Fleet {
   }
 
   #pool(modelId: string): Pool {
-    const pool = this.#parts.pools.get(modelId);
+    const pool = this.#parts.roster.pools.get(modelId);
     if (pool === undefined) throw failure(Reason.MODEL_NOT_FOUND, `There is no model ${modelId}.`);
     return pool;
   }

@@ -8,6 +8,12 @@ export interface FleetRequest extends Omit<EngineRequest, "model"> {
   readonly accountId?: string;
 }
 
+/** A change of models and servers that is ready to be made; one of the two is called, once. */
+export interface FleetChange {
+  apply(): void;
+  discard(): void;
+}
+
 /** The inference servers: which one gets a request, and which ones are fit to get any. */
 export interface Fleet {
   /**
@@ -39,6 +45,11 @@ export interface Fleet {
   utilisation(modelId: string): number;
   /** Requests for a model that wait for a server. */
   waiting(modelId: string): number;
+  /**
+   * Makes ready to serve other models on other servers. What runs on a server that is left out ends in its
+   * own time. Throws, and changes nothing, when a server's adapter cannot be made.
+   */
+  prepare(models: readonly ServedModel[]): FleetChange;
   close(): Promise<void>;
 }
 

@@ -26,6 +26,8 @@ export class Member {
   /** Requests of others that it had at the last poll. */
   #foreign = 0;
   #full = false;
+  #retired = false;
+  #closing: Promise<void> | undefined;
 
   /** `onFree` is told when the server may take work again. */
   constructor(
@@ -77,6 +79,34 @@ export class Member {
       this.#full = false;
       this.#onFree();
     });
+  }
+
+  /** A request has left it. */
+  leave(): void {
+    this.inFlight--;
+    this.breaker.leave();
+    this.#closeIfDone();
+  }
+
+  /** It gets no more requests, and closes when the last one has left. */
+  retire(): void {
+    this.#retired = true;
+    this.#closeIfDone();
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** Closes its adapter, whatever runs on it. */
+  close(): Promise<void> {
+    this.breaker.close();
+    this.#closing ??= this.engine.close();
+    return this.#closing;
+  }
+
+  #closeIfDone(): void {
+    if (this.#retired && this.inFlight === 0) void this.close();
   }
 
   /** As the catalogue shows it. */

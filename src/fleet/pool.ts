@@ -21,6 +21,7 @@ interface Waiter {
   readonly key: string;
   readonly wish: Wish;
   readonly grant: (place: Place) => void;
+  readonly refuse: (error: Error) => void;
 }
 
 /** A request's place on a server. */
@@ -46,18 +47,22 @@ export class Place {
 /** The servers of one model and the requests that wait for one of them. */
 export class Pool {
   readonly modelId: string;
-  readonly members: readonly Member[];
-  readonly #policy: Policy;
+  #members: readonly Member[];
+  #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
   readonly #line = new WaitingLine<Waiter>();
 
   constructor(modelId: string, members: readonly Member[], policy: Policy, clock: Clock, maxWaiting: number) {
     this.modelId = modelId;
-    this.members = members;
+    this.#members = members;
     this.#policy = policy;
     this.#clock = clock;
     this.#maxWaiting = maxWaiting;
+  }
+
+  get members(): readonly Member[] {
+    return this.#members;
   }
 
   /** Requests that wait. */
@@ -67,11 +72,12 @@ export class Pool {
 
   /**
    * Takes a place on a server, which `release` gives back. Throws OVERLOADED when the queue is full or the
-   * deadline passes, and the signal's reason when that comes first.
+   * deadline passes, MODEL_NOT_FOUND when no server is left, and the signal's reason when that comes first.
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     const place = this.#line.length === 0 ? this.#choose(wish) : undefined;
     if (place !== undefined) return place;
+    if (this.members.length === 0) throw this.#gone();
     if (this.#line.length >= this.#maxWaiting) throw this.#overloaded("the queue is full");
     return this.#wait(wish, signal);
   }
@@ -79,9 +85,20 @@ export class Pool {
   /** Gives a place back. */
   release(place: Place): void {
     place.began();
-    place.member.inFlight--;
-    place.member.breaker.leave();
+    place.member.leave();
     this.pump();
+  }
+
+  /** Takes other servers. Without any the model is no longer served, and those who wait are refused. */
+  replace(members: readonly Member[], policy: Policy): void {
+    this.#members = members;
+    this.#policy = policy;
+    this.pump();
+    const refused = (waiter: Waiter) => {
+      waiter.refuse(this.#gone());
+      return true;
+    };
+    while (members.length === 0 && this.#line.serveNext(refused));
   }
 
   /** A server has lost what it had in its cache. */
@@ -127,11 +144,19 @@ export class Pool {
         stop();
         resolve(place);
       };
-      const waiter: Waiter = { key: wish.key, wish, grant };
+      const refuse = (error: Error) => {
+        stop();
+        reject(error);
+      };
+      const waiter: Waiter = { key: wish.key, wish, grant, refuse };
       if (signal.aborted) return reject(signal.reason);
       signal.addEventListener("abort", onAbort, { once: true });
       this.#line.push(waiter);
     });
+  }
+
+  #gone(): Error {
+    return failure(Reason.MODEL_NOT_FOUND, `The model '${this.modelId}' is no longer served.`, { parameter: "model" });
   }
 
   #overloaded(why: string): Error {

@@ -18,7 +18,7 @@ const RECONCILE_MS = 3_600_000;
 export interface BackgroundParts {
   readonly storage: Storage;
   readonly prices: PriceList;
-  readonly models: readonly ModelConfig[];
+  readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use. */
   readonly utilisation: (model: string) => number;
   readonly pricing: { readonly interval_s: number; readonly max_step: number };

@@ -12,7 +12,7 @@ const MILLION = 1_000_000n;
 /** What the controller works with. */
 export interface PriceControllerParts {
   readonly prices: PriceList;
-  readonly models: readonly ModelConfig[];
+  readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use; above 1 when requests wait. */
   readonly utilisation: (model: string) => number;
   /** The most that a price moves at once, as a part of itself. */
@@ -27,11 +27,13 @@ export interface PriceControllerParts {
  * see a price drift, never jump. Returns the function that takes one step.
  */
 export function createPriceController(parts: PriceControllerParts): () => Promise<void> {
-  const { prices, utilisation, maxStep, intervalMs, clock } = parts;
-  const moving = new Map(
-    parts.models.filter(({ price }) => price.floor !== price.ceiling).map((model) => [model.id, model.price]),
-  );
+  const { prices, models, utilisation, maxStep, intervalMs, clock } = parts;
   return async () => {
+    const moving = new Map(
+      models()
+        .filter(({ price }) => price.floor !== price.ceiling)
+        .map((model) => [model.id, model.price]),
+    );
     if (moving.size === 0) return;
     const unchangedSince = new Date(clock.now() - intervalMs / 2);
     await prices.move(unchangedSince, ({ model, live, base }) => {

@@ -37,6 +37,8 @@ export interface PriceList extends Prices {
   ): Promise<void>;
   /** Reads what other cores have published. */
   refresh(): Promise<void>;
+  /** Has prices for these models, once what their configuration has changed is published. Throws, and changes nothing, when it cannot be. */
+  adopt(models: readonly ModelConfig[]): Promise<void>;
 }
 
 /** Reads the live prices, once what the configuration has changed is published: new models, other base prices. */
@@ -46,7 +48,7 @@ export async function createPrices(parts: {
   readonly models: readonly ModelConfig[];
 }): Promise<PriceList> {
   const prices = new PublishedPrices(parts);
-  await prices.publishConfigured();
+  await prices.adopt(parts.models);
   return prices;
 }
 
@@ -54,14 +56,13 @@ class PublishedPrices implements PriceList {
   readonly book: PriceBook;
   readonly #storage: Storage;
   readonly #clock: Clock;
-  readonly #models: ReadonlyMap<string, ModelConfig>;
+  #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
 
-  constructor(parts: { storage: Storage; clock: Clock; models: readonly ModelConfig[] }) {
+  constructor(parts: { storage: Storage; clock: Clock }) {
     this.book = new PriceBook(parts.storage);
     this.#storage = parts.storage;
     this.#clock = parts.clock;
-    this.#models = new Map(parts.models.map((model) => [model.id, model]));
   }
 
   live(model: string): Rates {
@@ -113,10 +114,10 @@ class PublishedPrices implements PriceList {
     this.#newest = await readNewest(this.#storage);
   }
 
-  async publishConfigured(): Promise<void> {
+  async adopt(models: readonly ModelConfig[]): Promise<void> {
     await publish(this.#storage, this.#clock, (newest) => {
       const changed = new Map<string, PriceFacts>();
-      for (const model of this.#models.values()) {
+      for (const model of models) {
         const { input, output } = configured(model);
         const price = newest.get(model.id);
         if (price?.configuredInput === input && price.configuredOutput === output) continue;
@@ -127,6 +128,7 @@ class PublishedPrices implements PriceList {
       return changed;
     });
     await this.refresh();
+    this.#models = new Map(models.map((model) => [model.id, model]));
   }
 
   async #change(model: string, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {

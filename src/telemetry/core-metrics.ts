@@ -22,11 +22,11 @@ export interface CoreMetrics {
 }
 
 /** The metrics of a core that serves these models, given by their ids. */
-export function coreMetrics(registry: Registry, clock: Clock, models: readonly string[]): CoreMetrics {
+export function coreMetrics(registry: Registry, clock: Clock, models: () => readonly string[]): CoreMetrics {
   return {
     calls: callMetrics(registry),
-    inference: inferenceMetrics(registry, clock, models),
-    metering: meteringMetrics(registry, clock, models),
+    inference: inferenceMetrics(registry, clock, models()),
+    metering: meteringMetrics(registry, clock, models()),
     fleet: fleetMetrics(registry),
     watch({ ledger, prices, fleet }) {
       watchLedger(registry, () => ledger.state());

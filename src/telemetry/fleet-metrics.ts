@@ -31,7 +31,7 @@ const breakers = { closed: BreakerState.CLOSED, open: BreakerState.OPEN, half_op
 export function watchFleet(
   registry: Registry,
   fleet: Pick<Fleet, "servers" | "utilisation" | "waiting">,
-  models: readonly string[],
+  models: () => readonly string[],
 ): void {
   const registers = [registry];
   const ofModel = (name: string, help: string, value: (model: string) => number) =>
@@ -41,7 +41,7 @@ export function watchFleet(
       labelNames: ["model"],
       registers,
       collect() {
-        for (const model of models) this.set({ model }, value(model));
+        for (const model of models()) this.set({ model }, value(model));
       },
     });
   ofModel("tollgate_queue_length", "Requests that wait for a server.", (model) => fleet.waiting(model));

@@ -21,7 +21,7 @@ describe("a moving price", () => {
     const moving = models({ id: "moving", price: { input: "0.20", output: "0.40", floor: 0.5, ceiling: 2 } });
     const metering = await openMetering({ clock, models: moving });
     let utilisation = 0.7;
-    const parts = { models: moving, maxStep: 0.05, intervalMs: 60_000, clock, utilisation: () => utilisation };
+    const parts = { models: () => moving, maxStep: 0.05, intervalMs: 60_000, clock, utilisation: () => utilisation };
     const move = createPriceController({ ...parts, prices: metering.prices });
     const minute = async (use: number) => {
       utilisation = use;

@@ -15,8 +15,16 @@ export interface RateLimitsOptions {
   readonly clock: Clock;
 }
 
+/** Rate limits whose policy can be replaced. */
+export interface ConfiguredRateLimits extends RateLimits {
+  /** Limits by this policy from the next request on; what was counted stays counted. */
+  adopt(policy: RatePolicy): void;
+}
+
 /** Limits each key to its requests a minute; an account's service tokens share one limit. */
-export function createRateLimits({ policy, windows, standing, clock }: RateLimitsOptions): RateLimits {
+export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimits {
+  const { windows, standing, clock } = options;
+  let { policy } = options;
   const limitOf = async (caller: Caller) => maxRpm(policy, caller.rpm, await standing(caller.accountId), clock.now());
   const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
   return {
@@ -28,6 +36,9 @@ export function createRateLimits({ policy, windows, standing, clock }: RateLimit
     },
     async read(caller) {
       return stateOf(await windows.read(nameOf(caller), (await limitOf(caller)).limit));
+    },
+    adopt(other) {
+      policy = other;
     },
   };
 }

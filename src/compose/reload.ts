@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from "node:util";
+import { ConfigError } from "../config/config-error.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Core } from "./core.ts";
+
+/** What a running core takes over; everything else is read at the start alone. */
+const reloadable: Partial<Record<keyof Config, true>> = { models: true, rate_tiers: true };
+
+/**
+ * Reads the configuration file again whenever SIGHUP comes. A file that is wrong is refused whole: the log
+ * says why, and everything stays as it is. Running streams end on the servers that they began on.
+ */
+export function reloadOnHangup(file: string, started: Config, core: Pick<Core, "reload">, logger: Logger): void {
+  const reload = async () => {
+    try {
+      const config = await loadConfig(file);
+      if (config.models.length === 0) throw new ConfigError(`${file}: models: must have at least 1 entry`);
+      await core.reload(config);
+      const sections = sectionsToRestartFor(started, config);
+      if (sections.length > 0) logger.warn({ sections }, "some changes need a restart");
+      logger.info({ models: config.models.length }, "configuration reloaded");
+    } catch (error) {
+      logger.error(
+        { reason: error instanceof Error ? error.message : error },
+        "configuration refused, the old one stays",
+      );
+    }
+  };
+  let last = Promise.resolve();
+  process.on("SIGHUP", () => {
+    last = last.then(reload); // one after the other
+  });
+}
+
+function sectionsToRestartFor(started: Config, config: Config): string[] {
+  const comparable = (of: Config): Config => ({ ...of, free_tier: { ...of.free_tier, rpm: 1 } }); // its limit is a tier
+  const [before, now] = [comparable(started), comparable(config)];
+  const sections = Object.keys(now) as (keyof Config)[];
+  return sections.filter((section) => !reloadable[section] && !isDeepStrictEqual(before[section], now[section]));
+}

@@ -1,0 +1,160 @@
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
+import type { Engine } from "../engines/interface.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Random } from "../runtime/random.ts";
+import { HealthChecker } from "./health.ts";
+import type { FleetChange } from "./interface.ts";
+import { Member, memberId } from "./member.ts";
+import { Pool } from "./pool.ts";
+import { LeastLoad } from "./routing/least-load.ts";
+import type { Policy } from "./routing/policy.ts";
+import { PrefixAffinity } from "./routing/prefix-affinity.ts";
+import { RoundRobin } from "./routing/round-robin.ts";
+
+/** What servers are taken on with. */
+export interface RosterSettings {
+  readonly config: FleetConfig;
+  /** Makes the adapter of one server of one model. */
+  readonly engines: (server: ServerConfig, model: ModelConfig) => Engine;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+interface Entry {
+  readonly member: Member;
+  /** Everything that its adapter was made of. */
+  readonly made: string;
+}
+
+interface Plan {
+  readonly pool: Pool;
+  readonly entries: readonly Entry[];
+}
+
+/** The servers of every model and who checks their health. It changes as a whole or not at all. */
+export class Roster {
+  /** By model id, in the configured order. */
+  pools: ReadonlyMap<string, Pool> = new Map();
+  readonly #settings: RosterSettings;
+  readonly #checkers = new Map<Member, HealthChecker>();
+  #entries: readonly Entry[] = [];
+  /** Members that were left out; they close when what runs on them has ended. */
+  #retired: readonly Member[] = [];
+
+  constructor(settings: RosterSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Makes ready for other models and servers. A server that stays as it is keeps its state and its
+   * requests. Throws when an adapter cannot be made.
+   */
+  prepare(models: readonly ServedModel[]): FleetChange {
+    const made: Entry[] = [];
+    const discard = () => {
+      for (const { member } of made) void member.close();
+    };
+    try {
+      const plans = models.map((model): Plan => {
+        const pool = this.pools.get(model.id) ?? this.#createPool(model.id);
+        const entries = model.servers.map((server) => {
+          const known = this.#entries.find((entry) => entry.made === madeOf(server, model));
+          if (known !== undefined) return known;
+          const entry = this.#take(server, model, pool);
+          made.push(entry);
+          return entry;
+        });
+        return { pool, entries };
+      });
+      return { apply: () => this.#apply(plans), discard };
+    } catch (error) {
+      discard();
+      throw error;
+    }
+  }
+
+  /** Closes every adapter, whatever still runs on it. */
+  async close(): Promise<void> {
+    for (const checker of this.#checkers.values()) checker.close();
+    const members = [...this.#entries.map(({ member }) => member), ...this.#retired];
+    await Promise.all(members.map((member) => member.close()));
+  }
+
+  #apply(plans: readonly Plan[]): void {
+    const [before, poolsBefore] = [this.#entries, this.pools];
+    this.#entries = plans.flatMap(({ entries }) => entries);
+    this.pools = new Map(plans.map(({ pool }) => [pool.modelId, pool]));
+    for (const { pool, entries } of plans) {
+      const members = entries.map(({ member }) => member);
+      // The policy of servers that stay has learnt what is in their caches.
+      if (!isSame(members, pool.members)) pool.replace(members, this.#createPolicy(members));
+    }
+    for (const [id, pool] of poolsBefore) if (!this.pools.has(id)) pool.replace([], this.#createPolicy([]));
+
+    const left = before.filter((entry) => !this.#entries.includes(entry)).map(({ member }) => member);
+    for (const member of left) {
+      this.#checkers.get(member)?.close();
+      this.#checkers.delete(member);
+      member.retire();
+    }
+    this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
+    for (const { pool } of plans) for (const member of pool.members) this.#watch(member, pool);
+  }
+
+  #take(server: ServerConfig, model: ServedModel, pool: Pool): Entry {
+    const { engines, clock, config } = this.#settings;
+    const id = memberId(server, model.id);
+    const member = new Member(id, model.id, server, engines(server, model), {
+      clock,
+      openMs: config.health_interval_s * 1000,
+      onFree: () => pool.pump(),
+    });
+    // An operator's word holds for the server, whatever else of it has changed.
+    member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
+    return { member, made: madeOf(server, model) };
+  }
+
+  #watch(member: Member, pool: Pool): void {
+    if (this.#checkers.has(member)) return;
+    const { clock, logger, config } = this.#settings;
+    const checker = new HealthChecker(member, {
+      clock,
+      logger,
+      intervalMs: config.health_interval_s * 1000,
+      onHealthy: () => {
+        pool.forget(member); // it may have been started anew
+        pool.pump();
+      },
+    });
+    this.#checkers.set(member, checker);
+  }
+
+  #createPool(modelId: string): Pool {
+    const { clock, config } = this.#settings;
+    return new Pool(modelId, [], this.#createPolicy([]), clock, config.queue);
+  }
+
+  #createPolicy(members: readonly Member[]): Policy {
+    const { routing, prefix_blocks } = this.#settings.config;
+    switch (routing) {
+      case "prefix":
+        return new PrefixAffinity(members, prefix_blocks, this.#settings.random);
+      case "least-load":
+        return new LeastLoad(this.#settings.random);
+      case "round-robin":
+        return new RoundRobin();
+    }
+  }
+}
+
+/** Prices say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
+function madeOf(server: ServerConfig, { price: _, servers: __, createdAt: ___, ...model }: ServedModel): string {
+  return JSON.stringify([server, model]);
+}
+
+function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}
