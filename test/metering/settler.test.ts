@@ -1,0 +1,153 @@
+import { beforeEach, expect, test } from "@jest/globals";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../src/errors.ts";
+import type { Journal } from "../../src/metering/journal.ts";
+import { noJournal } from "../../src/metering/journal.ts";
+import { Settler } from "../../src/metering/settler.ts";
+import type { Charge, LedgerStore, SettleOutcome } from "../../src/metering/store/ledger-store.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { silentObserver } from "./silent-observer.ts";
+
+const charge = (requestId: string): Charge => ({
+  ...{ requestId, accountId: "a", keyId: "", model: "m", inputTokens: 1, outputTokens: 1, cost: 1, shortfall: 0 },
+  ...{ status: "completed", settledAt: 0, lines: [] },
+});
+const impossible = new Error("impossible");
+
+let clock: ManualClock;
+let stored: string[];
+let groups: number[];
+let behave: (ids: string[]) => "take" | "fail" | "fail after taking" | "hang" | "refuse";
+let promised: string[];
+let events: string[];
+let settler: Settler;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  stored = [];
+  groups = [];
+  promised = [];
+  events = [];
+  behave = () => "take";
+  const store = {
+    async settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
+      const ids = charges.map(({ requestId }) => requestId);
+      groups.push(ids.length);
+      const behaviour = behave(ids);
+      if (behaviour === "refuse") throw impossible;
+      if (behaviour === "fail") throw new Error("gone");
+      if (behaviour === "hang") await new Promise<void>((resolve) => clock.after(500, resolve));
+      const outcomes = ids.map((id): SettleOutcome => {
+        if (id.startsWith("fenced")) return "fenced";
+        if (stored.includes(id)) return "repeated";
+        stored.push(id);
+        return "stored";
+      });
+      if (behaviour === "fail after taking") throw new Error("reply lost");
+      return outcomes;
+    },
+    isViolation: (error: unknown) => error === impossible,
+  } as unknown as LedgerStore;
+  const journal: Journal = {
+    ...noJournal,
+    promise: async (charges) => {
+      promised.push(...charges.map(({ requestId }) => requestId));
+      return true;
+    },
+  };
+  const nothing = () => {};
+  settler = new Settler({
+    ...{ store, journal, clock, logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } },
+    observer: silentObserver,
+    events: {
+      settled: ({ requestId }, outcome) => events.push(`${requestId} ${outcome}`),
+      fenced: async (lost) => charge(`again-${lost.requestId}`),
+    },
+  });
+});
+
+const states = (promises: Promise<void>[]) =>
+  Promise.all(
+    promises.map((promise) => Promise.race([promise.then(() => "durable"), Promise.resolve().then(() => "waiting")])),
+  );
+
+test("charges of a few milliseconds are one commit", async () => {
+  const promises = ["a", "b", "c"].map((id) => settler.settle(charge(id)));
+  expect(await states(promises)).toEqual(["waiting", "waiting", "waiting"]);
+  await clock.advance(5);
+  expect(groups).toEqual([3]);
+  await Promise.all(promises);
+  expect(events).toEqual(["a stored", "b stored", "c stored"]);
+});
+
+test("a store that is away for a while loses nothing; meanwhile the journal promises", async () => {
+  behave = () => "fail";
+  const first = settler.settle(charge("a"));
+  await clock.advance(1000);
+  expect(await states([first])).toEqual(["durable"]);
+  expect(promised).toEqual(["a"]);
+  const second = settler.settle(charge("b"));
+  await clock.advance(1000);
+  expect(await states([second])).toEqual(["durable"]);
+  expect(stored).toEqual([]);
+  behave = () => "take";
+  await clock.advance(1000);
+  expect(stored).toEqual(["a", "b"]);
+  expect(events).toEqual(["a stored", "b stored"]);
+});
+
+test("a slow store has its charges promised after a tenth of a second", async () => {
+  behave = () => "hang";
+  const first = settler.settle(charge("a"));
+  await clock.advance(100);
+  expect(promised).toEqual([]);
+  await clock.advance(10);
+  expect(await states([first])).toEqual(["durable"]);
+  const second = settler.settle(charge("b"));
+  await clock.advance(110);
+  expect(await states([second])).toEqual(["durable"]);
+  expect(promised).toEqual(["a", "b"]);
+  await clock.advance(2000);
+  expect(stored).toEqual(["a", "b"]);
+});
+
+test("a lost reply is not a second charge, and not mistaken for somebody else's", async () => {
+  behave = (_ids) => (groups.length === 1 ? "fail after taking" : "take");
+  const first = settler.settle(charge("a"));
+  await clock.advance(1000);
+  await first;
+  expect(stored).toEqual(["a"]);
+  expect(events).toEqual(["a stored"]);
+  void settler.settle(charge("a"));
+  await clock.advance(10);
+  expect(events).toEqual(["a stored", "a repeated"]);
+});
+
+test("an impossible charge is refused alone; its group is stored", async () => {
+  behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
+  const good = [settler.settle(charge("a")), settler.settle(charge("b"))];
+  const bad = settler.settle(charge("bad")).catch((error: unknown) => detailOf(error)?.reason);
+  await clock.advance(10);
+  await Promise.all(good);
+  expect(await bad).toBe(Reason.LEDGER_UNAVAILABLE);
+  expect(stored).toEqual(["a", "b"]);
+});
+
+test("a fenced charge is made anew and durable once that one is", async () => {
+  const promise = settler.settle(charge("fenced"));
+  await clock.advance(20);
+  await promise;
+  expect(stored).toEqual(["again-fenced"]);
+});
+
+test("closing commits at once, and leaves to the journal what a dead store does not take", async () => {
+  const first = settler.settle(charge("a"));
+  await settler.close();
+  await first;
+  expect(stored).toEqual(["a"]);
+  behave = () => "fail";
+  const second = settler.settle(charge("b"));
+  await clock.until(settler.close());
+  await second;
+  expect(promised).toEqual(["b"]);
+});
