@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { v7 } from "uuid";
+import { randomBytes, randomFillSync } from "node:crypto";
+import { uuidSource } from "./uuid.ts";
 
 /** Randomness, injected so that tests can repeat it. */
 export interface Random {
@@ -15,5 +15,5 @@ export interface Random {
 export const systemRandom: Random = {
   bytes: (length) => randomBytes(length),
   fraction: () => Math.random(),
-  uuid: () => v7(),
+  uuid: uuidSource(randomFillSync, Date.now),
 };
