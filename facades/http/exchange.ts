@@ -3,7 +3,7 @@ import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
 import type { BodyBudget } from "./body-budget.ts";
 import { type CallHeaders, callHeaders } from "./credentials.ts";
 import { addRateLimit } from "./rate-limit-headers.ts";
-import type { Runtime } from "./runtime.ts";
+import type { ExchangeTrace, Runtime } from "./runtime.ts";
 
 /** One HTTP request and its response. */
 export class Exchange {
@@ -16,7 +16,10 @@ export class Exchange {
   readonly requestId: string;
   /** Where the caller's key stands, once the core has told; goes into the response's headers. */
   rateLimit: RateLimitStatus | undefined;
+  /** The path of its endpoint as the router has it. Undefined: there is none. */
+  route: string | undefined;
   readonly #gone = new AbortController();
+  readonly #trace: ExchangeTrace | undefined;
   #isStream = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime, bodyBudget: BodyBudget) {
@@ -25,9 +28,12 @@ export class Exchange {
     this.runtime = runtime;
     this.bodyBudget = bodyBudget;
     this.requestId = `req_${runtime.random.uuid().replaceAll("-", "")}`;
+    this.#trace = runtime.trace?.(request);
     runtime.observer.opened();
     response.once("close", () => {
-      runtime.observer.closed(response.headersSent ? response.statusCode : undefined, this.#isStream);
+      const status = response.headersSent ? response.statusCode : undefined;
+      runtime.observer.closed(status, this.#isStream);
+      this.#trace?.end(this.requestId, this.route, status);
       if (!response.writableFinished) this.#gone.abort();
     });
   }
@@ -39,7 +45,7 @@ export class Exchange {
 
   /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */
   get callOptions(): { headers: CallHeaders; signal: AbortSignal } {
-    return { headers: callHeaders(this.request), signal: this.#gone.signal };
+    return { headers: Object.assign(callHeaders(this.request), this.#trace?.headers), signal: this.#gone.signal };
   }
 
   /** Writes the head of the response: a status, the content type, and what every response carries. */

@@ -87,6 +87,7 @@ export function mountRoutes(
     if (first === undefined) continue;
     router.register(first.path, [first.verb], (context) => {
       const exchange = exchangeOf(context);
+      exchange.route = first.path;
       const endpoint = choices.size === 1 ? first : (choices.get(choose(exchange.request)) ?? first);
       return endpoint.handle(exchange, context.params);
     });

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+
 /** Time, injected so that tests can turn it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -18,6 +20,14 @@ export interface ExchangeObserver {
   closed(status: number | undefined, isStream: boolean): void;
 }
 
+/** An exchange in a distributed trace. */
+export interface ExchangeTrace {
+  /** Go with every call to the core. */
+  readonly headers: { readonly traceparent: string; readonly tracestate?: string } | undefined;
+  /** The exchange is over. A route or a status is missing when there was none. */
+  end(requestId: string, route: string | undefined, status: number | undefined): void;
+}
+
 /** What a surface needs from its surroundings. */
 export interface Runtime {
   readonly clock: Clock;
@@ -30,4 +40,6 @@ export interface Runtime {
     error(fields: object, message: string): void;
   };
   readonly observer: ExchangeObserver;
+  /** Traces an exchange from its arrival. Undefined: nothing is traced. */
+  readonly trace?: (request: IncomingMessage) => ExchangeTrace;
 }

@@ -13,6 +13,7 @@ import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { CoreOptions } from "./options.ts";
 import { reloadOnHangup } from "./reload.ts";
+import { startTracing } from "./tracing.ts";
 
 /** Runs the core alone, for facades and internal services elsewhere. Resolves when it is ready. */
 export async function core(options: CoreOptions): Promise<void> {
@@ -22,7 +23,8 @@ export async function core(options: CoreOptions): Promise<void> {
   const lifecycle = new Lifecycle(logger);
   const tls = await openTls(config.listen.tls, systemClock, logger);
   const admin = await startAdmin(config.listen.admin, lifecycle, tls);
-  const composed = await composeCore(config, secrets, lifecycle, logger, admin.registry);
+  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
+  const composed = await composeCore(config, secrets, lifecycle, logger, telemetry);
   const addresses = await serveCore(composed, config, lifecycle, tls);
   reloadOnHangup(options.config, config, composed, logger);
   lifecycle.ready({ ...addresses, admin: admin.address });

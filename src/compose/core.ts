@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Interceptor } from "@connectrpc/connect";
-import type { Registry } from "prom-client";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
@@ -41,7 +40,10 @@ import type { Logger } from "../runtime/logger.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { openStorage } from "../storage/orm.ts";
 import { coreMetrics } from "../telemetry/core-metrics.ts";
+import { traceCalls } from "../telemetry/traces/calls.ts";
+import { traceEngine } from "../telemetry/traces/engine.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import type { Telemetry } from "./tracing.ts";
 
 /** The core's services behind their interceptors, ready to be mounted on any transport. */
 export interface Core {
@@ -57,7 +59,7 @@ export async function composeCore(
   secrets: Secrets,
   lifecycle: Lifecycle,
   logger: Logger,
-  registry: Registry,
+  { registry, tracer }: Telemetry,
 ): Promise<Core> {
   const clock = systemClock;
   const random = systemRandom;
@@ -85,7 +87,10 @@ export async function composeCore(
   const fleet = createFleet({
     models: catalogue.list(),
     config: config.fleet,
-    engines: (server, model) => createEngine(server, model, config.fleet),
+    engines: (server, model) => {
+      const engine = createEngine(server, model, config.fleet);
+      return tracer === undefined ? engine : traceEngine(engine, server, tracer);
+    },
     clock,
     random,
     logger,
@@ -147,6 +152,7 @@ export async function composeCore(
       registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet })),
     ],
     interceptors: [
+      ...(tracer === undefined ? [] : [traceCalls(tracer)]),
       observeCalls(clock, [logCalls(logger), metrics.calls]),
       hideErrors(logger),
       authenticate(authenticator, createFailedAttempts()),

@@ -1,5 +1,4 @@
 import type { Transport } from "@connectrpc/connect";
-import type { Registry } from "prom-client";
 import { createFront } from "../../facades/front.ts";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
@@ -10,10 +9,12 @@ import { systemClock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { httpMetrics } from "../telemetry/http-metrics.ts";
+import { traceExchanges } from "../telemetry/traces/exchanges.ts";
 import { startAdmin } from "./admin.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { FacadeOptions } from "./options.ts";
+import { startTracing, type Telemetry } from "./tracing.ts";
 
 /** Where a facade without a configuration shows its metrics when a core on the same machine has the usual address. */
 const besideCore = "127.0.0.1:9465";
@@ -29,9 +30,10 @@ export async function facade(options: FacadeOptions): Promise<void> {
     if (options.config !== undefined) throw error;
     return startAdmin(besideCore, lifecycle, tls);
   });
+  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const transport = createChannelTransport({ target: options.core, credentials });
   lifecycle.onStop(async () => transport.close());
-  const http = await startFront(listen.http, transport, lifecycle, logger, admin.registry, tls);
+  const http = await startFront(listen.http, transport, lifecycle, logger, telemetry, tls);
   lifecycle.ready({ http, admin: admin.address });
 }
 
@@ -41,11 +43,18 @@ export async function startFront(
   transport: Transport,
   lifecycle: Lifecycle,
   logger: Logger,
-  registry: Registry,
+  { registry, tracer }: Telemetry,
   tls?: ServerTls,
 ): Promise<string> {
   const observer = httpMetrics(registry);
-  const front = createFront({ transport, clock: systemClock, random: systemRandom, logger, observer });
+  const front = createFront({
+    transport,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    observer,
+    ...(tracer && { trace: traceExchanges(tracer) }),
+  });
   const server = await startHttpServer(front, address, { tls });
   lifecycle.onStop((graceMs) => server.close(graceMs));
   return server.address;

@@ -15,6 +15,7 @@ import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { ServeOptions } from "./options.ts";
 import { reloadOnHangup } from "./reload.ts";
+import { startTracing } from "./tracing.ts";
 import { welcome } from "./welcome.ts";
 
 /** Runs everything in one process. Resolves when it is ready. */
@@ -25,6 +26,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const lifecycle = new Lifecycle(logger);
   const tls = await openTls(configured.listen.tls, systemClock, logger);
   const admin = await startAdmin(configured.listen.admin, lifecycle, tls);
+  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const isAsked = options.server !== undefined || options.gguf !== undefined;
   if (isAsked && configured.models.length > 0) {
     throw new ConfigError(
@@ -33,10 +35,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
-  const core = await composeCore(config, secrets, lifecycle, logger, admin.registry);
+  const core = await composeCore(config, secrets, lifecycle, logger, telemetry);
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const http = await startFront(config.listen.http, transport, lifecycle, logger, admin.registry, tls);
+  const http = await startFront(config.listen.http, transport, lifecycle, logger, telemetry, tls);
   if (options.config !== undefined && embedded === undefined) reloadOnHangup(options.config, config, core, logger);
   if (embedded !== undefined) {
     const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);

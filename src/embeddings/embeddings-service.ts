@@ -5,6 +5,7 @@ import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import { requestIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
+import { traceContextKey } from "../interceptors/trace-context.ts";
 import { type Hold, type Ledger, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
 import type { Random } from "../runtime/random.ts";
 import { newRequestId } from "../runtime/request-id.ts";
@@ -37,7 +38,10 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
         { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
         context.signal,
       );
-      const embedded = await settled(hold, deps.fleet.embed(model, requestId, request.inputs, context.signal));
+      const embedded = await settled(
+        hold,
+        deps.fleet.embed(model, requestId, request.inputs, context.signal, context.values.get(traceContextKey)),
+      );
       deps.observer.embedded(model.id, embedded.inputTokens);
       return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };
     },

@@ -1,6 +1,7 @@
 import type { Conversation } from "#gen/inference/v1/conversation_pb.js";
 import type { FinishReason, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import type { Sampling } from "#gen/inference/v1/inference_service_pb.js";
+import type { TraceContext } from "../runtime/trace-context.ts";
 
 /** What an engine is asked to generate. Everything is settled: defaults are applied, limits are clamped. */
 export interface EngineRequest {
@@ -22,6 +23,8 @@ export interface EngineRequest {
   readonly recipe: ThinkingRecipe;
   /** Keeps accounts apart in the engine's prefix cache. Undefined: cached prefixes are shared. */
   readonly cacheSalt?: string;
+  /** Passed on, so that the engine's own spans stand below ours. Undefined: nothing is traced. */
+  readonly trace?: TraceContext;
 }
 
 /** The state of the thinking switch. `deepest` is set on models that have depths. */
@@ -64,6 +67,8 @@ export interface EngineEmbedRequest {
   readonly requestId: string;
   readonly model: string;
   readonly inputs: readonly string[];
+  /** As for a generation. */
+  readonly trace?: TraceContext;
 }
 
 /** One vector an input, in input order, as the engine gave them, and the tokens that it counted. */

@@ -6,6 +6,7 @@ import { type EngineEmbeddings, EngineFault, type EngineOutput } from "../engine
 import { failure } from "../errors.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
+import type { TraceContext } from "../runtime/trace-context.ts";
 import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
 import type { Fleet, FleetChange, FleetObserver, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";
@@ -80,6 +81,7 @@ export class PooledFleet implements Fleet {
     requestId: string,
     inputs: readonly string[],
     signal: AbortSignal,
+    trace?: TraceContext,
   ): Promise<EngineEmbeddings> {
     const route = { request: undefined, promptTokens: 0 };
     const attempts = new Attempts(this.#pool(model.id), route, "", this.#parts);
@@ -88,7 +90,10 @@ export class PooledFleet implements Fleet {
       const { member } = place;
       const watchdog = new Watchdog(this.#parts.clock, { ...this.#limits, firstOutput: this.#limits.total }, signal);
       try {
-        const answer = await member.engine.embed({ requestId, model: member.model, inputs }, watchdog.signal);
+        const answer = await member.engine.embed(
+          { requestId, model: member.model, inputs, ...(trace && { trace }) },
+          watchdog.signal,
+        );
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();
         return { ...answer, vectors };

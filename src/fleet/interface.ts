@@ -1,6 +1,7 @@
 import type { Server } from "#gen/catalogue/v1/server_pb.js";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineOutput, EngineRequest } from "../engines/interface.ts";
+import type { TraceContext } from "../runtime/trace-context.ts";
 
 /** A generation for some server of a model; the server's own model name is filled in by the fleet. */
 export interface FleetRequest extends Omit<EngineRequest, "model"> {
@@ -28,6 +29,7 @@ export interface Fleet {
     requestId: string,
     inputs: readonly string[],
     signal: AbortSignal,
+    trace?: TraceContext,
   ): Promise<EngineEmbeddings>;
   /** The exact number of prompt tokens. Undefined: no server of the model can tell. */
   countTokens(

@@ -23,7 +23,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
       const requestId = request.requestId === "" ? newRequestId(deps.random) : request.requestId;
       context.values.set(requestIdKey, requestId);
       const model = deps.catalogue.ofKind(request.model, "generation");
-      const planned = await plan(request, requestId, model, caller, deps, context.signal);
+      const planned = await plan(request, requestId, model, caller, deps, context);
       yield* generation(planned, rateLimit, { ...deps, observer }, context.signal);
     },
 

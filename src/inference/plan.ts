@@ -1,7 +1,9 @@
+import type { HandlerContext } from "@connectrpc/connect";
 import type { GenerateRequest } from "#gen/inference/v1/inference_service_pb.js";
 import type { Caller } from "../accounts/interface.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { FleetRequest } from "../fleet/interface.ts";
+import { traceContextKey } from "../interceptors/trace-context.ts";
 import type { Hold } from "../metering/interface.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { limitOutput } from "./output-limit.ts";
@@ -24,7 +26,7 @@ export async function plan(
   model: ServedModel,
   caller: Caller,
   deps: InferenceDependencies,
-  signal: AbortSignal,
+  { signal, values }: Pick<HandlerContext, "signal" | "values">,
 ): Promise<PlannedGeneration> {
   validate(request);
   const prompt = request.prompt;
@@ -50,6 +52,7 @@ export async function plan(
     },
     signal,
   );
+  const trace = values.get(traceContextKey);
   return {
     model,
     hold,
@@ -59,6 +62,7 @@ export async function plan(
       maxOutputTokens: hold.outputTokens,
       sampling,
       stopSequences: request.stopSequences,
+      ...(trace && { trace }),
       ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
     },
   };

@@ -24,18 +24,25 @@ export interface EndedCall {
 /** Is told of every call when it is over; never a body, a header or a credential. */
 export type CallObserver = (call: EndedCall) => void;
 
+/** How a call ended, by the error that ended it, if any, and its signal. */
+export function outcomeOf(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason"> {
+  // A stream that its caller left has no error of its own.
+  const cause = error ?? (signal.aborted ? signal.reason : undefined);
+  if (cause === undefined) return { code: undefined, reason: undefined };
+  return { code: ConnectError.from(cause).code, reason: detailOf(cause)?.reason };
+}
+
 /** Tells observers of every call, once, however it ends. */
 export function observeCalls(clock: Clock, observers: readonly CallObserver[]): Interceptor {
   return (next) => async (request) => {
     const started = clock.monotonic();
     const tell = (error?: unknown): unknown => {
-      // A stream that its caller left has no error of its own.
-      const cause = error ?? (request.signal.aborted ? request.signal.reason : undefined);
+      const { code, reason } = outcomeOf(error, request.signal);
       const call: EndedCall = {
         method: request.method,
         requestId: request.contextValues.get(requestIdKey),
-        code: cause === undefined ? undefined : ConnectError.from(cause).code,
-        reason: cause === undefined ? undefined : detailOf(cause)?.reason,
+        code,
+        reason,
         ms: clock.monotonic() - started,
       };
       for (const observe of observers) observe(call);

@@ -54,10 +54,10 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
   const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }] });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
   const lifecycle = new Lifecycle(logger);
-  const registry = new Registry();
-  const core = await composeCore(config, secrets, lifecycle, logger, registry);
+  const telemetry = { registry: new Registry(), tracer: undefined };
+  const core = await composeCore(config, secrets, lifecycle, logger, telemetry);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const address = await startFront("127.0.0.1:0", transport, lifecycle, logger, registry);
+  const address = await startFront("127.0.0.1:0", transport, lifecycle, logger, telemetry);
 
   const headers = { authorization: `Bearer ${secrets.operatorToken}` };
   const accounts = createClient(AccountsService, transport);

@@ -38,7 +38,8 @@ export class OllamaEngine implements Engine {
 
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const reader = new LineReader(this.#traits.where, new AnswerBuilder(request, this.#traits));
-    return openStream(this.#connection, generationRequest(request, this.#settings), reader, signal);
+    const call = { ...generationRequest(request, this.#settings), headers: { ...request.trace } };
+    return openStream(this.#connection, call, reader, signal);
   }
 
   embed({ model, inputs }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {

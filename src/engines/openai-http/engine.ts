@@ -43,11 +43,12 @@ export class OpenAiHttpEngine implements Engine {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
     const answer = new AnswerBuilder(request, this.#traits);
     const reader = new ChunkReader(this.#traits.where, this.#dialect, answer);
-    return openStream(this.#connection, { path, body, headers: { "x-request-id": request.requestId } }, reader, signal);
+    const headers = { "x-request-id": request.requestId, ...request.trace };
+    return openStream(this.#connection, { path, body, headers }, reader, signal);
   }
 
-  embed({ model, requestId, inputs }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
-    const headers = { "x-request-id": requestId };
+  embed({ model, requestId, inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const headers = { "x-request-id": requestId, ...trace };
     const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
     return embedInBatches(inputs, {
       size: this.#dialect.embedBatch,

@@ -36,12 +36,12 @@ export class TeiEngine implements Engine {
     throw engineFailed(`${this.#where} does not generate`, false);
   }
 
-  async embed({ inputs, requestId }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+  async embed({ inputs, requestId, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
     const info = await this.#readInfo(signal);
     return embedInBatches(inputs, {
       size: info.max_client_batch_size,
       limit: info.max_input_length,
-      embed: (batch) => this.#embedBatch(batch, requestId, signal),
+      embed: (batch) => this.#embedBatch(batch, { "x-request-id": requestId, ...trace }, signal),
       count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
     });
   }
@@ -79,9 +79,12 @@ export class TeiEngine implements Engine {
     return this.#connection.close();
   }
 
-  async #embedBatch(inputs: readonly string[], requestId: string, signal: AbortSignal): Promise<EngineEmbeddings> {
+  async #embedBatch(
+    inputs: readonly string[],
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<EngineEmbeddings> {
     const body = JSON.stringify({ inputs, truncate: false, normalize: true });
-    const headers = { "x-request-id": requestId };
     const response = await this.#connection.send({ path: "/embed", body, headers }, signal);
     if (response.status !== 200) throw refusalOf(this.#where, response);
     const inputTokens = Number(response.headers["x-compute-tokens"]);

@@ -1,0 +1,21 @@
+import type { Tracer } from "@opentelemetry/api";
+import type { Registry } from "prom-client";
+import type { Logger } from "../runtime/logger.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+/** Where the parts of a process tell of themselves. */
+export interface Telemetry {
+  readonly registry: Registry;
+  /** Undefined: nothing is traced, which costs nothing. */
+  readonly tracer: Tracer | undefined;
+}
+
+/** Exports traces when OpenTelemetry's environment variables name a collector; else nothing is loaded. */
+export async function startTracing(lifecycle: Lifecycle, logger: Logger): Promise<Tracer | undefined> {
+  const { env } = process;
+  if (!(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)) return undefined;
+  const { exportingTracer } = await import("../telemetry/traces/sdk.ts");
+  const { tracer, close } = exportingTracer(env, logger);
+  lifecycle.onStop(close);
+  return tracer;
+}

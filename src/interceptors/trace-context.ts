@@ -1,0 +1,5 @@
+import { createContextKey } from "@connectrpc/connect";
+import type { TraceContext } from "../runtime/trace-context.ts";
+
+/** Where the call stands in a trace, for the calls that it makes itself. Undefined: nothing is traced. */
+export const traceContextKey = createContextKey<TraceContext | undefined>(undefined, { description: "trace context" });

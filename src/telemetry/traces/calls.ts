@@ -1,0 +1,58 @@
+import { Code, type Interceptor } from "@connectrpc/connect";
+import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { outcomeOf, requestIdKey } from "../../interceptors/observe.ts";
+import { traceContextKey } from "../../interceptors/trace-context.ts";
+import { watchStream } from "../../interceptors/watch-stream.ts";
+import { startSpan } from "./span.ts";
+
+/** Makes a span of every call to the core, below the one that its metadata tells of. */
+export function traceCalls(tracer: Tracer): Interceptor {
+  return (next) => async (request) => {
+    const [service, method] = [request.service.typeName, request.method.name];
+    const attributes = { "rpc.system": "grpc", "rpc.service": service, "rpc.method": method };
+    const { span, context } = startSpan(
+      tracer,
+      `${service}/${method}`,
+      { kind: SpanKind.SERVER, attributes },
+      {
+        traceparent: request.header.get("traceparent") ?? undefined,
+        tracestate: request.header.get("tracestate") ?? undefined,
+      },
+    );
+    request.contextValues.set(traceContextKey, context);
+    const end = (error?: unknown): unknown => {
+      const { code, reason } = outcomeOf(error, request.signal);
+      const requestId = request.contextValues.get(requestIdKey);
+      if (requestId !== "") span.setAttribute("tollgate.request_id", requestId);
+      span.setAttribute("rpc.grpc.status_code", code ?? 0);
+      if (code !== undefined) span.setAttribute("error.type", reason === undefined ? Code[code] : Reason[reason]);
+      if (code !== undefined && isServersFault(code)) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+      return error;
+    };
+    try {
+      const response = await next(request);
+      if (response.stream) return { ...response, message: watchStream(response.message, end) };
+      end();
+      return response;
+    } catch (error) {
+      throw end(error);
+    }
+  };
+}
+
+/** Codes that the conventions for gRPC take as an error of the server rather than of its caller. */
+function isServersFault(code: Code): boolean {
+  switch (code) {
+    case Code.Unknown:
+    case Code.DeadlineExceeded:
+    case Code.Unimplemented:
+    case Code.Internal:
+    case Code.Unavailable:
+    case Code.DataLoss:
+      return true;
+    default:
+      return false;
+  }
+}
