@@ -20,7 +20,7 @@ export async function core(options: CoreOptions): Promise<void> {
   const logger = createLogger(options.log);
   const config = await loadConfig(options.config);
   const secrets = await readSecrets(config, process.env, systemRandom);
-  const lifecycle = new Lifecycle(logger);
+  const lifecycle = new Lifecycle(logger, config.shutdown);
   const tls = await openTls(config.listen.tls, systemClock, logger);
   const admin = await startAdmin(config.listen.admin, lifecycle, tls);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
@@ -29,6 +29,9 @@ export async function core(options: CoreOptions): Promise<void> {
   reloadOnHangup(options.config, config, composed, logger);
   lifecycle.ready({ ...addresses, admin: admin.address });
 }
+
+/** Facades look the cores' name up when they connect, so this is how soon all of them know of a new core. */
+const maxConnectionAgeMs = 60_000;
 
 /** Serves the core's services over gRPC and over the Connect protocol. Returns host:port of each. */
 export async function serveCore(
@@ -39,10 +42,11 @@ export async function serveCore(
 ): Promise<{ grpc: string; connect: string }> {
   const health = createHealth(core.services);
   const common = { services: [...core.services, health.registration], interceptors: core.interceptors, tls };
-  const grpc = await startGrpcServer({ ...common, address: listen.grpc });
-  lifecycle.onStop((graceMs) => grpc.stop(graceMs));
+  const grpc = await startGrpcServer({ ...common, address: listen.grpc, maxConnectionAgeMs });
   const connect = await startConnectServer({ ...common, address: listen.connect });
-  lifecycle.onStop((graceMs) => connect.stop(graceMs));
+  lifecycle.onStop(async (graceMs) => {
+    await Promise.all([grpc.stop(graceMs), connect.stop(graceMs)]);
+  });
   lifecycle.onStop(async () => health.drain());
   return { grpc: grpc.address, connect: connect.address };
 }

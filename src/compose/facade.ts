@@ -22,8 +22,8 @@ const besideCore = "127.0.0.1:9465";
 /** Runs both public surfaces in front of cores that run elsewhere. Resolves when it is ready. */
 export async function facade(options: FacadeOptions): Promise<void> {
   const logger = createLogger(options.log);
-  const { listen } = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
-  const lifecycle = new Lifecycle(logger);
+  const { listen, shutdown } = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
+  const lifecycle = new Lifecycle(logger, shutdown);
   const tls = await openTls(listen.tls, systemClock, logger);
   const credentials = await readChannelCredentials(options);
   const admin = await startAdmin(listen.admin, lifecycle, tls).catch((error: unknown) => {

@@ -1,11 +1,10 @@
+import { defaultConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Readiness } from "../telemetry/admin-server.ts";
 
 /** Ends a part; what still runs after the grace in milliseconds is cut off. */
 export type Stop = (graceMs: number) => Promise<void>;
-
-/** How long running streams may go on after SIGTERM. */
-const graceMs = 30_000;
 
 /** A signal that comes again so soon is the same one: Ctrl-C under npm comes from the terminal and from npm. */
 const sameWishMs = 1000;
@@ -15,11 +14,14 @@ export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
   readonly #stops: Stop[] = [];
   readonly #logger: Logger;
+  readonly #graceMs: number;
   #stopping: Promise<void> | undefined;
   #askedAt: number | undefined;
 
-  constructor(logger: Logger) {
+  /** The grace is how long running requests may go on after SIGTERM. */
+  constructor(logger: Logger, { grace_s }: Config["shutdown"] = defaultConfig().shutdown) {
     this.#logger = logger;
+    this.#graceMs = grace_s * 1000;
   }
 
   /** Notes how to end a part that has been started. */
@@ -42,7 +44,7 @@ export class Lifecycle {
 
   async #stop(): Promise<void> {
     this.readiness.ready = false;
-    const deadline = performance.now() + graceMs;
+    const deadline = performance.now() + this.#graceMs;
     for (const stop of this.#stops.toReversed()) await stop(Math.max(0, deadline - performance.now()));
   }
 

@@ -23,7 +23,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const logger = createLogger(options.log);
   const configured = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
   const secrets = await readSecrets(configured, process.env, systemRandom);
-  const lifecycle = new Lifecycle(logger);
+  const lifecycle = new Lifecycle(logger, configured.shutdown);
   const tls = await openTls(configured.listen.tls, systemClock, logger);
   const admin = await startAdmin(configured.listen.admin, lifecycle, tls);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };

@@ -293,6 +293,11 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   fleet: fleet.prefault({}),
+  shutdown: z
+    .strictObject({
+      grace_s: z.number().min(0).max(3600).default(30).describe("How long running requests may go on after SIGTERM."),
+    })
+    .prefault({}),
   services: z
     .array(service)
     .superRefine((all, context) => refuseRepeats(all, "name", context))
