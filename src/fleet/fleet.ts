@@ -1,35 +1,25 @@
 import type { Server } from "#gen/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { ServedModel } from "../catalogue/interface.ts";
-import type { FleetConfig } from "../config/schema.ts";
 import { type EngineEmbeddings, EngineFault, type EngineOutput } from "../engines/interface.ts";
 import { failure } from "../errors.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
 import type { TraceContext } from "../runtime/trace-context.ts";
-import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
-import type { Fleet, FleetChange, FleetObserver, FleetRequest } from "./interface.ts";
+import { type AttemptSettings, Attempts } from "./attempts.ts";
+import { describe, isServersFault, isTransient } from "./failures.ts";
+import type { Fleet, FleetChange, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";
-import type { Place, Pool } from "./pool.ts";
+import type { Pool } from "./pool.ts";
 import { estimateTokens } from "./prompt-size.ts";
 import type { Roster } from "./roster.ts";
-import type { Route } from "./routing/policy.ts";
 import { unitVector } from "./unit-vectors.ts";
 import { type TimeLimits, Watchdog } from "./watchdog.ts";
-
-/** A request runs on one server, and on two more at most when that fails. */
-const maxAttempts = 3;
 
 /** Counting is quick, or not worth waiting for. */
 const countTimeoutMs = 5000;
 
 /** What a fleet consists of. */
-export interface FleetParts {
+export interface FleetParts extends AttemptSettings {
   readonly roster: Roster;
-  readonly config: FleetConfig;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly observer: FleetObserver;
 }
 
 /** The fleet of one process. */
@@ -187,72 +177,6 @@ export class PooledFleet implements Fleet {
     const pool = this.#parts.roster.pools.get(modelId);
     if (pool === undefined) throw failure(Reason.MODEL_NOT_FOUND, `There is no model ${modelId}.`);
     return pool;
-  }
-}
-
-/** The tries of one request, each on another server. */
-class Attempts {
-  readonly #pool: Pool;
-  readonly #route: Route;
-  readonly #key: string;
-  readonly #logger: Logger;
-  readonly #clock: Clock;
-  readonly #observer: FleetObserver;
-  readonly #deadline: number;
-  readonly #failed = new Set<Member>();
-  #count = 0;
-
-  constructor(pool: Pool, route: Route, key: string, { clock, config, logger, observer }: FleetParts) {
-    this.#pool = pool;
-    this.#route = route;
-    this.#key = key;
-    this.#logger = logger;
-    this.#clock = clock;
-    this.#observer = observer;
-    this.#deadline = clock.monotonic() + config.queue_timeout_s * 1000;
-  }
-
-  /** Takes a place on a server. */
-  begin(signal: AbortSignal): Place | Promise<Place> {
-    this.#count++;
-    const wish = { route: this.#route, key: this.#key, failed: this.#failed, deadline: this.#deadline };
-    const place = this.#pool.acquire(wish, signal);
-    return place instanceof Promise ? this.#watched(place) : place;
-  }
-
-  /** Notes what a failed try tells about its server; one that the caller broke off tells nothing. */
-  failed(member: Member, error: unknown, signal: AbortSignal): void {
-    if (signal.aborted) return;
-    const fullFor = fullForMs(error);
-    if (fullFor !== undefined) member.full(fullFor);
-    if (isServersFault(error)) {
-      this.#failed.add(member);
-      member.breaker.failed();
-    }
-    if (fullFor === undefined && !isServersFault(error)) return;
-    member.lastError = describe(error);
-    this.#observer.failed(member.id, this.#pool.modelId);
-    this.#logger.warn(
-      { server: member.id, request: this.#route.request?.requestId, error: member.lastError },
-      "server failed a request",
-    );
-  }
-
-  /** Whether another server, or the same one after the pause that it asked for, may be tried. */
-  mayRetry(error: unknown): boolean {
-    if (this.#count >= maxAttempts || !isTransient(error)) return false;
-    return this.#pool.members.some((member) => member.fit && !this.#failed.has(member));
-  }
-
-  /** Tells how long the wait for a place took. */
-  #watched(place: Promise<Place>): Promise<Place> {
-    const since = this.#clock.monotonic();
-    return place.finally(() => this.#observer.waited(this.#pool.modelId, this.#clock.monotonic() - since));
-  }
-
-  /** Gives the place back. */
-  end(place: Place): void {
-    this.#pool.release(place);
   }
 }
 

@@ -9,33 +9,32 @@ const threshold = 2;
 /** A check that takes longer has failed. */
 const longestCheckMs = 5000;
 
+/** How a server is checked. */
+export interface HealthSettings {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly intervalMs: number;
+  /** How long the trial may take. */
+  readonly trialTimeoutMs: number;
+  /** Tries out whether an unhealthy server is fit for work again. */
+  readonly tryOut: (signal: AbortSignal) => Promise<void>;
+  /** Is told when the server is back. */
+  readonly onHealthy: () => void;
+}
+
 /** Asks a server over and over whether it can take work, and how busy it is. */
 export class HealthChecker {
   readonly #member: Member;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #intervalMs: number;
-  readonly #onHealthy: () => void;
+  readonly #settings: HealthSettings;
   readonly #stopping = new AbortController();
   #cancelTimer: () => void = () => {};
   #failures = 0;
 
-  /** `onHealthy` is told when the server is back. Starts checking at once. */
-  constructor(
-    member: Member,
-    settings: {
-      readonly clock: Clock;
-      readonly logger: Logger;
-      readonly intervalMs: number;
-      readonly onHealthy: () => void;
-    },
-  ) {
+  /** Starts checking at once. */
+  constructor(member: Member, settings: HealthSettings) {
     this.#member = member;
-    this.#clock = settings.clock;
-    this.#logger = settings.logger;
-    this.#intervalMs = settings.intervalMs;
-    this.#onHealthy = settings.onHealthy;
-    void this.#check();
+    this.#settings = settings;
+    void this.#round();
   }
 
   /** Stops checking. */
@@ -44,36 +43,50 @@ export class HealthChecker {
     this.#cancelTimer();
   }
 
-  async #check(): Promise<void> {
-    const timeout = new AbortController();
-    const timeoutMs = Math.min(this.#intervalMs, longestCheckMs);
-    const cancelTimeout = this.#clock.after(timeoutMs, () => timeout.abort(new Error("the health check timed out")));
-    const signal = AbortSignal.any([timeout.signal, this.#stopping.signal]);
+  async #round(): Promise<void> {
+    const { clock, intervalMs } = this.#settings;
     try {
-      await this.#member.engine.checkHealth(signal);
-      this.#passed();
-      this.#member.load = await this.#member.engine.readLoad(signal);
+      await this.#check();
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#failed(error);
-    } finally {
-      cancelTimeout();
     }
-    if (!this.#stopping.signal.aborted) this.#cancelTimer = this.#clock.after(this.#intervalMs, () => this.#check());
+    if (!this.#stopping.signal.aborted) this.#cancelTimer = clock.after(intervalMs, () => void this.#round());
+  }
+
+  async #check(): Promise<void> {
+    const { engine } = this.#member;
+    const { intervalMs, trialTimeoutMs, tryOut } = this.#settings;
+    const checkMs = Math.min(intervalMs, longestCheckMs);
+    await this.#within(checkMs, (signal) => engine.checkHealth(signal));
+    if (!this.#member.healthy) await this.#within(trialTimeoutMs, tryOut);
+    this.#passed();
+    this.#member.load = await this.#within(checkMs, (signal) => engine.readLoad(signal));
+  }
+
+  /** Does something that is given up after a while, or when the checks stop. */
+  async #within<T>(ms: number, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const timeout = new AbortController();
+    const cancel = this.#settings.clock.after(ms, () => timeout.abort(new Error("the health check timed out")));
+    try {
+      return await action(AbortSignal.any([timeout.signal, this.#stopping.signal]));
+    } finally {
+      cancel();
+    }
   }
 
   #passed(): void {
     this.#failures = 0;
     if (this.#member.healthy) return;
     this.#member.healthy = true;
-    this.#logger.info({ server: this.#member.id }, "server is healthy again");
-    this.#onHealthy();
+    this.#settings.logger.info({ server: this.#member.id }, "server is healthy");
+    this.#settings.onHealthy();
   }
 
   #failed(error: unknown): void {
     this.#member.lastError = describe(error);
     this.#failures++;
-    if (this.#failures < threshold || !this.#member.healthy) return;
+    if (this.#failures !== threshold) return;
     this.#member.healthy = false;
-    this.#logger.warn({ server: this.#member.id, error: this.#member.lastError }, "server is unhealthy");
+    this.#settings.logger.warn({ server: this.#member.id, error: this.#member.lastError }, "server is unhealthy");
   }
 }

@@ -8,10 +8,9 @@ import { HealthChecker } from "./health.ts";
 import type { FleetChange } from "./interface.ts";
 import { Member, memberId } from "./member.ts";
 import { Pool } from "./pool.ts";
-import { LeastLoad } from "./routing/least-load.ts";
+import { createPolicy } from "./routing/create-policy.ts";
 import type { Policy } from "./routing/policy.ts";
-import { PrefixAffinity } from "./routing/prefix-affinity.ts";
-import { RoundRobin } from "./routing/round-robin.ts";
+import { tryOut } from "./trial.ts";
 
 /** What servers are taken on with. */
 export interface RosterSettings {
@@ -30,6 +29,7 @@ interface Entry {
 }
 
 interface Plan {
+  readonly model: ServedModel;
   readonly pool: Pool;
   readonly entries: readonly Entry[];
 }
@@ -67,7 +67,7 @@ export class Roster {
           made.push(entry);
           return entry;
         });
-        return { pool, entries };
+        return { model, pool, entries };
       });
       return { apply: () => this.#apply(plans), discard };
     } catch (error) {
@@ -101,7 +101,7 @@ export class Roster {
       member.retire();
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
-    for (const { pool } of plans) for (const member of pool.members) this.#watch(member, pool);
+    for (const { model, pool } of plans) for (const member of pool.members) this.#watch(member, model, pool);
   }
 
   #take(server: ServerConfig, model: ServedModel, pool: Pool): Entry {
@@ -112,18 +112,22 @@ export class Roster {
       openMs: config.health_interval_s * 1000,
       onFree: () => pool.pump(),
     });
+    // An embedding server gets work only when it has shown that it cuts nothing.
+    member.healthy = model.kind !== "embedding";
     // An operator's word holds for the server, whatever else of it has changed.
     member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
     return { member, made: madeOf(server, model) };
   }
 
-  #watch(member: Member, pool: Pool): void {
+  #watch(member: Member, model: ServedModel, pool: Pool): void {
     if (this.#checkers.has(member)) return;
     const { clock, logger, config } = this.#settings;
     const checker = new HealthChecker(member, {
       clock,
       logger,
       intervalMs: config.health_interval_s * 1000,
+      trialTimeoutMs: config.first_token_timeout_s * 1000,
+      tryOut: (signal) => tryOut(member, model, signal),
       onHealthy: () => {
         pool.forget(member); // it may have been started anew
         pool.pump();
@@ -138,15 +142,7 @@ export class Roster {
   }
 
   #createPolicy(members: readonly Member[]): Policy {
-    const { routing, prefix_blocks } = this.#settings.config;
-    switch (routing) {
-      case "prefix":
-        return new PrefixAffinity(members, prefix_blocks, this.#settings.random);
-      case "least-load":
-        return new LeastLoad(this.#settings.random);
-      case "round-robin":
-        return new RoundRobin();
-    }
+    return createPolicy(members, this.#settings.config, this.#settings.random);
   }
 }
 

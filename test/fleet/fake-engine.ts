@@ -15,6 +15,9 @@ import { durationOf, failure } from "../../src/errors.ts";
 export const broken = (transient = true) =>
   failure(Reason.ENGINE_FAILED, "failed", {}, new EngineFault("it broke", transient));
 
+/** The refusal of an input that is too long. */
+const tooLong = failure(Reason.INPUT_TOO_LONG, "too long", {}, new EngineFault("it is too long", false));
+
 /** The error of a full server. */
 export const full = (retryAfterMs = 1000) =>
   failure(Reason.OVERLOADED, "full", { retryAfter: durationOf(retryAfterMs) }, new EngineFault("it is full", true));
@@ -44,6 +47,8 @@ export class FakeEngine implements Engine {
   count: number | undefined | Error = 5;
   vector = Float32Array.from([3, 4]);
   embedError: Error | undefined;
+  /** What it answers when it is tried out; a sound embedding server refuses. */
+  trial: EngineEmbeddings | undefined;
   closed = false;
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
@@ -63,6 +68,10 @@ export class FakeEngine implements Engine {
   }
 
   async embed(request: EngineEmbedRequest): Promise<EngineEmbeddings> {
+    if (request.requestId === "trial") {
+      if (this.trial === undefined) throw tooLong;
+      return this.trial;
+    }
     this.embedded.push(request);
     if (this.embedError !== undefined) throw this.embedError;
     return { vectors: request.inputs.map(() => this.vector), inputTokens: request.inputs.length };

@@ -27,7 +27,49 @@ test("a server that fails its checks is out within three intervals and back with
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
   for (let i = 0; i < 4; i++) await fleet.run();
-  expect(first?.requests).toHaveLength(2);
+  expect(first?.requests.map(({ requestId }) => requestId)).toEqual(["trial", "req-1", "req-1"]);
+});
+
+test("a server that comes back answers one request that nobody waits for first", async () => {
+  const fleet = fixture([1]);
+  const [engine] = fleet.engines;
+  if (engine) engine.health = broken();
+  await settle();
+  await rounds(fleet, 2);
+  if (engine) engine.health = undefined;
+  engine?.scripts.push([broken()], whole);
+  await rounds(fleet, 1);
+  expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.UNHEALTHY);
+  await rounds(fleet, 1);
+  expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
+  expect(engine?.requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([1, 1]);
+});
+
+describe("an embedding server", () => {
+  const model = { kind: "embedding" as const, dimensions: 2 };
+  const state = ({ fleet }: ReturnType<typeof fixture>) => fleet.servers()[0]?.state;
+
+  test("is fit once it has refused an input that is too long", async () => {
+    const fleet = fixture([1], {}, model);
+    expect(state(fleet)).toBe(ServerState.UNHEALTHY);
+    await settle();
+    expect(state(fleet)).toBe(ServerState.HEALTHY);
+  });
+
+  test("is unfit when it cuts one", async () => {
+    const fleet = fixture([1], {}, { ...model, context_length: 100 });
+    for (const engine of fleet.engines) engine.trial = { vectors: [engine.vector], inputTokens: 100 };
+    await settle();
+    expect(state(fleet)).toBe(ServerState.UNHEALTHY);
+    expect(fleet.fleet.servers()[0]?.lastError).toContain("cuts long inputs");
+  });
+
+  test("may take more than is promised", async () => {
+    const fleet = fixture([1], {}, { ...model, context_length: 100 });
+    for (const engine of fleet.engines) engine.trial = { vectors: [engine.vector], inputTokens: 200 };
+    await settle();
+    expect(state(fleet)).toBe(ServerState.HEALTHY);
+  });
 });
 
 test("requests that wait go to a server that comes back", async () => {

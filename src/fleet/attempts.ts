@@ -1,0 +1,85 @@
+import type { FleetConfig } from "../config/schema.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
+import type { FleetObserver } from "./interface.ts";
+import type { Member } from "./member.ts";
+import type { Place, Pool } from "./pool.ts";
+import type { Route } from "./routing/policy.ts";
+
+/** A request runs on one server, and on two more at most when that fails. */
+const maxAttempts = 3;
+
+/** What attempts need of the fleet. */
+export interface AttemptSettings {
+  readonly config: FleetConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: FleetObserver;
+}
+
+/** The tries of one request, each on another server. */
+export class Attempts {
+  readonly #pool: Pool;
+  readonly #route: Route;
+  readonly #key: string;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #observer: FleetObserver;
+  readonly #deadline: number;
+  readonly #failed = new Set<Member>();
+  #count = 0;
+
+  constructor(pool: Pool, route: Route, key: string, { clock, config, logger, observer }: AttemptSettings) {
+    this.#pool = pool;
+    this.#route = route;
+    this.#key = key;
+    this.#logger = logger;
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#deadline = clock.monotonic() + config.queue_timeout_s * 1000;
+  }
+
+  /** Takes a place on a server. */
+  begin(signal: AbortSignal): Place | Promise<Place> {
+    this.#count++;
+    const wish = { route: this.#route, key: this.#key, failed: this.#failed, deadline: this.#deadline };
+    const place = this.#pool.acquire(wish, signal);
+    return place instanceof Promise ? this.#watched(place) : place;
+  }
+
+  /** Notes what a failed try tells about its server; one that the caller broke off tells nothing. */
+  failed(member: Member, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const fullFor = fullForMs(error);
+    if (fullFor !== undefined) member.full(fullFor);
+    if (isServersFault(error)) {
+      this.#failed.add(member);
+      member.breaker.failed();
+    }
+    if (fullFor === undefined && !isServersFault(error)) return;
+    member.lastError = describe(error);
+    this.#observer.failed(member.id, this.#pool.modelId);
+    this.#logger.warn(
+      { server: member.id, request: this.#route.request?.requestId, error: member.lastError },
+      "server failed a request",
+    );
+  }
+
+  /** Whether another server, or the same one after the pause that it asked for, may be tried. */
+  mayRetry(error: unknown): boolean {
+    if (this.#count >= maxAttempts || !isTransient(error)) return false;
+    return this.#pool.members.some((member) => member.fit && !this.#failed.has(member));
+  }
+
+  /** Tells how long the wait for a place took. */
+  #watched(place: Promise<Place>): Promise<Place> {
+    const since = this.#clock.monotonic();
+    return place.finally(() => this.#observer.waited(this.#pool.modelId, this.#clock.monotonic() - since));
+  }
+
+  /** Gives the place back. */
+  end(place: Place): void {
+    this.#pool.release(place);
+  }
+}

@@ -1,0 +1,51 @@
+import { create } from "@bufbuild/protobuf";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
+import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import type { ServedModel } from "../catalogue/interface.ts";
+import { EngineFault } from "../engines/interface.ts";
+import { detailOf, failure } from "../errors.ts";
+import type { Member } from "./member.ts";
+
+/** Words beyond the context, each of at least one token. */
+const excess = 64;
+
+/** Tries a server out before it gets work. Rejects when it is not fit for the model. */
+export function tryOut(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
+  return model.kind === "embedding" ? refusesLongInputs(member, model, signal) : warmsUp(member, model, signal);
+}
+
+/** An embedding server must refuse an input that is too long: many cut it and say nothing. */
+async function refusesLongInputs(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
+  const words = model.context_length + excess;
+  const inputs = [new Array(words).fill("word").join(" ")];
+  let counted: number;
+  try {
+    ({ inputTokens: counted } = await member.engine.embed({ requestId: "trial", model: member.model, inputs }, signal));
+  } catch (error) {
+    const reason = detailOf(error)?.reason;
+    const refused = [Reason.INPUT_TOO_LONG, Reason.CONTEXT_LENGTH_EXCEEDED, Reason.INVALID_ARGUMENT];
+    if (reason !== undefined && refused.includes(reason)) return;
+    throw error;
+  }
+  if (counted >= words) return; // it takes more than we promise
+  const what = `cuts long inputs silently: it read ${counted} tokens of ${words} words`;
+  throw failure(Reason.ENGINE_FAILED, "The inference server is not fit.", {}, new EngineFault(what, false));
+}
+
+/** A server that was just started takes long over its first request: better over one that nobody waits for. */
+async function warmsUp(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
+  const value = create(ConversationSchema, { messages: [{ role: Role.USER, text: "Hi" }] });
+  const request = {
+    requestId: "trial",
+    model: member.model,
+    prompt: { case: "conversation", value },
+    maxOutputTokens: 1,
+    sampling: create(SamplingSchema),
+    stopSequences: [],
+    recipe: model.thinking,
+  } as const;
+  for await (const _ of member.engine.generate(request, signal)) {
+    // An answer is all that is wanted.
+  }
+}

@@ -1,0 +1,89 @@
+import { ServerState } from "#gen/catalogue/v1/server_pb.js";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { ServedModel } from "../../src/catalogue/interface.ts";
+import { detailOf } from "../../src/errors.ts";
+import type { Fleet } from "../../src/fleet/interface.ts";
+import { output, whole } from "./fake-engine.ts";
+import { fixture, settle } from "./fixture.ts";
+
+const reconfigure = (fleet: Fleet, models: readonly ServedModel[]) => fleet.prepare(models).apply();
+
+/** The model with other servers, some of which it had before. */
+function withServers(model: ServedModel, ...hosts: string[]): ServedModel {
+  return {
+    ...model,
+    servers: hosts.map((host) => ({ url: `http://${host}:8000`, engine: "vllm", capacity: 1 })),
+  };
+}
+
+test("servers that stay keep what they have, new ones get work", async () => {
+  const { fleet, engines, model, run } = fixture([1, 1]);
+  fleet.drain("server-0:8000/m");
+  await run();
+  reconfigure(fleet, [withServers(model, "server-0", "server-1", "server-9")]);
+  expect(engines).toHaveLength(3);
+  expect(fleet.servers().map(({ id, state }) => [id, state])).toEqual([
+    ["server-0:8000/m", ServerState.DRAINING],
+    ["server-1:8000/m", ServerState.HEALTHY],
+    ["server-9:8000/m", ServerState.HEALTHY],
+  ]);
+  for (let i = 0; i < 4; i++) await run();
+  expect(engines.map(({ requests }) => requests.length)).toEqual([0, 3, 2]);
+});
+
+test("a server that is gone finishes what it has and is closed then", async () => {
+  const { fleet, engines, model, run } = fixture([1, 1]);
+  const [first] = engines;
+  let free = () => {};
+  first?.scripts.push([output(1), new Promise<void>((resolve) => (free = resolve)), ...whole]);
+  const running = run();
+  await settle();
+  reconfigure(fleet, [withServers(model, "server-1")]);
+  expect(fleet.servers().map(({ id }) => id)).toEqual(["server-1:8000/m"]);
+  for (let i = 0; i < 3; i++) await run();
+  expect(first?.requests).toHaveLength(1);
+  expect(first?.closed).toBe(false);
+  free();
+  expect(await running).toHaveLength(3);
+  expect(first?.closed).toBe(true);
+});
+
+test("an idle server that is gone is closed at once and checked no more", async () => {
+  const { fleet, engines, model, clock } = fixture([1, 1]);
+  await settle();
+  reconfigure(fleet, [withServers(model, "server-1")]);
+  expect(engines[0]?.closed).toBe(true);
+  const { checks = 0 } = engines[0] ?? {};
+  clock.advance(60_000);
+  await settle();
+  expect(engines[0]?.checks).toBe(checks);
+});
+
+test("requests that wait go to a server that is added", async () => {
+  const { fleet, engines, model, run } = fixture([1]);
+  engines[0]?.scripts.push(["silence"]);
+  void run().catch(() => {});
+  const waiting = run();
+  await settle();
+  reconfigure(fleet, [withServers(model, "server-0", "server-1")]);
+  expect(await waiting).toEqual(whole);
+  expect(engines[1]?.requests).toHaveLength(1);
+});
+
+test("a changed server is made anew", () => {
+  const { fleet, engines, model } = fixture([1]);
+  reconfigure(fleet, [{ ...model, system_anywhere: true }]);
+  expect(engines.map(({ closed }) => closed)).toEqual([true, false]);
+  reconfigure(fleet, [{ ...model, system_anywhere: true }]);
+  expect(engines).toHaveLength(2);
+});
+
+test("models come and go", async () => {
+  const { fleet, model, run } = fixture([1]);
+  reconfigure(fleet, [{ ...model, id: "other" }]);
+  const error = await run().catch((failure) => failure);
+  expect(detailOf(error)?.reason).toBe(Reason.MODEL_NOT_FOUND);
+  reconfigure(fleet, [model, { ...model, id: "other" }]);
+  expect(await run()).toEqual(whole);
+  expect(fleet.servers().map(({ model: served }) => served)).toEqual(["m", "other"]);
+});
