@@ -7,6 +7,7 @@ import { addCore } from "./core.ts";
 import { addFacade } from "./facade.ts";
 import type { Io } from "./io.ts";
 import { addKeys } from "./keys.ts";
+import { addMigrateStorage } from "./migrate-storage.ts";
 import { addPrices } from "./prices.ts";
 import { addReceipt } from "./receipt.ts";
 import { addReconcile } from "./reconcile.ts";
@@ -58,5 +59,6 @@ export function createProgram(io: Io): Command {
   addReceipt(program, io);
   addReconcile(program, io);
   addServers(program, io);
+  addMigrateStorage(program, io);
   return program;
 }

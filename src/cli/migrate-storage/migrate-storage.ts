@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { reconcile } from "../../metering/reconcile.ts";
+import { copyStorage } from "../../storage/copy.ts";
+import { openStorage, type Storage } from "../../storage/orm.ts";
+import { reconcileDocument } from "../documents.ts";
+import type { Document } from "../render.ts";
+
+/** Copies a SQLite storage to PostgreSQL. Throws when either side's books do not add up, or not to the same. */
+export async function migrateStorage(from: string, to: string): Promise<Document> {
+  const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
+  if (file === undefined || !to.startsWith("postgres")) {
+    throw new Error("--from must start with sqlite: and --to with postgresql://");
+  }
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  return using(await openStorage(from), async (source) => {
+    const before = await proved(source, "source");
+    return using(await openStorage(to), async (target) => {
+      const tables = await copyStorage(source, target);
+      const after = await proved(target, "target");
+      if (JSON.stringify(before) !== JSON.stringify(after)) {
+        throw new Error("the target's books differ from the source's: drop the target and stay with the source");
+      }
+      return { ...after, tables: Object.entries(tables).map(([table, rows]) => ({ table, rows })) };
+    });
+  });
+}
+
+async function proved(storage: Storage, name: string) {
+  const books = reconcileDocument(await reconcile(storage));
+  if (!books.ok) throw new Error(`the ${name}'s books do not add up: ${JSON.stringify(books.findings[0])}`);
+  return books;
+}
+
+async function using<T>(storage: Storage, run: (storage: Storage) => Promise<T>): Promise<T> {
+  try {
+    return await run(storage);
+  } finally {
+    await storage.close();
+  }
+}

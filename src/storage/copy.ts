@@ -1,0 +1,48 @@
+import type { EntityName } from "@mikro-orm/core";
+import { entities } from "./entities/index.ts";
+import { Slice } from "./entities/slice.ts";
+import type { Storage } from "./orm.ts";
+
+/** Rows that are inserted at once; a statement of PostgreSQL takes 65,535 parameters. */
+const PIECE = 1000;
+
+type Row = Record<string, unknown>;
+
+/** How many rows there are, by table. */
+export type RowCounts = Readonly<Record<string, number>>;
+
+/**
+ * Copies every table into a storage that has none of it yet, in one transaction. Throws, and leaves the
+ * target as it was, when the target has any row, or when the source was not stopped in order: what its
+ * last process has in its journal only that process's next start can settle.
+ */
+export async function copyStorage(from: Storage, to: Storage): Promise<RowCounts> {
+  const source = from.orm.em.fork();
+  const unsettled = await source.count(Slice, { open: true });
+  if (unsettled > 0) {
+    throw new Error("the source was not stopped in order: start it once more and end it with SIGTERM");
+  }
+  return to.orm.em.fork().transactional(async (target) => {
+    const counts: Record<string, number> = {};
+    for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
+      const { properties, tableName } = from.orm.getMetadata().get(entity);
+      if ((await target.count(entity)) > 0) throw new Error(`the target is in use: its table ${tableName} has rows`);
+      const fields = Object.keys(properties);
+      let piece: Row[] = [];
+      let count = 0;
+      const insert = async () => {
+        if (piece.length > 0) await target.insertMany(entity, piece);
+        count += piece.length;
+        piece = [];
+      };
+      for await (const row of source.stream(entity)) {
+        // The row's values, without what the ORM attaches to it.
+        piece.push(Object.fromEntries(fields.map((field) => [field, row[field]])));
+        if (piece.length === PIECE) await insert();
+      }
+      await insert();
+      counts[tableName] = count;
+    }
+    return counts;
+  });
+}

@@ -1,0 +1,138 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import OpenAI from "openai";
+import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+
+// What an operator does when things go wrong or grow: restore a backup, move to PostgreSQL, rotate the pepper.
+
+const model = "tollgate-sim/plain";
+const secrets = { TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test", TOLLGATE_KEY_PEPPER: "1:first-pepper" };
+const sites: Site[] = [];
+const running: Tollgate[] = [];
+let postgres: PostgresqlServer;
+
+beforeAll(async () => {
+  postgres = await startPostgresql();
+}, 60_000);
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((tollgate) => tollgate.stop()));
+});
+afterAll(async () => {
+  await Promise.all(sites.map((site) => site.remove()));
+  await postgres.stop();
+});
+
+async function newSite(env: NodeJS.ProcessEnv = {}): Promise<Site> {
+  const site = await createSite({ ...secrets, ...env });
+  sites.push(site);
+  return site;
+}
+
+async function start(site: Site): Promise<Tollgate> {
+  const tollgate = await startTollgate(site, "serve", "--config", await site.configure(freePorts));
+  running.push(tollgate);
+  return tollgate;
+}
+
+/** An account with money, a key and a request that was paid for. */
+async function populate(tollgate: Tollgate) {
+  const { id } = (await tollgate.admin("accounts", "create", "--name", "customer")) as { id: string };
+  await tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", "payment-1");
+  const { key } = (await tollgate.admin("keys", "create", id)) as { key: string };
+  return { id, key, requestId: await ask(tollgate, key) };
+}
+
+async function ask(tollgate: Tollgate, key: string): Promise<string> {
+  const openai = new OpenAI({ baseURL: `${tollgate.url}/v1`, apiKey: key, maxRetries: 0 });
+  const messages = [{ role: "user" as const, content: "Hi" }];
+  const { response } = await openai.chat.completions.create({ model, messages, max_tokens: 5 }).withResponse();
+  return String(response.headers.get("x-request-id"));
+}
+
+const state = async (tollgate: Tollgate, { id, requestId }: { id: string; requestId: string }) => ({
+  account: await tollgate.admin("accounts", "show", id),
+  receipt: await tollgate.admin("receipt", requestId),
+  books: await tollgate.admin("reconcile"),
+});
+
+test("migrate-storage takes accounts, keys, lots and receipts from SQLite to PostgreSQL", async () => {
+  const before = await newSite();
+  const file = join(before.folder, "data/tollgate.db");
+  const first = await start(before);
+  const customer = await populate(first);
+  const to = await postgres.createDatabase();
+  const command = ["migrate-storage", "--from", `sqlite:${file}`, "--to", to, "--json"];
+  await expect(runTollgate(before, ...command)).rejects.toMatchObject({
+    stderr: expect.stringContaining("in use by another"),
+  });
+  const expected = await state(first, customer);
+  expect(await first.stop()).toBe(0);
+
+  const { stdout } = await runTollgate(before, ...command);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: true,
+    tables: expect.arrayContaining([{ table: "account", rows: 2 }]),
+  });
+  await expect(runTollgate(before, ...command)).rejects.toMatchObject({
+    stderr: expect.stringContaining("the target is in use"),
+  });
+
+  const second = await start(await newSite({ TOLLGATE_STORAGE_URL: to }));
+  const { account, receipt, books } = await state(second, customer);
+  expect({ account, receipt }).toEqual({ account: expected.account, receipt: expected.receipt });
+  expect(books).toMatchObject({ ok: true, receipts: (expected.books as { receipts: number }).receipts });
+  expect(await ask(second, customer.key)).toMatch(/^req_/);
+}, 120_000);
+
+test("migrate-storage refuses a source that was killed, and a file that is not there", async () => {
+  const site = await newSite();
+  const tollgate = await start(site);
+  await populate(tollgate);
+  await tollgate.stop("SIGKILL");
+  const to = await postgres.createDatabase();
+  const migrate = (file: string) => runTollgate(site, "migrate-storage", "--from", `sqlite:${file}`, "--to", to);
+  await expect(migrate(join(site.folder, "data/tollgate.db"))).rejects.toMatchObject({
+    stderr: expect.stringContaining("not stopped in order"),
+  });
+  await expect(migrate("nowhere.db")).rejects.toMatchObject({ stderr: expect.stringContaining("no file nowhere.db") });
+}, 60_000);
+
+test("a backup of SQLite that was made while requests ran is a whole service again", async () => {
+  const site = await newSite();
+  const tollgate = await start(site);
+  const customer = await populate(tollgate);
+  const saved = join(site.folder, "backup.db");
+  const source = new DatabaseSync(join(site.folder, "data/tollgate.db"), { readOnly: true });
+  await backup(source, saved);
+  source.close();
+  await ask(tollgate, customer.key); // lost with the machine
+
+  const restored = await newSite();
+  await mkdir(join(restored.folder, "data"));
+  await copyFile(saved, join(restored.folder, "data/tollgate.db"));
+  const again = await start(restored);
+  const { account, books } = await state(again, customer);
+  expect(books).toMatchObject({ ok: true });
+  expect(account).toMatchObject({ id: customer.id, name: "customer", paid_total_usd: "10.00" });
+  expect(await ask(again, customer.key)).toMatch(/^req_/);
+}, 120_000);
+
+test("keys of an older pepper work as long as it is listed, new ones are made with the first", async () => {
+  const site = await newSite();
+  const before = await start(site);
+  const old = await populate(before);
+  await before.stop();
+  const start2 = async (pepper: string) => {
+    site.env.TOLLGATE_KEY_PEPPER = pepper;
+    return start(site);
+  };
+  const both = await start2("2:second-pepper,1:first-pepper");
+  expect(await ask(both, old.key)).toMatch(/^req_/);
+  const { key: fresh } = (await both.admin("keys", "create", old.id)) as { key: string };
+  await both.stop();
+  const rotated = await start2("2:second-pepper");
+  expect(await ask(rotated, fresh)).toMatch(/^req_/);
+  await expect(ask(rotated, old.key)).rejects.toMatchObject({ status: 401 });
+}, 120_000);
