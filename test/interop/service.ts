@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { Registry } from "prom-client";
+import type { input } from "zod";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/metering/v1/usage_pb.js";
@@ -43,14 +44,29 @@ export const dialects = ["vllm", "sglang", "llama.cpp"] as const satisfies Diale
 
 const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 
-/** Starts it as `serve` does, with a storage of its own and an account that has paid; its engines speak a dialect. */
+/** Starts it as `serve` does, with simulated engines that speak a dialect. */
 export async function startService(dialect: DialectName & EngineName = "vllm"): Promise<Service> {
-  const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
   const engines = await startDefaultFleet({ speed: 0, dialect });
   const models = defaultFleetConfig(engines).map(({ servers, ...model }) => ({
     ...model,
     servers: servers.map(({ url }) => ({ url, engine: dialect })),
   }));
+  const service = await serveModels(models);
+  return {
+    ...service,
+    async idle() {
+      while (engines.some((engine) => engine.metrics().running > 0)) await setTimeout(10);
+    },
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await Promise.all(engines.map((engine) => engine.close()));
+    },
+  };
+}
+
+/** Serves configured models, with a storage of its own and an account that has paid. */
+export async function serveModels(models: input<typeof configSchema>["models"]): Promise<Omit<Service, "idle">> {
+  const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
   const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }] });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
   const lifecycle = new Lifecycle(logger);
@@ -70,12 +86,8 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
     url: `http://${address}`,
     key,
     receipt: async (requestId) => (await metering.getReceipt({ requestId: requestId ?? "" }, { headers })).receipt,
-    async idle() {
-      while (engines.some((engine) => engine.metrics().running > 0)) await setTimeout(10);
-    },
     async [Symbol.asyncDispose]() {
       await lifecycle.stop();
-      await Promise.all(engines.map((engine) => engine.close()));
       await rm(dataDir, { recursive: true });
     },
   };
