@@ -65,20 +65,26 @@ export async function run(scenario: Scenario, options: Options, bench: Bench): P
   }
 }
 
+/** Requests of a kind after which the systems' code has been compiled, and the longest that is waited for them. */
+const WARM_REQUESTS = 5000;
+const WARM_TURNS = 10;
+
 /** Every kind of request until the systems' code has been compiled; nothing is kept. */
 async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promise<void> {
   const kinds = new Map(cells.map((cell) => [`${cell.surface} ${cell.stream}`, cell]));
   const hot = [...kinds.values()].map((cell) => ({
     ...cell,
     concurrency: 16,
-    size: Math.min(cell.size, 200),
+    size: Math.min(cell.size, 10),
     model: cell.stream ? "eager" : cell.model,
-    rampUp: stage.duration,
   }));
   for (const { system, running } of stage.systems)
-    for (const cell of hot)
-      if (running.paths[cell.surface] !== undefined)
-        await attempt(system, bench, () => measure(cell, running, stage.load, stage.duration));
+    for (const cell of hot) {
+      if (running.paths[cell.surface] === undefined) continue;
+      let requests = 0;
+      for (let turn = 0; turn < WARM_TURNS && requests < WARM_REQUESTS; turn++)
+        requests += (await attempt(system, bench, () => measure(cell, running, stage.load, 1500)))?.requests ?? 0;
+    }
 }
 
 async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench): Promise<Result[]> {
