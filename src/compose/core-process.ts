@@ -43,7 +43,7 @@ export async function serveCore(
   const health = createHealth(core.services);
   const common = { services: [...core.services, health.registration], interceptors: core.interceptors, tls };
   const grpc = await startGrpcServer({ ...common, address: listen.grpc, maxConnectionAgeMs });
-  const connect = await startConnectServer({ ...common, address: listen.connect });
+  const connect = await startConnectServer({ ...common, address: listen.connect, webhooks: core.webhooks });
   lifecycle.onStop(async (graceMs) => {
     await Promise.all([grpc.stop(graceMs), connect.stop(graceMs)]);
   });

@@ -1,5 +1,6 @@
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
-import type { Interceptor } from "@connectrpc/connect";
+import { createClient, type Interceptor } from "@connectrpc/connect";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
@@ -17,6 +18,7 @@ import type { Secrets } from "../config/secrets.ts";
 import { createEmbeddingsService } from "../embeddings/embeddings-service.ts";
 import { createEngine } from "../engines/create-engine.ts";
 import { createFleet } from "../fleet/create-fleet.ts";
+import { createDirectTransport } from "../grpc/direct-transport.ts";
 import { registration, type ServiceRegistration } from "../grpc/registration.ts";
 import { createInferenceService } from "../inference/inference-service.ts";
 import { authenticate } from "../interceptors/authenticate.ts";
@@ -35,6 +37,8 @@ import { openWindows } from "../metering/rate-limits/open-windows.ts";
 import { createRateLimits } from "../metering/rate-limits/rate-limits.ts";
 import { createLedgerStore } from "../metering/store/create.ts";
 import { parseUsd } from "../money.ts";
+import type { Payment } from "../payments/stripe-payment.ts";
+import { createStripeWebhook, stripePath } from "../payments/stripe-webhook.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { systemRandom } from "../runtime/random.ts";
@@ -49,6 +53,8 @@ import type { Telemetry } from "./tracing.ts";
 export interface Core {
   readonly services: readonly ServiceRegistration[];
   readonly interceptors: readonly Interceptor[];
+  /** By path; served beside the services over plain HTTP. */
+  readonly webhooks: ReadonlyMap<string, RequestListener>;
   /** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
   reload(config: Config): Promise<void>;
 }
@@ -130,6 +136,26 @@ export async function composeCore(
   });
   const serving = { catalogue, fleet, ledger, rateLimits, random, observer: metrics.inference };
   const cacheSalt = config.fleet.cache_salt;
+  const services = [
+    registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt })),
+    registration(EmbeddingsService, createEmbeddingsService(serving)),
+    registration(AccountsService, accountsService),
+    registration(MeteringService, createMeteringService({ storage, prices, rateLimits, observer: metrics.metering })),
+    registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet })),
+  ];
+  const interceptors = [
+    ...(tracer === undefined ? [] : [traceCalls(tracer)]),
+    observeCalls(clock, [logCalls(logger), metrics.calls]),
+    hideErrors(logger),
+    authenticate(authenticator, createFailedAttempts()),
+  ];
+  const webhooks = new Map<string, RequestListener>();
+  if (secrets.stripeWebhookSecret !== undefined) {
+    const client = createClient(AccountsService, createDirectTransport(services, interceptors));
+    const headers = { authorization: `Bearer ${secrets.operatorToken}` };
+    const topUp = async (payment: Payment) => void (await client.topUp(payment, { headers }));
+    webhooks.set(stripePath, createStripeWebhook({ secret: secrets.stripeWebhookSecret, topUp, logger }));
+  }
   return {
     async reload(next) {
       const models = catalogue.describe(next.models, new Date());
@@ -144,19 +170,9 @@ export async function composeCore(
       catalogue.replace(models);
       rateLimits.adopt(ratePolicyOf(next));
     },
-    services: [
-      registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt })),
-      registration(EmbeddingsService, createEmbeddingsService(serving)),
-      registration(AccountsService, accountsService),
-      registration(MeteringService, createMeteringService({ storage, prices, rateLimits, observer: metrics.metering })),
-      registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet })),
-    ],
-    interceptors: [
-      ...(tracer === undefined ? [] : [traceCalls(tracer)]),
-      observeCalls(clock, [logCalls(logger), metrics.calls]),
-      hideErrors(logger),
-      authenticate(authenticator, createFailedAttempts()),
-    ],
+    webhooks,
+    services,
+    interceptors,
   };
 }
 

@@ -22,6 +22,10 @@ const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: S
   TOLLGATE_RATE_LIMIT_URL: { setting: "rate_limits.url", value: ({ rateLimitUrl }) => rateLimitUrl },
   TOLLGATE_OPERATOR_TOKEN: { setting: "operator_token", value: ({ operatorToken }) => hidden(operatorToken) },
   TOLLGATE_KEY_PEPPER: { setting: "key_pepper", value: ({ peppers }) => hidden(peppers[0].secret) },
+  TOLLGATE_STRIPE_WEBHOOK_SECRET: {
+    setting: "stripe_webhook_secret",
+    value: ({ stripeWebhookSecret }) => (stripeWebhookSecret === undefined ? "(off)" : HIDDEN),
+  },
 };
 
 /** Every value of the effective configuration and where it came from, with secrets hidden. Throws ConfigError. */

@@ -11,6 +11,7 @@ export const settingNames = [
   "TOLLGATE_RATE_LIMIT_URL",
   "TOLLGATE_OPERATOR_TOKEN",
   "TOLLGATE_KEY_PEPPER",
+  "TOLLGATE_STRIPE_WEBHOOK_SECRET",
 ] as const;
 export type SettingName = (typeof settingNames)[number];
 

@@ -29,6 +29,8 @@ export interface Secrets {
   /** The first one makes new digests; the others are still recognised. */
   readonly peppers: readonly [Pepper, ...Pepper[]];
   readonly services: readonly ServiceCredential[];
+  /** What Stripe signs its events with. Undefined: they are not taken. */
+  readonly stripeWebhookSecret: string | undefined;
 }
 
 const OPERATOR_TOKEN_FILE = "operator-token";
@@ -71,6 +73,7 @@ async function readSecretsWith(
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken: await secret("TOLLGATE_OPERATOR_TOKEN", OPERATOR_TOKEN_FILE),
     peppers: parsePeppers(await secret("TOLLGATE_KEY_PEPPER", KEY_PEPPER_FILE)),
+    stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
   };
 }

@@ -13,11 +13,17 @@ import { type ListeningServer, listen, type ServerOptions, stopGently } from "./
 import { peerKey } from "./peer.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
 
+/** As ServerOptions, with what is served beside the services. */
+export interface ConnectServerOptions extends ServerOptions {
+  /** Handlers of plain HTTP, by path. They check their callers themselves. */
+  readonly webhooks?: ReadonlyMap<string, RequestListener>;
+}
+
 /**
  * Serves over the Connect protocol, which is JSON or binary over HTTP/1.1, for curl, browsers and
  * dashboards. Throws when the address cannot be listened on.
  */
-export async function startConnectServer(options: ServerOptions): Promise<ListeningServer> {
+export async function startConnectServer(options: ConnectServerOptions): Promise<ListeningServer> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal); // every call under way listens
   const server = listenerOf(options, handlerOf(options, shutdown.signal));
@@ -44,7 +50,10 @@ function listenerOf({ tls }: ServerOptions, handler: RequestListener): Server {
   return server;
 }
 
-function handlerOf({ services, interceptors }: ServerOptions, shutdownSignal: AbortSignal): RequestListener {
+function handlerOf(
+  { services, interceptors, webhooks }: ConnectServerOptions,
+  shutdownSignal: AbortSignal,
+): RequestListener {
   const router = createConnectRouter({
     interceptors: [...interceptors],
     grpc: false,
@@ -59,6 +68,8 @@ function handlerOf({ services, interceptors }: ServerOptions, shutdownSignal: Ab
   // connect-node's own adapter does the same, and writes to standard error whenever a client goes away.
   return async (request: IncomingMessage, response: ServerResponse) => {
     const [path = ""] = request.url?.split("?", 1) ?? [];
+    const webhook = webhooks?.get(path);
+    if (webhook !== undefined) return webhook(request, response);
     const handler = handlers.get(path);
     try {
       const values = createContextValues().set(peerKey, request.socket.remoteAddress);

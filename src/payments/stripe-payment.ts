@@ -1,0 +1,48 @@
+import type Stripe from "stripe";
+
+/** Money that a payment provider has taken for an account. */
+export interface Payment {
+  readonly accountId: string;
+  readonly amountPicoUsd: bigint;
+  /** The provider's id of the payment: the same one is never credited twice. */
+  readonly reference: string;
+}
+
+/** What an event asks for. A refusal is for a person to look at: no retry changes it. */
+export type Outcome = { readonly payment: Payment } | { readonly ignored: string } | { readonly refused: string };
+
+const PICO_USD_A_CENT = 10_000_000_000n;
+
+/**
+ * Reads Stripe's `checkout.session.completed` and `payment_intent.succeeded`. Both of one payment lead to
+ * the same reference, the payment intent's id. Events without `metadata.account_id` are not for us.
+ */
+export function readStripeEvent(event: Stripe.Event): Outcome {
+  switch (event.type) {
+    case "checkout.session.completed": {
+      const { metadata, payment_status, payment_intent, amount_total, currency, id } = event.data.object;
+      if (payment_status !== "paid") return { ignored: `the session is ${payment_status}` };
+      const intent = typeof payment_intent === "string" ? payment_intent : payment_intent?.id;
+      return paymentOf(metadata, amount_total, currency, intent ?? id);
+    }
+    case "payment_intent.succeeded": {
+      const { metadata, amount_received, currency, id } = event.data.object;
+      return paymentOf(metadata, amount_received, currency, id);
+    }
+    default:
+      return { ignored: `events of type ${event.type} move no money here` };
+  }
+}
+
+function paymentOf(
+  metadata: Stripe.Metadata | null,
+  cents: number | null,
+  currency: string | null,
+  reference: string,
+): Outcome {
+  const accountId = metadata?.account_id;
+  if (accountId === undefined) return { ignored: "the payment names no account in metadata.account_id" };
+  if (currency !== "usd") return { refused: `${reference}: only USD are taken, not ${currency}` };
+  if (cents === null || !Number.isSafeInteger(cents) || cents <= 0) return { refused: `${reference}: no amount` };
+  return { payment: { accountId, amountPicoUsd: BigInt(cents) * PICO_USD_A_CENT, reference } };
+}

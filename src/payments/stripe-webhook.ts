@@ -1,0 +1,80 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
+import Stripe from "stripe";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../errors.ts";
+import type { Logger } from "../runtime/logger.ts";
+import { type Payment, readStripeEvent } from "./stripe-payment.ts";
+
+/** Where Stripe sends its events. */
+export const stripePath = "/webhooks/stripe";
+
+const MOST_BYTES = 1_000_000;
+
+/** What a webhook is made of. */
+export interface StripeWebhookParts {
+  /** The endpoint's signing secret, `whsec_…`. */
+  readonly secret: string;
+  /** Credits a payment; the same reference again credits nothing. Throws as Accounts.TopUp does. */
+  readonly topUp: (payment: Payment) => Promise<void>;
+  readonly logger: Logger;
+}
+
+/**
+ * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx, so
+ * that is also the answer to what no retry can change, with an alarm in the log; 503 asks for a retry.
+ */
+export function createStripeWebhook({ secret, topUp, logger }: StripeWebhookParts): RequestListener {
+  const alarm = (reason: string) =>
+    logger.error({ reason }, "a payment could not be credited: refund it or credit it by hand");
+
+  async function judge(body: Buffer, signature: string): Promise<[status: number, text: string]> {
+    let event: Stripe.Event;
+    try {
+      event = Stripe.webhooks.constructEvent(body, signature, secret);
+    } catch {
+      return [400, "the signature does not fit"];
+    }
+    const outcome = readStripeEvent(event);
+    if ("ignored" in outcome) return [200, `ignored: ${outcome.ignored}`];
+    if ("refused" in outcome) {
+      alarm(outcome.refused);
+      return [200, `refused: ${outcome.refused}`];
+    }
+    try {
+      await topUp(outcome.payment);
+      logger.info({ reference: outcome.payment.reference, account: outcome.payment.accountId }, "payment credited");
+      return [200, "credited"];
+    } catch (error) {
+      const { code, rawMessage } = ConnectError.from(error);
+      const reason = detailOf(error)?.reason;
+      // The limit on a day's payments lets this one pass later.
+      if (reason === undefined || reason === Reason.PAYMENT_24H_LIMIT || code === Code.Unavailable) {
+        logger.warn({ err: error, reference: outcome.payment.reference }, "a payment has to be sent again");
+        return [503, "try again"];
+      }
+      alarm(`${outcome.payment.reference}: ${rawMessage}`);
+      return [200, `refused: ${rawMessage}`];
+    }
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = (status: number, text: string) => void response.writeHead(status).end(`${text}\n`);
+    if (request.method !== "POST") return answer(405, "POST only");
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MOST_BYTES) {
+        response.setHeader("connection", "close");
+        return answer(413, "too large");
+      }
+      chunks.push(chunk);
+    }
+    answer(...(await judge(Buffer.concat(chunks), String(request.headers["stripe-signature"] ?? ""))));
+  }
+
+  return (request, response) => {
+    serve(request, response).catch(() => response.destroy()); // the client has gone
+  };
+}
