@@ -1,0 +1,145 @@
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startPostgresql } from "../storage/postgresql.ts";
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+
+// SIGTERM under a running stream, with an inference server that speaks when the test says so.
+
+let engine: Server;
+let site: Site;
+let streams: ServerResponse[];
+
+const model = "slow/model";
+const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
+const say = (response: ServerResponse | undefined, content: string, finish_reason: string | null = null) =>
+  response?.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason }], usage })}\n\n`);
+
+beforeEach(async () => {
+  streams = [];
+  engine = createServer((request, response) => {
+    request.resume();
+    if (request.method !== "POST") {
+      response.end(JSON.stringify({ object: "list", data: [{ id: model, object: "model" }] }));
+      return;
+    }
+    response.setHeader("content-type", "text/event-stream");
+    say(response, "begun");
+    streams.push(response);
+  }).listen(0, "127.0.0.1");
+  await once(engine, "listening");
+  site = await createSite();
+});
+
+afterEach(async () => {
+  await site.remove();
+  engine.close().closeAllConnections();
+});
+
+async function configure(more: object = {}): Promise<string> {
+  const url = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
+  return site.configure({ ...freePorts, models: [{ id: model, servers: [{ url, engine: "openai" }] }], ...more });
+}
+
+async function customer(tollgate: Tollgate): Promise<string> {
+  const { id } = (await tollgate.admin("accounts", "create", "--name", "customer")) as { id: string };
+  return ((await tollgate.admin("keys", "create", id)) as { key: string }).key;
+}
+
+async function begin(tollgate: Tollgate, key: string): Promise<ReadableStreamDefaultReader<string>> {
+  const response = await fetch(`${tollgate.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, stream: true, messages: [{ role: "user", content: "Hello" }] }),
+  });
+  expect(response.status).toBe(200);
+  if (response.body === null) throw new Error("no body");
+  return response.body.pipeThrough(new TextDecoderStream()).getReader();
+}
+
+async function rest(reader: ReadableStreamDefaultReader<string>): Promise<string> {
+  let text = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+  return text;
+}
+
+async function statusOf(url: string): Promise<number | "refused"> {
+  return fetch(url).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.status;
+    },
+    () => "refused",
+  );
+}
+
+async function until(is: () => Promise<boolean>): Promise<void> {
+  while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test("SIGTERM: unready at once and new requests refused, while the stream that runs finishes", async () => {
+  const tollgate = await startTollgate(site, "serve", "--config", await configure());
+  const key = await customer(tollgate);
+  const readyz = `http://${tollgate.addresses.admin}/readyz`;
+  expect(await statusOf(readyz)).toBe(200);
+  const reader = await begin(tollgate, key);
+  expect((await reader.read()).value).toContain("begun");
+  tollgate.process.kill("SIGTERM");
+  await until(async () => (await statusOf(readyz)) === 503);
+  await until(async () => (await statusOf(`${tollgate.url}/v1/models`)) === "refused");
+  expect(await statusOf(`http://${tollgate.addresses.admin}/livez`)).toBe(200);
+  say(streams[0], " and done", "stop");
+  streams[0]?.end("data: [DONE]\n\n");
+  expect(await rest(reader)).toMatch(/and done[\s\S]*\[DONE\]/);
+  expect(await tollgate.stop()).toBe(0);
+}, 60_000);
+
+test("a stream that outlives shutdown.grace_s is cut off, and the process ends", async () => {
+  const config = await configure({ shutdown: { grace_s: 0.5 } });
+  const tollgate = await startTollgate(site, "serve", "--config", config);
+  const reader = await begin(tollgate, await customer(tollgate));
+  await reader.read();
+  tollgate.process.kill("SIGTERM");
+  const [ended] = await Promise.allSettled([rest(reader)]);
+  expect(await tollgate.stop()).toBe(0);
+  expect(ended.status === "rejected" || !ended.value.includes("[DONE]")).toBe(true);
+}, 60_000);
+
+test("facades go over to the other core while one restarts, and no request fails", async () => {
+  const postgresql = await startPostgresql();
+  const shared = {
+    TOLLGATE_STORAGE_URL: await postgresql.createDatabase(),
+    TOLLGATE_RATE_LIMIT_URL: process.env.TOLLGATE_TEST_REDIS_URL,
+  };
+  const secrets = { TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test", TOLLGATE_KEY_PEPPER: "pepper-of-the-test" };
+  Object.assign(site.env, shared, secrets);
+  const config = await configure();
+  const cores = [
+    await startTollgate(site, "core", "--config", config),
+    await startTollgate(site, "core", "--config", config),
+  ];
+  const [first, second] = cores as [Tollgate, Tollgate];
+  const target = `ipv4:${first.addresses.grpc},${second.addresses.grpc}`;
+  const file = await site.configure(freePorts, "facade.yaml");
+  const facade = await startTollgate(site, "facade", "--core", target, "--config", file);
+  try {
+    const key = await customer(first);
+    const readers = await Promise.all(Array.from({ length: 4 }, () => begin(facade, key)));
+    for (const reader of readers) await reader.read();
+    first.process.kill("SIGTERM");
+    await until(async () => (await statusOf(`http://${first.addresses.admin}/readyz`)) === 503);
+    const later = await Promise.all(Array.from({ length: 6 }, () => begin(facade, key)));
+    for (const reader of later) await reader.read();
+    for (const stream of streams) {
+      say(stream, " and done", "stop");
+      stream.end("data: [DONE]\n\n");
+    }
+    const texts = await Promise.all([...readers, ...later].map(rest));
+    expect(texts.filter((text) => !text.includes("[DONE]"))).toEqual([]);
+    expect(await first.stop()).toBe(0);
+    expect(await second.admin("reconcile")).toMatchObject({ ok: true });
+  } finally {
+    await Promise.all([facade.stop(), first.stop(), second.stop()]);
+    await postgresql.stop();
+  }
+}, 90_000);
