@@ -24,6 +24,10 @@ export interface PaymentLimits {
 /** Free money is spent first, then gifts, then paid money. */
 const priorities = { free: 10, grant: 20, paid: 50 } as const;
 const DAY_MS = 86_400_000;
+/** Why a refund was refused: cores have leased the money. */
+const LEASED = Symbol("leased");
+const REFUND_TRIES = 5;
+const REFUND_RETRY_MS = 200;
 
 /** What funds are made of. */
 export interface FundsParts {
@@ -149,9 +153,22 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
         Reason.REFUND_EXCEEDS_BALANCE,
         `Only ${formatUsd(BigInt(amount - left))} USD of paid money is unspent and not held by running requests.`,
         { parameter: "amount_pico_usd", limit: BigInt(amount - left), actual: BigInt(amount) },
+        left <= lots.reduce((sum, lot) => sum + lot.leased, 0) ? LEASED : undefined,
       );
     account.paidTotal -= BigInt(amount);
     return newest;
+  }
+
+  /** Tries again for a moment where other cores may have leased the money: they have been told to give it back. */
+  async function insist(attempt: () => Promise<string>): Promise<string> {
+    for (let tries = storage.dialect === "postgresql" ? REFUND_TRIES : 1; ; tries--) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (tries <= 1 || (error as Error).cause !== LEASED) throw error;
+        await new Promise<void>((resolve) => clock.after(REFUND_RETRY_MS, resolve));
+      }
+    }
   }
 
   return {
@@ -186,7 +203,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     async refund(refund) {
       checkAmount(refund.amount);
       const { accountId, amount, reference } = refund;
-      const lotId = await ledger.withFreeReturned(accountId, () =>
+      const attempt = () =>
         withAccount(accountId, async (em, account) => {
           const before = await sameBefore(em, { ...refund, kind: "refund" });
           if (before !== undefined) return before;
@@ -195,8 +212,8 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
           const at = new Date(clock.now());
           await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId: newest, at });
           return newest;
-        }),
-      );
+        });
+      const lotId = await ledger.withFreeReturned(accountId, () => insist(attempt));
       await ledger.refresh(accountId);
       return { lotId };
     },

@@ -260,18 +260,21 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   async refresh(accountId: string): Promise<void> {
+    if (this.#store.shared) await this.#store.announce(accountId);
     const purse = this.#purses.find(accountId);
     if (purse === undefined) return;
     await this.#purses.refresh(purse);
     purse.line.changed();
   }
 
-  withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
+  async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
+    if (this.#store.shared) await this.#store.announce(accountId);
     return this.#purses.withFreeReturned(accountId, run);
   }
 
   /** Charges what was promised or running when an earlier process died, and takes its money back. */
   async recover(): Promise<void> {
+    await this.#store.listen((accountId) => this.#purses.heard(accountId));
     const adopted = await this.#store.enter();
     await this.#lifeline.beat();
     const { charges, running } = await this.journal.read();
@@ -314,6 +317,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     });
     const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
       if (!(await this.#lifeline.beat())) this.#purses.loseAll();
+      await this.#store.listen((accountId) => this.#purses.heard(accountId));
       await this.#purses.tidy();
     });
     this.#stopWork = () => {

@@ -10,10 +10,13 @@ export interface Place {
 /** Those who wait for an account's money, served in the order of their coming. */
 export class Line {
   readonly #clock: Clock;
+  readonly #lookAgainMs: number;
   readonly #places: { wake: (() => void) | undefined; fresh: boolean }[] = [];
 
-  constructor(clock: Clock) {
+  /** The first looks again after so many milliseconds even if nothing has changed that this core knows of. */
+  constructor(clock: Clock, lookAgainMs: number) {
     this.#clock = clock;
+    this.#lookAgainMs = lookAgainMs;
   }
 
   get empty(): boolean {
@@ -32,12 +35,14 @@ export class Line {
           place.fresh = false;
           return true;
         }
-        const left = deadline - this.#clock.monotonic();
-        if (left <= 0) return false;
-        await this.#sleep(place, left, signal);
-        signal.throwIfAborted();
-        place.fresh = false;
-        return this.#places[0] === place && this.#clock.monotonic() < deadline;
+        for (;;) {
+          const left = deadline - this.#clock.monotonic();
+          if (left <= 0) return false;
+          await this.#sleep(place, Math.min(left, this.#lookAgainMs), signal);
+          signal.throwIfAborted();
+          place.fresh = false;
+          if (this.#places[0] === place && this.#clock.monotonic() < deadline) return true;
+        }
       },
       leave: () => {
         const at = this.#places.indexOf(place);

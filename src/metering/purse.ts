@@ -94,7 +94,7 @@ export class Purse {
     this.#paidTotal = lease.paidTotal;
     this.#paidLeft = lease.paidLeft;
     this.#paidSpent = this.#paidUncommitted;
-    this.unleased = lease.slices.length > 0 ? lease.unleased : 0n;
+    this.unleased = lease.unleased;
     this.elsewhere = lease.elsewhere;
     if (lease.slices.length === 0) return;
     for (const slice of lease.slices) {

@@ -60,16 +60,19 @@ export class Purses {
   }
 
   async #open(accountId: string): Promise<Purse> {
-    const purse = new Purse(accountId, this.#book, new Line(this.#clock));
-    await this.#look(purse, 0);
+    const lookAgain = this.#store.shared ? LOOK_AGAIN_MS : Number.POSITIVE_INFINITY;
+    const purse = new Purse(accountId, this.#book, new Line(this.#clock, lookAgain));
+    await this.#look(purse, 0, this.#nextSlice(purse));
     this.used(purse);
     this.#purses.set(accountId, purse);
     return purse;
   }
 
-  /** Notes that a purse is in use. */
+  /** Notes that a purse is in use, and leases more in the background before it runs out. */
   used(purse: Purse): void {
     purse.usedAt = this.#clock.monotonic();
+    const low = purse.unleased > 0n && purse.free < purse.sliceSize / 4;
+    if (low && purse.looking === undefined) this.#inBackground(this.#look(purse, 1, this.#nextSlice(purse)));
   }
 
   /** Leases at least so much more, if there is so much. Returns whether there may be more than before. */
@@ -82,38 +85,41 @@ export class Purses {
       purse.stale ||
       purse.unleased > 0n ||
       (this.#store.shared && this.#clock.monotonic() - purse.lookedAt >= LOOK_AGAIN_MS);
-    return mayFind && (await this.#look(purse, least));
+    return mayFind && (await this.#look(purse, least, Math.max(least, this.#nextSlice(purse))));
   }
 
-  /** Looks at the account's money anew. */
+  /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
   async refresh(purse: Purse): Promise<void> {
-    purse.stale = true;
     await purse.looking;
-    await this.#look(purse, 0);
+    await this.#look(purse, 0, this.#store.shared ? 0 : MOST_LEASED);
+    purse.stale = true;
   }
 
   /** Looks at the account's money anew, in the background, when the last look was long ago. */
   refreshIfOld(purse: Purse): void {
     const old = this.#store.shared && this.#clock.monotonic() - purse.lookedAt >= STANDING_MS;
-    if (old && purse.looking === undefined)
-      this.#look(purse, 0).catch((error: unknown) => this.#logger.warn({ error }, "an account could not be looked up"));
+    if (old && purse.looking === undefined) this.#inBackground(this.refresh(purse));
   }
 
-  #look(purse: Purse, least: PicoUsd): Promise<boolean> {
-    const looking = this.#lookOnce(purse, least).finally(() => {
+  #inBackground(looking: Promise<unknown>): void {
+    looking.catch((error: unknown) => this.#logger.warn({ error }, "an account could not be looked up"));
+  }
+
+  #look(purse: Purse, least: PicoUsd, most: PicoUsd): Promise<boolean> {
+    const looking = this.#lookOnce(purse, least, most).finally(() => {
       purse.looking = undefined;
     });
     purse.looking = looking;
     return looking;
   }
 
-  async #lookOnce(purse: Purse, least: PicoUsd): Promise<boolean> {
+  async #lookOnce(purse: Purse, least: PicoUsd, wish: PicoUsd): Promise<boolean> {
     await purse.returning;
-    const most = this.#store.shared ? Math.max(least, this.#nextSlice(purse)) : MOST_LEASED - purse.available;
+    const most = Math.min(wish, MOST_LEASED - purse.available);
     purse.stale = false;
     purse.lookedAt = this.#clock.monotonic();
     const lease = await this.#available(() =>
-      this.#leasing.acquire({ accountId: purse.accountId, least, most: Math.min(most, MOST_LEASED - purse.available) }),
+      this.#leasing.acquire({ accountId: purse.accountId, least: Math.min(least, most), most }),
     );
     if (lease === undefined)
       throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${purse.accountId}.`, { parameter: "account_id" });
@@ -122,7 +128,9 @@ export class Purses {
     return lease.slices.length > 0;
   }
 
+  /** What to lease in advance: the whole lot where nobody else wants it. */
   #nextSlice(purse: Purse): PicoUsd {
+    if (!this.#store.shared) return MOST_LEASED;
     purse.sliceSize = purse.sliceSize === 0 ? FIRST_SLICE : Math.min(purse.sliceSize * 2, LAST_SLICE);
     return purse.sliceSize;
   }
@@ -154,6 +162,15 @@ export class Purses {
       done();
       purse.line.changed();
     }
+  }
+
+  /** Another core says that an account's money has changed or is wanted: gives back what is free and looks anew. */
+  heard(accountId: string): void {
+    const purse = this.#purses.get(accountId);
+    if (purse === undefined || purse.returning !== undefined) return;
+    purse.stale = true;
+    const done = this.#store.giveBack(purse.takeFree()).then(() => this.refresh(purse));
+    this.#inBackground(done.then(() => purse.line.changed()));
   }
 
   /** Forgets slices that are no longer this core's. */

@@ -119,17 +119,34 @@ test("the same request id on two cores is charged once", async () => {
   expect([...core(0).log, ...core(1).log].join()).toContain("run but not charged");
 });
 
-test("an idle core gives back what another one needs", async () => {
+test("what a core does not hold goes to the core that needs it", async () => {
   const account = await core(0).account({ free: 1000 * OUT });
   (await core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never)).release();
-  const waiting = core(1).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  await clock.pass(4000); // poor and idle: the first core has given everything back
+  const hold = await core(1).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  expect(hold.outputTokens).toBe(1000);
+  const waiting = core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  await clock.pass(1000);
+  hold.release();
   const outcome = await clock.until(waiting).then(
     () => "admitted",
     (error: unknown) => detailOf(error)?.reason,
   );
   expect(["admitted", Reason.BALANCE_HELD]).toContain(outcome);
-  await clock.pass(6000);
-  const hold = await core(1).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
-  expect(hold.outputTokens).toBe(1000);
-  hold.release();
+});
+
+test("a refund gets at what another core has leased but does not hold", async () => {
+  const account = await core(0).account({ paid: 10 * USD });
+  (await core(1).ledger.hold(request(account, { inputTokens: 1, outputTokens: 10 }), never)).release();
+  await clock.until(core(0).funds.refund({ accountId: account, amount: 10 * USD, reference: v7() }));
+  expect((await core(0).funds.statement(account)).balance).toBe(0n);
+});
+
+test("a top-up through one core changes the standing on the others", async () => {
+  const account = await core(0).account({ free: USD });
+  expect(await core(1).ledger.standing(account)).toMatchObject({ freeOnly: true });
+  await core(0).funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
+  for (let turn = 0; turn < 200 && (await core(1).ledger.standing(account)).freeOnly; turn++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(await core(1).ledger.standing(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
 });

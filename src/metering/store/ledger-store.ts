@@ -106,6 +106,10 @@ export interface LedgerStore {
   close(sliceIds: readonly string[]): Promise<void>;
   /** Ends the slices of cores whose heart has stopped. Returns how many. */
   reap(): Promise<number>;
+  /** Tells the other cores that an account's money has changed, or is wanted here. */
+  announce(accountId: string): Promise<void>;
+  /** Calls back whenever another core announces something. Called again, it mends a connection that was lost. */
+  listen(heard: (accountId: string) => void): Promise<void>;
   /** Frees what the store itself has opened. */
   end(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import {
   type LedgerStore,
   type SettleOutcome,
 } from "./ledger-store.ts";
+import { Announcements } from "./postgresql-announcements.ts";
 import * as sql from "./postgresql-statements.ts";
 
 /** Lots that one account may lease from at once. */
@@ -22,6 +23,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #pool: Pool;
   readonly #random: Random;
   readonly #coreId: string;
+  readonly #announcements: Announcements;
   #epoch = 0;
   #cores = 1;
 
@@ -29,6 +31,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#pool = pool;
     this.#random = random;
     this.#coreId = coreId;
+    this.#announcements = new Announcements(pool, coreId);
   }
 
   async enter(): Promise<LeasedSlice[]> {
@@ -131,7 +134,17 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return (await query(this.#pool, sql.REAP, [DEAD_AFTER_MS])).rowCount ?? 0;
   }
 
-  async end(): Promise<void> {} // the pool is its owner's
+  announce(accountId: string): Promise<void> {
+    return this.#announcements.announce(accountId);
+  }
+
+  listen(heard: (accountId: string) => void): Promise<void> {
+    return this.#announcements.listen(heard);
+  }
+
+  async end(): Promise<void> {
+    this.#announcements.end(); // the pool is its owner's
+  }
 
   async #transaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();

@@ -58,6 +58,10 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("reap");
   }
 
+  async announce(): Promise<void> {} // there is no other core
+
+  async listen(): Promise<void> {}
+
   async end(): Promise<void> {
     await this.#call("end");
     await this.#worker.terminate();

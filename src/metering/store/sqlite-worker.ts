@@ -9,7 +9,7 @@ import { SqliteLedgerStore } from "./sqlite.ts";
 /** A method of the store to be called. */
 export interface StoreCall {
   readonly id: number;
-  readonly method: Exclude<keyof LedgerStore, "shared" | "isViolation">;
+  readonly method: Exclude<keyof LedgerStore, "shared" | "isViolation" | "announce" | "listen">;
   readonly parameters: readonly unknown[];
 }
 

@@ -223,6 +223,10 @@ export class SqliteLedgerStore implements LedgerStore {
     return 0; // there is no other core
   }
 
+  async announce(): Promise<void> {} // nor one to hear it
+
+  async listen(): Promise<void> {}
+
   async end(): Promise<void> {} // the connection is its owner's
 
   #transaction<T>(run: (database: DatabaseSync) => T): Promise<T> {
