@@ -82,3 +82,27 @@ export function inputTooLong(what: string, index: number | undefined, overflow: 
     new EngineFault(what, false),
   );
 }
+
+/**
+ * What of an engine's error may stand in our log. Its message may quote the prompt anywhere, so that only
+ * what is known to be harmless is taken: names, and diagnoses that operators should not have to look up.
+ * The engine's own log has the rest, under the same request id.
+ */
+export function diagnosisOf(names: readonly unknown[], message: string): string {
+  const plain = names.map((name) => String(name ?? "")).filter((name) => /^[\w.-]{1,64}$/.test(name));
+  const known = diagnoses.flatMap((diagnosis) => diagnosis.exec(message)?.[0] ?? []);
+  return [...plain, ...known].join(" ");
+}
+
+const diagnoses = [
+  /out of memory/i,
+  /does not exist/i,
+  /not found/i,
+  /context length/i,
+  /loading model/i,
+  /shutting down/i,
+  /engine ?core|engine is dead|enginedead/i,
+  /chat template/i,
+  /overloaded/i,
+  /unauthorized|invalid api key/i,
+];

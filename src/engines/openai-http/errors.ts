@@ -1,5 +1,12 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { contextExceeded, engineFailed, engineOverloaded, engineRefused, type Overflow } from "../faults.ts";
+import {
+  contextExceeded,
+  diagnosisOf,
+  engineFailed,
+  engineOverloaded,
+  engineRefused,
+  type Overflow,
+} from "../faults.ts";
 import type { HttpResponse } from "../http/connection.ts";
 
 /** An error as an OpenAI-compatible engine tells it, whichever way it wraps it. */
@@ -13,7 +20,7 @@ export interface EngineError {
 /** What an error status stands for. `where` names the server, for the log. */
 export function refusalOf(where: string, response: HttpResponse): ConnectError {
   const error = readError(parse(response.text));
-  const what = `${where} answered ${response.status}: ${forLog(error)}`;
+  const what = `${where} answered ${response.status}: ${diagnosisOf([error.type, error.code], error.message)}`;
   if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
   switch (response.status) {
     case 429:
@@ -34,7 +41,7 @@ export function refusalOf(where: string, response: HttpResponse): ConnectError {
 /** What an error within a stream stands for. */
 export function streamFailure(where: string, value: unknown): ConnectError {
   const error = readError({ error: value });
-  const what = `${where} broke off: ${forLog(error)}`;
+  const what = `${where} broke off: ${diagnosisOf([error.type, error.code], error.message)}`;
   if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
   const code = Number(error.code);
   if (code === 429 || code === 503) return engineOverloaded(what, 1000);
@@ -96,14 +103,6 @@ function numberIn(text: string, patterns: readonly RegExp[]): number | undefined
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
-}
-
-/** Validation errors quote what they refuse: what may be a prompt is cut off. */
-function forLog(error: EngineError): string {
-  const message = error.message.replace(/['"]?\binput\b['"]?\s*[:=][\s\S]*/i, "").slice(0, 200);
-  return [error.type, error.code, message]
-    .filter((part) => part !== undefined && part !== null && part !== "")
-    .join(" ");
 }
 
 /** Seconds, as engines send it; 1 s without. */

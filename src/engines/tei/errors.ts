@@ -1,11 +1,11 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { engineFailed, engineOverloaded, engineRefused, inputTooLong } from "../faults.ts";
+import { diagnosisOf, engineFailed, engineOverloaded, engineRefused, inputTooLong } from "../faults.ts";
 import type { HttpResponse } from "../http/connection.ts";
 
 /** What an error status stands for; TEI says `{error, error_type}`. */
 export function refusalOf(where: string, response: HttpResponse): ConnectError {
-  const message = messageOf(response.text);
-  const what = `${where} answered ${response.status}: ${message.slice(0, 200)}`;
+  const { message, type } = readError(response.text);
+  const what = `${where} answered ${response.status}: ${diagnosisOf([type], message)}`;
   const [, limit, actual] = /must have less than (\d+) tokens\. Given: (\d+)/.exec(message) ?? [];
   if (limit !== undefined) return inputTooLong(what, undefined, { limit: Number(limit), actual: Number(actual) });
   switch (response.status) {
@@ -21,11 +21,11 @@ export function refusalOf(where: string, response: HttpResponse): ConnectError {
   }
 }
 
-function messageOf(text: string): string {
+function readError(text: string): { message: string; type: unknown } {
   try {
-    const { error } = JSON.parse(text);
-    return typeof error === "string" ? error : "";
+    const { error, error_type } = JSON.parse(text);
+    return { message: typeof error === "string" ? error : "", type: error_type };
   } catch {
-    return "";
+    return { message: "", type: undefined };
   }
 }
