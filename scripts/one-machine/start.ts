@@ -1,0 +1,90 @@
+// Starts Tollgate scaled out on this machine: PostgreSQL, Redis or Valkey, a simulated GPU server, two cores and
+// two facades, each a process of its own, from the files in deploy/one-machine. Ctrl-C ends them all.
+// What they keep is gone then: it is for trying out what happens when a part breaks.
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { ServiceUrls } from "./services.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const dataDir = await mkdtemp(join(tmpdir(), "tollgate-one-machine-"));
+const stops: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
+
+async function start(name: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<void> {
+  const child: ChildProcess = spawn(process.execPath, ["bin/tollgate.js", ...args, "--log", "json"], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "inherit", "ipc"], // a process whose parent was killed ends too
+    detached: true, // Ctrl-C comes to this process alone, which ends the others in order
+  });
+  const ended = once(child, "exit");
+  stops.push(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+    await ended;
+  });
+  const ready = Promise.withResolvers<void>();
+  createInterface(child.stdout as NodeJS.ReadableStream).on("line", (line) => {
+    if (line.includes('"msg":"tollgate ready"')) ready.resolve();
+    else if (!line.includes('"level":30')) console.log(`${name}: ${line}`);
+  });
+  void ended.then(([code, signal]) => {
+    console.log(`${name} ended with ${code ?? signal}`);
+    ready.reject(new Error(`${name} does not start`));
+  });
+  await ready.promise;
+  console.log(`${name.padEnd(10)} process ${String(child.pid).padEnd(8)} tollgate ${args.join(" ")}`);
+}
+
+async function startServices(): Promise<ServiceUrls> {
+  const program = fileURLToPath(new URL("services.ts", import.meta.url));
+  const child = fork(program, { detached: true });
+  const ended = once(child, "exit");
+  stops.push(async () => {
+    if (child.connected) child.disconnect();
+    await ended;
+  });
+  const failed = ended.then(() => Promise.reject(new Error("PostgreSQL and Redis do not start")));
+  failed.catch(() => {}); // also when they end in order
+  const [urls] = (await Promise.race([once(child, "message"), failed])) as [ServiceUrls];
+  return urls;
+}
+
+async function stop(): Promise<void> {
+  for (const one of stops.toReversed()) await one();
+}
+
+try {
+  const { postgres, redis } = await startServices();
+  const secrets = {
+    TOLLGATE_STORAGE_URL: postgres,
+    TOLLGATE_RATE_LIMIT_URL: redis,
+    TOLLGATE_OPERATOR_TOKEN: randomBytes(32).toString("hex"),
+    TOLLGATE_KEY_PEPPER: randomBytes(32).toString("hex"),
+  };
+  const env = { ...process.env, TOLLGATE_DATA_DIR: dataDir };
+  const file = (name: string) => ["--config", `deploy/one-machine/${name}.yaml`];
+  await start("simulator", env, "sim", "--port", "8000");
+  for (const name of ["core-1", "core-2"]) await start(name, { ...env, ...secrets }, "core", ...file(name));
+  const cores = "ipv4:127.0.0.1:50011,127.0.0.1:50021";
+  for (const name of ["facade-1", "facade-2"]) await start(name, env, "facade", "--core", cores, ...file(name));
+  console.log(`
+PostgreSQL  ${postgres}
+Redis       ${redis}
+facades     http://127.0.0.1:8081  http://127.0.0.1:8082
+metrics     cores http://127.0.0.1:9461/metrics :9462   facades http://127.0.0.1:9471/metrics :9472
+
+Administration, in another shell:
+
+  export TOLLGATE_OPERATOR_TOKEN=${secrets.TOLLGATE_OPERATOR_TOKEN}
+  npx tollgate accounts create --name me --core 127.0.0.1:50011
+`);
+  await Promise.race(["SIGINT", "SIGTERM"].map((name) => once(process, name)));
+  console.log("ending");
+} finally {
+  await stop();
+}
