@@ -7,7 +7,9 @@ import { openai } from "./openai/dialect.ts";
 import { OpenAiHttpEngine } from "./openai-http/engine.ts";
 import type { EngineSettings } from "./settings.ts";
 import { sglang } from "./sglang/dialect.ts";
+import { SglangGrpcEngine } from "./sglang-grpc/engine.ts";
 import { TeiEngine } from "./tei/engine.ts";
+import { TeiGrpcEngine } from "./tei-grpc/engine.ts";
 import { trtllm } from "./trtllm/dialect.ts";
 import { vllm } from "./vllm/dialect.ts";
 
@@ -20,7 +22,7 @@ export function createEngine(server: ServerConfig, model: ModelConfig, fleet: Fl
   if (server.url.startsWith("file:")) {
     return new LlamaCppEngine(server.url, { kind, capacity: server.capacity, systemAnywhere, contextLength });
   }
-  return createHttpEngine(server.engine, server.url, {
+  return createNetworkEngine(server.engine, server.url, {
     connections: server.capacity + spareConnections,
     connectTimeoutMs: fleet.connect_timeout_s * 1000,
     silenceTimeoutMs: 1000 * (1 + Math.max(fleet.first_token_timeout_s, fleet.idle_timeout_s)),
@@ -29,8 +31,8 @@ export function createEngine(server: ServerConfig, model: ModelConfig, fleet: Fl
   });
 }
 
-/** Makes the adapter of an engine that is reached over HTTP. */
-export function createHttpEngine(engine: EngineName, url: string, settings: EngineSettings): Engine {
+/** Makes the adapter of an engine that is reached over the network. */
+export function createNetworkEngine(engine: EngineName, url: string, settings: EngineSettings): Engine {
   switch (engine) {
     case "vllm":
     case "simulator": // speaks vLLM's dialect
@@ -47,7 +49,9 @@ export function createHttpEngine(engine: EngineName, url: string, settings: Engi
       return new OllamaEngine(url, settings);
     case "tei":
       return new TeiEngine(url, settings);
-    default:
-      throw new Error(`no adapter for engine ${engine}`);
+    case "tei-grpc":
+      return new TeiGrpcEngine(url, settings);
+    case "sglang-grpc":
+      return new SglangGrpcEngine(url, settings);
   }
 }

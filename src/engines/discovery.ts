@@ -1,5 +1,5 @@
 import type { EngineName } from "../config/schema.ts";
-import { createHttpEngine } from "./create-engine.ts";
+import { createNetworkEngine } from "./create-engine.ts";
 import { HttpConnection } from "./http/connection.ts";
 import type { Engine, EngineModel } from "./interface.ts";
 import type { EngineSettings } from "./settings.ts";
@@ -40,7 +40,7 @@ const settings: EngineSettings = {
 export async function discoverServer(url: string, signal: AbortSignal): Promise<DiscoveredServer> {
   const engine = await detectEngine(url, signal);
   if (engine === undefined) throw new Error(`no inference server answers at ${url}: is it running?`);
-  const adapter = createHttpEngine(engine, url, settings);
+  const adapter = createNetworkEngine(engine, url, settings);
   try {
     const listed = await adapter.listModels(signal);
     const models = await Promise.all(listed.map((model) => describe(adapter, model, signal)));

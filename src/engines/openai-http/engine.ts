@@ -15,11 +15,12 @@ import type {
 } from "../interface.ts";
 import { metricSum } from "../prometheus.ts";
 import type { EngineSettings } from "../settings.ts";
+import { ChunkReader } from "./chunk-reader.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 import { readEmbeddings } from "./embeddings.ts";
 import { refusalOf } from "./errors.ts";
 import { generationRequest, promptFields } from "./request.ts";
-import { ChunkReader } from "./stream.ts";
+import { SseReader } from "./stream.ts";
 
 /** An engine with an OpenAI-compatible HTTP API. Always streams, so that tokens are counted as they come. */
 export class OpenAiHttpEngine implements Engine {
@@ -42,7 +43,8 @@ export class OpenAiHttpEngine implements Engine {
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
     const answer = new AnswerBuilder(request, this.#traits);
-    const reader = new ChunkReader(this.#traits.where, this.#dialect, answer);
+    const chunks = new ChunkReader(this.#traits.where, this.#dialect, answer);
+    const reader = new SseReader(this.#traits.where, chunks);
     const headers = { "x-request-id": request.requestId, ...request.trace };
     return openStream(this.#connection, { path, body, headers }, reader, signal);
   }

@@ -1,52 +1,25 @@
-import type { AnswerBuilder } from "../answer/answer-builder.ts";
-import type { ToolCallDelta } from "../answer/tool-calls.ts";
-import { engineFailed } from "../faults.ts";
 import type { HttpResponse } from "../http/connection.ts";
 import { SseParser } from "../http/sse-parser.ts";
 import type { StreamReader } from "../http/stream.ts";
 import type { EngineOutput } from "../interface.ts";
-import type { Dialect, Fields } from "./dialect.ts";
-import { refusalOf, streamFailure } from "./errors.ts";
-import { readUsage, type WireUsage } from "./usage.ts";
+import type { ChunkReader } from "./chunk-reader.ts";
+import { refusalOf } from "./errors.ts";
 
-/** The parts of a streamed chunk that are read. */
-interface Chunk {
-  readonly error?: unknown;
-  readonly usage?: WireUsage | null;
-  readonly choices?: readonly Choice[];
-}
-
-interface Choice {
-  readonly delta?: Delta | null;
-  /** Of `/v1/completions`. */
-  readonly text?: string | null;
-  readonly finish_reason?: string | null;
-}
-
-interface Delta {
-  readonly content?: string | null;
-  readonly reasoning?: string | null;
-  readonly reasoning_content?: string | null;
-  readonly tool_calls?: readonly ToolCallDelta[] | null;
-  readonly function_call?: ToolCallDelta["function"];
-}
-
-/** Reads the chunks of a streamed chat completion or completion. */
-export class ChunkReader implements StreamReader {
+/** Reads the chunks that come as server-sent events. */
+export class SseReader implements StreamReader {
   readonly #where: string;
-  readonly #dialect: Dialect;
-  readonly #answer: AnswerBuilder;
-  readonly #sse = new SseParser((data) => this.#read(data));
+  readonly #chunks: ChunkReader;
+  readonly #sse: SseParser;
 
   /** `where` names the server for the log. */
-  constructor(where: string, dialect: Dialect, answer: AnswerBuilder) {
+  constructor(where: string, chunks: ChunkReader) {
     this.#where = where;
-    this.#dialect = dialect;
-    this.#answer = answer;
+    this.#chunks = chunks;
+    this.#sse = new SseParser((data) => chunks.read(data));
   }
 
   get complete(): boolean {
-    return this.#answer.complete;
+    return this.#chunks.complete;
   }
 
   push(piece: Buffer): void {
@@ -54,53 +27,16 @@ export class ChunkReader implements StreamReader {
   }
 
   take(): EngineOutput | undefined {
-    return this.#answer.take();
+    return this.#chunks.take();
   }
 
+  /** Some engines leave out the closing mark. */
   end(): void {
     this.#sse.end();
-    if (!this.complete) this.#answer.conclude(); // some engines leave out the closing [DONE]
+    this.#chunks.end();
   }
 
   refusal(response: HttpResponse): Error {
     return refusalOf(this.#where, response);
-  }
-
-  #read(data: string): void {
-    if (this.complete) return;
-    if (data === "[DONE]") this.#answer.conclude();
-    else this.#readChunk(this.#parse(data));
-  }
-
-  #readChunk(chunk: Chunk): void {
-    if (chunk.error) throw streamFailure(this.#where, chunk.error);
-    this.#answer.touch();
-    const choice = chunk.choices?.[0];
-    if (choice !== undefined) this.#readChoice(choice);
-    const wire = chunk.usage ?? this.#dialect.readUsage?.(chunk as Fields);
-    const usage = wire && readUsage(wire, this.#answer.usage);
-    if (usage) this.#answer.addUsage(usage); // one that cannot be true is passed over
-  }
-
-  #readChoice({ delta, text, finish_reason }: Choice): void {
-    if (delta) this.#readDelta(delta);
-    if (text) this.#answer.addText(text);
-    if (typeof finish_reason === "string") this.#answer.addFinish(finish_reason);
-  }
-
-  #readDelta({ reasoning, reasoning_content, content, tool_calls, function_call }: Delta): void {
-    const thought = reasoning || reasoning_content;
-    if (thought) this.#answer.addReasoning(thought);
-    if (content) this.#answer.addText(content);
-    if (tool_calls) for (const call of tool_calls) this.#answer.addCall(call);
-    if (function_call) this.#answer.addCall({ function: function_call });
-  }
-
-  #parse(data: string): Chunk {
-    try {
-      return JSON.parse(data);
-    } catch (error) {
-      throw engineFailed(`${this.#where} sent a chunk that is not JSON`, true, error);
-    }
   }
 }

@@ -14,6 +14,7 @@ import type {
 import { metricSum } from "../prometheus.ts";
 import type { EngineSettings } from "../settings.ts";
 import { refusalOf } from "./errors.ts";
+import { checkLimit } from "./limit.ts";
 
 /**
  * Hugging Face Text Embeddings Inference 1.9 over HTTP. Uses `/embed` with `truncate: false`: its
@@ -58,13 +59,9 @@ export class TeiEngine implements Engine {
     return [{ id, contextLength, kind: "embedding" }];
   }
 
-  /** A server that takes less than the model's context is no server for it. */
   async checkHealth(signal: AbortSignal): Promise<void> {
     const { max_input_length: longest } = await this.#readInfo(signal);
-    const wanted = this.#settings.contextLength;
-    if (longest < wanted) {
-      throw engineFailed(`${this.#where} takes ${longest} tokens, not ${wanted}: raise --max-batch-tokens`, false);
-    }
+    checkLimit(this.#where, longest, this.#settings.contextLength);
     const response = await this.#connection.send({ path: "/health" }, signal);
     if (response.status !== 200) throw refusalOf(this.#where, response);
   }

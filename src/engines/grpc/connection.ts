@@ -1,0 +1,51 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { credentials } from "@grpc/grpc-js";
+import { detailOf } from "../../errors.ts";
+import { type ChannelTransport, createChannelTransport } from "../../grpc/channel-transport.ts";
+import type { HttpResponse } from "../http/connection.ts";
+
+/** The connections to a server, or to all addresses of a name, over gRPC. */
+export class GrpcConnection {
+  readonly #transport: ChannelTransport;
+
+  /** Takes `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
+  constructor(url: string) {
+    const tls = url.startsWith("grpcs:");
+    this.#transport = createChannelTransport({
+      target: url.replace(/^grpcs?:\/\//, ""),
+      ...(tls && { credentials: credentials.createSsl() }),
+    });
+  }
+
+  client<T extends DescService>(service: T): Client<T> {
+    return createClient(service, this.#transport);
+  }
+
+  async close(): Promise<void> {
+    this.#transport.close();
+  }
+}
+
+/** The HTTP status that stands for the same as a gRPC status: engines mean the same by either. */
+const statuses: Partial<Record<Code, number>> = {
+  [Code.InvalidArgument]: 400,
+  [Code.FailedPrecondition]: 400,
+  [Code.OutOfRange]: 400,
+  [Code.Unauthenticated]: 401,
+  [Code.PermissionDenied]: 403,
+  [Code.NotFound]: 404,
+  [Code.Unimplemented]: 404,
+  [Code.ResourceExhausted]: 429,
+  [Code.Unavailable]: 502,
+  [Code.DeadlineExceeded]: 504,
+};
+
+/** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */
+export function responseOf(error: unknown, signal: AbortSignal): HttpResponse {
+  signal.throwIfAborted();
+  if (!(error instanceof ConnectError) || detailOf(error) !== undefined) throw error;
+  const message = error.rawMessage;
+  const text = message.startsWith("{") ? message : JSON.stringify({ error: message });
+  return { status: statuses[error.code] ?? 500, headers: {}, text };
+}

@@ -1,0 +1,130 @@
+import { type OpenAIStreamChunk, SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
+import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
+import { embedInBatches } from "../embed-in-batches.ts";
+import { engineFailed } from "../faults.ts";
+import { GrpcConnection, responseOf } from "../grpc/connection.ts";
+import type {
+  Engine,
+  EngineEmbeddings,
+  EngineEmbedRequest,
+  EngineLoad,
+  EngineModel,
+  EngineOutput,
+  EngineRequest,
+} from "../interface.ts";
+import { ChunkReader } from "../openai-http/chunk-reader.ts";
+import { readEmbeddings } from "../openai-http/embeddings.ts";
+import { refusalOf } from "../openai-http/errors.ts";
+import { generationRequest } from "../openai-http/request.ts";
+import type { EngineSettings } from "../settings.ts";
+import { sglang } from "../sglang/dialect.ts";
+import { readLoad } from "./load.ts";
+
+/**
+ * SGLang's native gRPC service (`--enable-grpc`), by its source as of 2026 (entrypoints/grpc_bridge.py):
+ * the JSON of its HTTP dialect, passed through.
+ */
+export class SglangGrpcEngine implements Engine {
+  readonly #connection: GrpcConnection;
+  readonly #client;
+  readonly #settings: EngineSettings;
+  readonly #traits: EngineTraits;
+
+  constructor(url: string, settings: EngineSettings) {
+    this.#connection = new GrpcConnection(url);
+    this.#client = this.#connection.client(SglangService);
+    this.#settings = settings;
+    this.#traits = { where: `sglang at ${url}`, countsAsItGoes: true, sendsReasoning: false };
+  }
+
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+    const { path, body } = generationRequest(request, sglang, this.#settings.systemAnywhere);
+    const call = callOf(body, request);
+    const chunks = new ChunkReader(this.#traits.where, sglang, new AnswerBuilder(request, this.#traits));
+    let ended = false;
+    try {
+      const stream =
+        path === "/v1/completions"
+          ? this.#client.complete(call, { signal })
+          : this.#client.chatComplete(call, { signal });
+      for await (const output of outputsOf(stream, chunks)) yield output;
+      ended = true;
+    } catch (error) {
+      throw refusalOf(this.#traits.where, responseOf(error, signal));
+    } finally {
+      // The end of the call should be enough for it, but tokens cost too much to rely on that.
+      if (!ended) this.#client.abort({ rid: request.requestId }).catch(() => {});
+    }
+  }
+
+  embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    return embedInBatches(request.inputs, {
+      size: sglang.embedBatch,
+      limit: this.#settings.contextLength,
+      embed: async (batch) => {
+        const body = JSON.stringify({ model: request.model, input: batch, encoding_format: "float" });
+        const { jsonBody, statusCode } = await this.#call(signal, () =>
+          this.#client.openAIEmbed(callOf(body, request), { signal }),
+        );
+        const text = decode(jsonBody);
+        const { where } = this.#traits;
+        if (statusCode !== 0 && statusCode !== 200) throw refusalOf(where, { status: statusCode, headers: {}, text });
+        return readEmbeddings(where, JSON.parse(text), batch.length);
+      },
+      count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
+    });
+  }
+
+  /** Its tokenizer takes texts only: the tokens of a conversation are the chat template's to make. */
+  async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
+    if (prompt.case !== "text") return undefined;
+    const { count } = await this.#call(signal, () => this.#client.tokenize({ text: prompt.value }, { signal }));
+    return count;
+  }
+
+  async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
+    const { models } = await this.#call(signal, () => this.#client.listModels({}, { signal }));
+    return models.map(({ id, maxModelLen }) => ({ id, ...(maxModelLen && { contextLength: maxModelLen }) }));
+  }
+
+  async checkHealth(signal: AbortSignal): Promise<void> {
+    const { healthy } = await this.#call(signal, () => this.#client.healthCheck({}, { signal }));
+    if (!healthy) throw engineFailed(`${this.#traits.where} is starting or broken`, true);
+  }
+
+  async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
+    const { jsonInfo } = await this.#call(signal, () => this.#client.getLoad({}, { signal }));
+    return readLoad(jsonInfo);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #call<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw refusalOf(this.#traits.where, responseOf(error, signal));
+    }
+  }
+}
+
+async function* outputsOf(stream: AsyncIterable<OpenAIStreamChunk>, chunks: ChunkReader): AsyncGenerator<EngineOutput> {
+  for await (const { jsonChunk } of stream) {
+    if (jsonChunk.length > 0) chunks.read(decode(jsonChunk));
+    const output = chunks.take();
+    if (output !== undefined) yield output;
+  }
+  chunks.end();
+  const last = chunks.take();
+  if (last !== undefined) yield last;
+}
+
+function callOf(body: string, { requestId, trace }: Pick<EngineRequest, "requestId" | "trace">) {
+  return { jsonBody: Buffer.from(body), traceHeaders: { "x-request-id": requestId, ...trace } };
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}

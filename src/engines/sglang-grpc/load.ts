@@ -1,0 +1,36 @@
+import type { EngineLoad } from "../interface.ts";
+
+/** The load of one data-parallel part of the engine, under the names of its versions. */
+interface PartLoad {
+  readonly num_running_reqs?: number;
+  /** Running and waiting ones. */
+  readonly num_reqs?: number;
+  readonly num_waiting_reqs?: number;
+  /** Share of the KV cache in use. */
+  readonly token_usage?: number;
+}
+
+/** Adds up what the parts of an engine tell. Undefined: nothing that is understood. */
+export function readLoad(json: string): EngineLoad | undefined {
+  const parts = parse(json);
+  if (parts.length === 0) return undefined;
+  const waiting = sum(parts, ({ num_waiting_reqs = 0 }) => num_waiting_reqs);
+  const all = sum(parts, ({ num_reqs, num_running_reqs = 0, num_waiting_reqs = 0 }) => {
+    return num_reqs ?? num_running_reqs + num_waiting_reqs;
+  });
+  const usages = parts.flatMap(({ token_usage }) => token_usage ?? []);
+  return { running: all - waiting, waiting, ...(usages.length > 0 && { kvUsage: Math.max(...usages) }) };
+}
+
+function parse(json: string): readonly PartLoad[] {
+  try {
+    const parts: unknown = JSON.parse(json);
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}
+
+function sum<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((total, value) => total + of(value), 0);
+}

@@ -1,0 +1,97 @@
+import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
+import { embedInBatches } from "../embed-in-batches.ts";
+import { engineFailed } from "../faults.ts";
+import { GrpcConnection, responseOf } from "../grpc/connection.ts";
+import type {
+  Engine,
+  EngineEmbeddings,
+  EngineEmbedRequest,
+  EngineModel,
+  EngineOutput,
+  EngineRequest,
+} from "../interface.ts";
+import type { EngineSettings } from "../settings.ts";
+import { refusalOf } from "../tei/errors.ts";
+import { checkLimit } from "../tei/limit.ts";
+
+/** Calls side by side, each for one input. */
+const parallel = 32;
+
+/** Text Embeddings Inference 1.9 over gRPC, from its images whose tags end in `-grpc`. */
+export class TeiGrpcEngine implements Engine {
+  readonly #connection: GrpcConnection;
+  readonly #settings: EngineSettings;
+  readonly #where: string;
+
+  constructor(url: string, settings: EngineSettings) {
+    this.#connection = new GrpcConnection(url);
+    this.#settings = settings;
+    this.#where = `tei at ${url}`;
+  }
+
+  // biome-ignore lint/correctness/useYield: it fails before there is anything to yield
+  async *generate(_request: EngineRequest): AsyncIterable<EngineOutput> {
+    throw engineFailed(`${this.#where} does not generate`, false);
+  }
+
+  embed({ inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    return embedInBatches(inputs, {
+      size: parallel,
+      limit: this.#settings.contextLength,
+      embed: (batch) => this.#embedBatch(batch, { ...trace }, signal),
+      count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
+    });
+  }
+
+  async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
+    if (prompt.case !== "text") return undefined;
+    const client = this.#connection.client(Tokenize);
+    const request = { inputs: prompt.value, addSpecialTokens: true };
+    const { tokens } = await this.#call(signal, () => client.tokenize(request, { signal }));
+    return tokens.length;
+  }
+
+  async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
+    const { modelId, maxInputLength } = await this.#info(signal);
+    return [{ id: modelId, contextLength: maxInputLength, kind: "embedding" }];
+  }
+
+  async checkHealth(signal: AbortSignal): Promise<void> {
+    const { maxInputLength } = await this.#info(signal);
+    checkLimit(this.#where, maxInputLength, this.#settings.contextLength);
+  }
+
+  async readLoad(): Promise<undefined> {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #embedBatch(inputs: readonly string[], headers: Record<string, string>, signal: AbortSignal) {
+    const client = this.#connection.client(Embed);
+    const calls = inputs.map((text) =>
+      client.embed({ inputs: text, truncate: false, normalize: true }, { signal, headers }),
+    );
+    const answers = await this.#call(signal, () => Promise.all(calls));
+    const counts = answers.map(({ metadata }) => metadata?.computeTokens ?? 0);
+    if (counts.some((count) => count < 1)) throw engineFailed(`${this.#where} did not count the tokens`, false);
+    return {
+      vectors: answers.map(({ embeddings }) => Float32Array.from(embeddings)),
+      inputTokens: counts.reduce((sum, count) => sum + count, 0),
+    };
+  }
+
+  #info(signal: AbortSignal) {
+    return this.#call(signal, () => this.#connection.client(Info).info({}, { signal }));
+  }
+
+  async #call<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw refusalOf(this.#where, responseOf(error, signal));
+    }
+  }
+}

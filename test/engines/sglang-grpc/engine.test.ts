@@ -1,0 +1,188 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
+import { SglangGrpcEngine } from "../../../src/engines/sglang-grpc/engine.ts";
+import { detailOf } from "../../../src/errors.ts";
+import type { ListeningServer } from "../../../src/grpc/listening-server.ts";
+import { registration } from "../../../src/grpc/registration.ts";
+import { startGrpcServer } from "../../../src/grpc/server.ts";
+import { drain } from "../collect.ts";
+import { eventually } from "../eventually.ts";
+import { chatRequest, textRequest } from "../requests.ts";
+
+const never = () => new AbortController().signal;
+const settings = {
+  connections: 4,
+  connectTimeoutMs: 1000,
+  silenceTimeoutMs: 10_000,
+  systemAnywhere: false,
+  contextLength: 512,
+};
+
+let server: ListeningServer;
+let engine: SglangGrpcEngine;
+/** What a chat does: sends these chunks, then fails or goes silent where it is told to. */
+let chunks: object[] = [];
+let ending: ConnectError | "silence" | undefined;
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into as they come
+let received: { body: any; headers: Record<string, string> } | undefined;
+let cancelled = 0;
+let aborted: string[] = [];
+let healthy = true;
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+const text = (content: string, tokens: number) => ({
+  choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  usage: { prompt_tokens: 5, completion_tokens: tokens },
+});
+const finish = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: null };
+const total = {
+  choices: [],
+  usage: { prompt_tokens: 5, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 2 } },
+};
+
+/** A server after SGLang's entrypoints/grpc_bridge.py. */
+beforeAll(async () => {
+  async function* answer(call: { jsonBody: Uint8Array; traceHeaders: Record<string, string> }, signal: AbortSignal) {
+    received = { body: JSON.parse(Buffer.from(call.jsonBody).toString()), headers: call.traceHeaders };
+    for (const chunk of chunks) yield { jsonChunk: json(chunk), finished: false };
+    if (ending instanceof ConnectError) throw ending;
+    if (ending === "silence") {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      cancelled++;
+      return;
+    }
+    yield { jsonChunk: Buffer.alloc(0), finished: true };
+  }
+  const service = registration(SglangService, {
+    chatComplete: (call, { signal }) => answer(call, signal),
+    complete: (call, { signal }) => answer(call, signal),
+    openAIEmbed({ jsonBody }) {
+      const { input } = JSON.parse(Buffer.from(jsonBody).toString());
+      if (input.some((one: string) => one.length > 512)) {
+        const message = "The input (600 tokens) is longer than the model's context length (512 tokens).";
+        return { jsonBody: json({ object: "error", message, code: 400 }), statusCode: 400 };
+      }
+      const data = input.map((one: string, index: number) => ({ index, embedding: [one.length, 0] }));
+      return { jsonBody: json({ data, usage: { prompt_tokens: input.length } }), statusCode: 200 };
+    },
+    tokenize: ({ text: value }) => ({ count: value.length }),
+    healthCheck: () => ({ healthy }),
+    listModels: () => ({ models: [{ id: "qwen3", maxModelLen: 32768 }] }),
+    getLoad: () => ({ jsonInfo: '[{"dp_rank":0,"num_reqs":5,"num_waiting_reqs":2,"token_usage":0.5},{"num_reqs":1}]' }),
+    abort({ rid }) {
+      aborted.push(rid);
+      return { success: true };
+    },
+  });
+  server = await startGrpcServer({ address: "127.0.0.1:0", services: [service], interceptors: [] });
+  engine = new SglangGrpcEngine(`grpc://${server.address}`, settings);
+});
+beforeEach(() => {
+  chunks = [text("Hel", 1), text("lo", 2), finish, total];
+  ending = undefined;
+  cancelled = 0;
+  aborted = [];
+  healthy = true;
+});
+afterAll(async () => {
+  await engine.close();
+  await server.stop(0);
+});
+
+test("answers, with the engine's count", async () => {
+  const { answer, outputs, error } = await drain(engine.generate(chatRequest("hi", { cacheSalt: "acc" }), never()));
+  expect([answer.text, error]).toEqual(["Hello", undefined]);
+  expect(outputs.at(-1)).toEqual({
+    events: [],
+    usage: { inputTokens: 5, outputTokens: 3, cachedInputTokens: 2 },
+    finish: FinishReason.STOP,
+  });
+  expect(received?.body).toMatchObject({ rid: "req-1", cache_salt: "acc", stream: true });
+  expect(received?.headers).toEqual({ "x-request-id": "req-1" });
+  expect(aborted).toEqual([]);
+});
+
+test("continues a text", async () => {
+  chunks = [{ choices: [{ index: 0, text: " time" }] }, finish, total];
+  expect((await drain(engine.generate(textRequest("Once upon a"), never()))).answer.text).toBe(" time");
+  expect(received?.body).toMatchObject({ prompt: "Once upon a" });
+});
+
+test.each(["signal", "reader"])("a %s that ends it stops the engine", async (who) => {
+  ending = "silence";
+  const controller = new AbortController();
+  const stream = engine.generate(chatRequest("hi"), controller.signal)[Symbol.asyncIterator]();
+  await stream.next();
+  if (who === "reader") {
+    await stream.next(); // what has come by now
+    await stream.next();
+    await stream.next();
+    void stream.return?.();
+  }
+  controller.abort(new Error("client gone"));
+  if (who === "signal") await expect(drainRest(stream)).rejects.toThrow("client gone");
+  await eventually(() => cancelled === 1 && aborted.length === 1);
+  expect(aborted).toEqual(["req-1"]);
+});
+
+async function drainRest(stream: AsyncIterator<unknown>): Promise<void> {
+  while (!(await stream.next()).done);
+}
+
+test.each<[string, ConnectError, Reason]>([
+  ["a broken engine", new ConnectError("secret", Code.Internal), Reason.ENGINE_FAILED],
+  ["a full engine", new ConnectError("secret", Code.ResourceExhausted), Reason.OVERLOADED],
+  [
+    "a prompt too long",
+    new ConnectError(
+      "The input (5000 tokens) is longer than the model's context length (512 tokens).",
+      Code.InvalidArgument,
+    ),
+    Reason.CONTEXT_LENGTH_EXCEEDED,
+  ],
+  [
+    "a refusal",
+    new ConnectError('{"error":{"message":"no","type":"BadRequest"}}', Code.InvalidArgument),
+    Reason.INVALID_ARGUMENT,
+  ],
+])("%s", async (_, failure, reason) => {
+  chunks = [];
+  ending = failure;
+  const { outputs, error } = await drain(engine.generate(chatRequest("hi"), never()));
+  expect(outputs).toEqual([]);
+  expect(detailOf(error)?.reason).toBe(reason);
+  expect(String(error)).not.toContain("secret");
+});
+
+test("a failure in the middle comes after what was counted", async () => {
+  chunks = [text("Hel", 1)];
+  ending = new ConnectError("secret", Code.Unavailable);
+  const { outputs, error } = await drain(engine.generate(chatRequest("hi"), never()));
+  expect(outputs.at(-1)?.usage?.outputTokens).toBe(1);
+  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+});
+
+test("an answer that ends without its count is a failure", async () => {
+  chunks = [{ choices: [{ index: 0, delta: { content: "Hello" } }] }, finish];
+  const { error } = await drain(engine.generate(chatRequest("hi"), never()));
+  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+});
+
+test("embeds, and names the input that is too long", async () => {
+  const embed = (inputs: string[]) => engine.embed({ requestId: "r", model: "m", inputs }, never());
+  expect((await embed(["a", "bb"])).vectors.map((vector) => vector[0])).toEqual([1, 2]);
+  const error = await embed(["a", "x".repeat(600)]).catch((refusal) => refusal);
+  expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 512n });
+});
+
+test("counts texts, lists its models, tells its health and its load", async () => {
+  expect(await engine.countTokens({ prompt: { case: "text", value: "hello" } }, never())).toBe(5);
+  expect(await engine.countTokens(chatRequest("hi"), never())).toBeUndefined();
+  expect(await engine.listModels(never())).toEqual([{ id: "qwen3", contextLength: 32768 }]);
+  expect(await engine.readLoad(never())).toEqual({ running: 4, waiting: 2, kvUsage: 0.5 });
+  await engine.checkHealth(never());
+  healthy = false;
+  await expect(engine.checkHealth(never())).rejects.toMatchObject({ cause: { transient: true } });
+});

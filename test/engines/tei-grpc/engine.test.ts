@@ -1,0 +1,105 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
+import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";
+import { detailOf } from "../../../src/errors.ts";
+import type { ListeningServer } from "../../../src/grpc/listening-server.ts";
+import { registration } from "../../../src/grpc/registration.ts";
+import { startGrpcServer } from "../../../src/grpc/server.ts";
+
+const never = () => new AbortController().signal;
+const longest = 100;
+const settings = {
+  connections: 4,
+  connectTimeoutMs: 1000,
+  silenceTimeoutMs: 10_000,
+  systemAnywhere: false,
+  contextLength: longest,
+};
+
+let server: ListeningServer;
+let engine: TeiGrpcEngine;
+let failing: ConnectError | undefined;
+let counts = true;
+
+/** A server after TEI's router/src/grpc/server.rs, whose tokens are the characters of an input. */
+beforeAll(async () => {
+  const services = [
+    registration(Info, { info: () => ({ modelId: "BAAI/bge-m3", maxInputLength: longest, maxClientBatchSize: 32 }) }),
+    registration(Tokenize, { tokenize: ({ inputs }) => ({ tokens: Array.from(inputs, (_, id) => ({ id })) }) }),
+    registration(Embed, {
+      embed({ inputs, truncate, normalize }) {
+        if (failing !== undefined) throw failing;
+        expect([truncate, normalize]).toEqual([false, true]);
+        if (inputs.length > longest) {
+          const message = `Input validation error: \`inputs\` must have less than ${longest} tokens. Given: ${inputs.length}`;
+          throw new ConnectError(message, Code.InvalidArgument);
+        }
+        return { embeddings: [inputs.length, 0], ...(counts && { metadata: { computeTokens: inputs.length } }) };
+      },
+    }),
+  ];
+  server = await startGrpcServer({ address: "127.0.0.1:0", services, interceptors: [] });
+  engine = new TeiGrpcEngine(`grpc://${server.address}`, settings);
+});
+afterEach(() => {
+  failing = undefined;
+  counts = true;
+});
+afterAll(async () => {
+  await engine.close();
+  await server.stop(0);
+});
+
+const embed = (inputs: string[]) => engine.embed({ requestId: "r", model: "m", inputs }, never());
+
+test("embeds in input order and counts", async () => {
+  const inputs = Array.from({ length: 80 }, (_, i) => "x".repeat(i + 1));
+  const { vectors, inputTokens } = await embed(inputs);
+  expect(vectors.map((vector) => vector[0])).toEqual(inputs.map(({ length }) => length));
+  expect(inputTokens).toBe((80 * 81) / 2);
+});
+
+test("names the input that is too long", async () => {
+  const error = await embed(["a", "b", "x".repeat(150)]).catch((refusal) => refusal);
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.INPUT_TOO_LONG,
+    parameter: "inputs[2]",
+    limit: 100n,
+    actual: 150n,
+  });
+});
+
+test.each([
+  [Code.ResourceExhausted, Reason.OVERLOADED],
+  [Code.Internal, Reason.ENGINE_FAILED],
+  [Code.Unavailable, Reason.ENGINE_FAILED],
+  [Code.InvalidArgument, Reason.INVALID_ARGUMENT],
+])("understands status %d", async (code, reason) => {
+  failing = new ConnectError("a secret detail", code);
+  const error = await embed(["a"]).catch((failure) => failure);
+  expect(detailOf(error)?.reason).toBe(reason);
+  expect(error.rawMessage).not.toContain("secret");
+});
+
+test("an answer without a count is a failure", async () => {
+  counts = false;
+  expect(detailOf(await embed(["a"]).catch((failure) => failure))?.reason).toBe(Reason.ENGINE_FAILED);
+});
+
+test("counts, lists its model and knows what it has to take", async () => {
+  expect(await engine.countTokens({ prompt: { case: "text", value: "hello" } }, never())).toBe(5);
+  expect(await engine.listModels(never())).toEqual([{ id: "BAAI/bge-m3", contextLength: 100, kind: "embedding" }]);
+  await engine.checkHealth(never());
+  const demanding = new TeiGrpcEngine(`grpc://${server.address}`, { ...settings, contextLength: 8192 });
+  await expect(demanding.checkHealth(never())).rejects.toMatchObject({
+    cause: { message: expect.stringContaining("takes 100 tokens") },
+  });
+  await demanding.close();
+});
+
+test("fails where nothing listens", async () => {
+  const nowhere = new TeiGrpcEngine("grpc://127.0.0.1:9", settings);
+  await expect(nowhere.checkHealth(AbortSignal.timeout(10_000))).rejects.toMatchObject({ cause: { transient: true } });
+  await nowhere.close();
+});
