@@ -298,6 +298,32 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await metering.funds.statement(account)).toMatchObject({ balance: BigInt(USD - 30 * OUT), debt: 0n });
   });
 
+  test("a warm account is admitted without asking the store, however many requests it makes", async () => {
+    const account = await metering.account({ paid: 1000 * USD });
+    for (let times = 0; times < 20; times++)
+      await clock.until(run(metering.ledger, request(account, { inputTokens: 1000, outputTokens: 500 })));
+    const asked: string[] = [];
+    for (const name of ["acquire", "settled"] as const) {
+      const ask = metering.store[name].bind(metering.store) as (...all: unknown[]) => Promise<never>;
+      metering.store[name] = (...all: unknown[]) => {
+        asked.push(name);
+        return ask(...all);
+      };
+    }
+    for (let times = 0; times < 20; times++) {
+      let admitted = false;
+      const holding = metering.ledger.hold(request(account, { inputTokens: 1000, outputTokens: 500 }), never);
+      void holding.then(() => {
+        admitted = true;
+      });
+      await Promise.resolve();
+      await Promise.resolve();
+      expect(admitted).toBe(true); // within the same turn: nothing outside of this process was waited for
+      await clock.until((await holding).settle({ inputTokens: 1000, outputTokens: 500 }, "completed"));
+    }
+    expect(asked.filter((name) => name === "settled")).toEqual([]);
+  });
+
   test("a closing ledger takes nothing new and gives its leases back", async () => {
     const account = await metering.account({ free: USD });
     const hold = await metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never);

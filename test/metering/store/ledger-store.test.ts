@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { createLedgerStore } from "../../../src/metering/store/create.ts";
+import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import { systemRandom } from "../../../src/runtime/random.ts";
+import { Lot } from "../../../src/storage/entities/lot.ts";
+import { Slice } from "../../../src/storage/entities/slice.ts";
+import { UsageLine } from "../../../src/storage/entities/usage.ts";
+import { databases, dialects } from "../databases.ts";
+import { type Metering, openMetering, USD } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+
+const newDatabase = databases();
+
+// The contract that the ledger relies on, on both databases.
+describe.each(dialects)("%s", (dialect) => {
+  const coreId = v7();
+  let clock: ManualClock;
+  let metering: Metering;
+  let store: LedgerStore;
+  beforeEach(async () => {
+    clock = new ManualClock();
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    store = createLedgerStore(metering.storage, systemRandom, coreId);
+    await store.enter();
+  });
+  afterEach(async () => {
+    await store.end();
+    await clock.until(metering.close());
+  });
+
+  const lease = async (accountId: string, least: number, most = least) =>
+    (await store.acquire([{ accountId, least, most }], clock.now())).get(accountId);
+  const leaseOne = async (accountId: string, amount: number): Promise<LeasedSlice> => {
+    const slice = (await lease(accountId, amount))?.slices[0];
+    if (slice === undefined) throw new Error("nothing was leased");
+    return slice;
+  };
+  const chargeTo = (slices: readonly LeasedSlice[], cost: number, requestId = v7()): Charge => ({
+    ...{ requestId, accountId: slices[0]?.accountId ?? v7(), keyId: "", model: "m", inputTokens: 1, outputTokens: 1 },
+    ...{ cost: cost * slices.length, shortfall: 0, status: "completed", settledAt: clock.now() },
+    lines: slices.map(({ id, lotId }) => ({
+      ...{ sliceId: id, lotId, inputTokens: 1, outputTokens: 1, inputRate: 1, outputRate: 1, cost },
+    })),
+  });
+  const slice = (id: string) => metering.storage.orm.em.fork().findOneOrFail(Slice, id);
+  const lots = () => metering.storage.orm.em.fork().find(Lot, {}, { orderBy: { id: "asc" } });
+
+  test("leases what is needed over lots in the order of spending, and tells what is left", async () => {
+    const account = await metering.account({ free: 100, paid: USD });
+    await metering.funds.credit({ accountId: account, kind: "grant", amount: 50, reference: v7() });
+    const got = await lease(account, 200);
+    expect(got?.slices.map(({ kind, granted }) => [kind, granted])).toEqual([
+      ["free", 100],
+      ["grant", 50],
+      ["paid", 50],
+    ]);
+    expect(got).toMatchObject({
+      ...{ paidTotal: BigInt(USD), paidLeft: BigInt(USD), unleased: BigInt(USD - 50), elsewhere: 0n },
+    });
+    expect((await lots()).map(({ leased }) => leased).sort((a, b) => a - b)).toEqual([50, 50, 100]);
+    expect(await lease(v7(), 1)).toBeUndefined();
+    expect((await lease(account, 0))?.slices).toEqual([]);
+  });
+
+  test("leases no more than there is, and nothing of an expired lot", async () => {
+    const account = await metering.account({ free: 100 });
+    const expiresAt = new Date(clock.now() + 1000);
+    await metering.funds.credit({ accountId: account, kind: "grant", amount: 70, reference: v7(), expiresAt });
+    clock.jump(2000);
+    expect((await lease(account, 1000))?.slices.map(({ granted }) => granted)).toEqual([100]);
+    expect(await lease(account, 1000)).toMatchObject({ slices: [], unleased: 0n });
+  });
+
+  test("stores a charge once, however often and in however many groups it comes", async () => {
+    const account = await metering.account({ free: 1000 });
+    const own = await leaseOne(account, 1000);
+    const charge = chargeTo([own], 10);
+    expect(await store.settle([charge, charge, chargeTo([own], 5)])).toEqual(["stored", "repeated", "stored"]);
+    expect(await store.settle([charge])).toEqual(["repeated"]);
+    expect(await slice(own.id)).toMatchObject({ granted: 1000, spent: 15 });
+    expect(await store.settled([charge.requestId, "other"])).toEqual(new Set([charge.requestId]));
+  });
+
+  test("fences a whole charge off when one of its slices is closed, and only that one", async () => {
+    const account = await metering.account({ free: 1000 });
+    const [first, second] = [await leaseOne(account, 300), await leaseOne(account, 300)];
+    await store.close([second.id]);
+    const charges = [chargeTo([first, second], 10), chargeTo([first], 7), chargeTo([second], 1)];
+    expect(await store.settle(charges)).toEqual(["fenced", "stored", "fenced"]);
+    expect(await slice(first.id)).toMatchObject({ spent: 7 });
+    expect(await slice(second.id)).toMatchObject({ spent: 0, open: false });
+    expect(await metering.storage.orm.em.fork().count(UsageLine)).toBe(1);
+    expect(await store.settled(charges.map(({ requestId }) => requestId))).toEqual(new Set([charges[1]?.requestId]));
+  });
+
+  test("refuses to spend more than a slice has, as a violation", async () => {
+    const account = await metering.account({ free: 1000 });
+    const own = await leaseOne(account, 100);
+    const error = await store.settle([chargeTo([own], 101)]).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Object);
+    expect(store.isViolation(error)).toBe(true);
+    expect(store.isViolation(new Error("connection lost"))).toBe(false);
+    expect(await slice(own.id)).toMatchObject({ spent: 0 });
+  });
+
+  test("gives parts back, and the rest when a slice is closed", async () => {
+    const account = await metering.account({ free: 1000 });
+    const own = await leaseOne(account, 600);
+    await store.settle([chargeTo([own], 100)]);
+    await store.giveBack([{ sliceId: own.id, amount: 200 }]);
+    expect(await slice(own.id)).toMatchObject({ granted: 400, spent: 100 });
+    expect(await lots()).toMatchObject([{ leased: 400, spent: 0 }]);
+    await store.close([own.id, own.id]);
+    await store.close([own.id]);
+    expect(await lots()).toMatchObject([{ leased: 0, spent: 100 }]);
+    expect(await lease(account, 5000)).toMatchObject({ slices: [{ granted: 900 }] });
+  });
+
+  test("a shortfall becomes the account's debt", async () => {
+    const account = await metering.account({ free: 1000 });
+    const own = await leaseOne(account, 10);
+    await store.settle([{ ...chargeTo([own], 10), cost: 35, shortfall: 25 }]);
+    expect((await metering.funds.statement(account)).debt).toBe(25n);
+  });
+
+  test("a new epoch adopts what an earlier process left, and fences that process off", async () => {
+    const account = await metering.account({ free: 1000 });
+    const own = await leaseOne(account, 100);
+    await store.settle([chargeTo([own], 30)]);
+    const next = createLedgerStore(metering.storage, systemRandom, coreId);
+    const adopted = await next.enter();
+    expect(adopted.find(({ id }) => id === own.id)).toMatchObject({ granted: 100, spent: 30, accountId: account });
+    expect(await store.settle([chargeTo([own], 1)])).toEqual(["fenced"]);
+    await store.giveBack([{ sliceId: own.id, amount: 1 }]);
+    await store.close([own.id]);
+    expect(await slice(own.id)).toMatchObject({ granted: 100, spent: 30, open: true });
+    expect(await next.settle([chargeTo([own], 1)])).toEqual(["stored"]);
+    await next.end();
+  });
+
+  test("many groups, leases and returns at once keep every sum", async () => {
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => metering.account({ free: 100_000 })));
+    const work = accounts.flatMap((account) =>
+      Array.from({ length: 10 }, async () => {
+        const own = await leaseOne(account, 1000);
+        await store.settle([chargeTo([own], 100), chargeTo([own], 200)]);
+        await store.giveBack([{ sliceId: own.id, amount: 300 }]);
+        await store.settle([chargeTo([own], 50)]);
+        await store.close([own.id]);
+      }),
+    );
+    await Promise.all(work);
+    for (const lot of await lots()) expect(lot).toMatchObject({ leased: 0, spent: 3500 });
+  });
+});
