@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { v7 } from "uuid";
 import { configSchema, type ModelConfig } from "../../src/config/schema.ts";
 import { createFunds } from "../../src/metering/funds.ts";
@@ -52,7 +53,7 @@ export async function openMetering(
   const clock = options.clock ?? new ManualClock();
   const storage = await openStorage(options.url ?? "sqlite::memory:");
   const log: string[] = [];
-  const note = (fields: object, message: string) => void log.push(`${message} ${JSON.stringify(fields)}`);
+  const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);
   const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };
   const prices = await createPrices({ storage, clock, models: options.models ?? models() });
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
