@@ -59,6 +59,7 @@ export async function plan(
     request: {
       ...tokenizable,
       requestId,
+      accountId: caller.accountId,
       maxOutputTokens: hold.outputTokens,
       sampling,
       stopSequences: request.stopSequences,

@@ -16,7 +16,7 @@ const newDatabase = databases();
 const nothing = () => {};
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** Runs a spender until it has settled something, and kills it at some moment after that. */
+/** Runs a spender until it has settled something, and kills it at some moment after that, in the middle of a long answer. */
 async function spendAndDie(url: string, directory: string, account: string, log: string): Promise<void> {
   const spender = spawn(process.execPath, [join(import.meta.dirname, "spender.ts"), url, directory, account, log], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -28,6 +28,7 @@ async function spendAndDie(url: string, directory: string, account: string, log:
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
+  while (!isFarAdvanced(log)) await new Promise((resolve) => setTimeout(resolve, 5));
   spender.kill("SIGKILL");
   await done;
 }
@@ -40,6 +41,12 @@ const read = (log: string, what: string) =>
       .filter(([step]) => step === what)
       .map(([, id = "", tokens]) => [id, Number(tokens)]),
   );
+/** Whether some running request has counted so much that the journal has surely noted it. */
+function isFarAdvanced(log: string): boolean {
+  const done = settled(log);
+  return [...counted(log)].some(([id, tokens]) => tokens >= 900 && !done.has(id));
+}
+
 const settled = (log: string) => read(log, "settled");
 const counted = (log: string) => read(log, "counted");
 
