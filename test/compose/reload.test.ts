@@ -98,11 +98,6 @@ test.each([
   ["is no YAML", "models: [", /tollgate\.yaml:1: is not one valid YAML document/],
   ["has a wrong field", { models: [{ id: "x" }] }, /models\[0\]\.servers: is missing/],
   ["has no models", {}, /models: must have at least 1 entry/],
-  [
-    "names an engine without an adapter",
-    { models: [model("other", undefined, { servers: [{ url: "grpc://127.0.0.1:1", engine: "sglang-grpc" }] })] },
-    /sglang-grpc/,
-  ],
 ])("a configuration that %s is refused whole", async (_, config, reason) => {
   expect(await reload(config)).toMatchObject({
     msg: "configuration refused, the old one stays",

@@ -52,10 +52,13 @@ class FakeAuthenticator implements Authenticator {
   }
 }
 
-/** Every service of the contract but the public surfaces, which are HTTP. */
+/** Contracts that the core does not serve: the public surfaces, which are HTTP, and what engines serve. */
+const notServed = ["chat", "messages", "sglang", "tei"].map((folder) => `gen/${folder}/**`);
+
+/** Every service that the core serves. */
 async function contractServices(): Promise<DescService[]> {
   const services: DescService[] = [];
-  for (const file of globSync("gen/**/*_pb.js", { exclude: ["gen/chat/**", "gen/messages/**"] })) {
+  for (const file of globSync("gen/**/*_pb.js", { exclude: notServed })) {
     const module: Record<string, { kind?: string }> = await import(`../../${file}`);
     for (const value of Object.values(module)) if (value.kind === "service") services.push(value as DescService);
   }
