@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { scenarioNames } from "./scenarios.ts";
+import { scenarios } from "./registry.ts";
 import type { PeerOptions } from "./systems/peer.ts";
 
 /** What a run is asked to do. */
@@ -19,9 +19,15 @@ export interface Options {
   readonly peer: PeerOptions | undefined;
 }
 
+const list = scenarios
+  .map(({ name, shows, onlyNamed }) => `    ${name.padEnd(18)}${shows}${onlyNamed ? "; only when named" : ""}`)
+  .join("\n");
+
 export const usageText = `npm run bench [-- SCENARIO… OPTIONS]
 
-  SCENARIO            ${scenarioNames.join(", ")}; all unless named
+  SCENARIO            all unless named:
+${list}
+
   --quick             the cells that say most, shorter; writes no files unless --out is given
   --rounds N          how often the systems take turns (3; quick 2)
   --seconds S         how long each turn is measured (2; quick 1.5)
@@ -50,7 +56,7 @@ export function parseOptions(args: readonly string[]): Options {
       "peer-header": { type: "string", multiple: true, default: [] },
     },
   });
-  const known: readonly string[] = scenarioNames;
+  const known = scenarios.map(({ name }) => name);
   const unknown = positionals.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Error(`no scenario "${unknown}"; there are ${known.join(", ")}`);
   const { quick } = values;

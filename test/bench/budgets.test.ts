@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { judge, margin } from "./budgets.ts";
-import { plain, results } from "./results.fixture.ts";
+import { judge, judgeFigures, margin } from "./budgets.ts";
+import { figure, plain, results } from "./results.fixture.ts";
 
 const stream = { ...plain, scenario: "stream", stream: true } as const;
 
@@ -35,6 +35,7 @@ test("compares the split deployment with the one process", () => {
       limit: 1.7,
       measured: 1.5,
       unit: "× all in one",
+      better: "lower",
       held: true,
       cell: "chat plain, 16 at once, 10 tokens eager, short",
     },
@@ -44,4 +45,19 @@ test("compares the split deployment with the one process", () => {
 test("tells how much of the limit is left", () => {
   const [verdict] = judge(results(plain, "tollgate", 180));
   expect(verdict && margin(verdict)).toBeCloseTo(0.25);
+});
+
+test.each([
+  ["higher", 6000, true, 0.2],
+  ["higher", 4000, false, -0.2],
+  ["lower", 4000, true, 0.2],
+  ["lower", 6000, false, -0.2],
+] as const)("a figure with a limit of 5,000 of which %s is better: %d", (better, value, held, left) => {
+  const [verdict] = judgeFigures([figure(value, better, 5000)]);
+  expect(verdict).toMatchObject({ budget: "ledger", cell: "settlements", measured: value, held });
+  expect(verdict && margin(verdict)).toBeCloseTo(left);
+});
+
+test("a figure without a limit is not judged", () => {
+  expect(judgeFigures([figure(1, "lower")])).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { Figure } from "./scenario.ts";
 import type { Result } from "./summary.ts";
 
 /** What a budget of the design came to under one load. */
@@ -6,6 +7,8 @@ export interface Verdict {
   readonly limit: number;
   readonly measured: number;
   readonly unit: string;
+  /** Which side of the limit is the good one. */
+  readonly better: "lower" | "higher";
   readonly held: boolean;
   /** The load, by name. */
   readonly cell: string;
@@ -100,12 +103,22 @@ export function judge(results: readonly Result[]): Verdict[] {
         const measured = figure(result, (name) => results.find((other) => other.system === name && sameLoad(other)));
         return measured === undefined || Number.isNaN(measured)
           ? []
-          : [{ budget: name, limit, measured, unit, held: measured <= limit, cell: result.name }];
+          : [{ budget: name, limit, measured, unit, better: "lower", held: measured <= limit, cell: result.name }];
       }),
   );
 }
 
-/** How far below its limit a figure stays, as a part of the limit; negative when it is above. */
-export function margin(verdict: Verdict): number {
-  return 1 - verdict.measured / verdict.limit;
+/** Every figure that has a limit. */
+export function judgeFigures(figures: readonly Figure[]): Verdict[] {
+  return figures.flatMap(({ scenario, name, unit, value: { median: measured }, better, limit }) => {
+    if (limit === undefined) return [];
+    const held = better === "lower" ? measured <= limit : measured >= limit;
+    return [{ budget: scenario, limit, measured, unit, better, held, cell: name }];
+  });
+}
+
+/** How far a figure stays on the good side of its limit, as a part of the limit; negative on the other side. */
+export function margin({ measured, limit, better }: Verdict): number {
+  const above = measured / limit - 1;
+  return better === "lower" ? -above : above;
 }

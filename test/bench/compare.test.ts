@@ -1,9 +1,13 @@
 import { expect, test } from "@jest/globals";
 import { compare } from "./compare.ts";
-import { plain, results } from "./results.fixture.ts";
+import { figure, plain, results } from "./results.fixture.ts";
+import type { Figure } from "./scenario.ts";
+import type { Result } from "./summary.ts";
+
+const run = (of: Result[], figures: Figure[] = []) => ({ results: of, figures });
 
 test("shows a change that costs 10 %, and that the rounds are apart", () => {
-  const changes = compare(results(plain, "tollgate", 200), results(plain, "tollgate", 220), 0.05);
+  const changes = compare(run(results(plain, "tollgate", 200)), run(results(plain, "tollgate", 220)), 0.05);
   expect(changes.map(({ system, figure, overlaps }) => [system, figure, overlaps])).toEqual([
     ["tollgate", "CPU against raw", false],
     ["tollgate", "CPU", false],
@@ -12,6 +16,17 @@ test("shows a change that costs 10 %, and that the rounds are apart", () => {
 });
 
 test("leaves out small changes and loads that only one run has", () => {
-  expect(compare(results(plain, "tollgate", 200), results(plain, "tollgate", 204), 0.05)).toEqual([]);
-  expect(compare(results({ ...plain, size: 200 }, "tollgate", 200), results(plain, "tollgate", 400), 0.05)).toEqual([]);
+  const before = run(results(plain, "tollgate", 200));
+  expect(compare(before, run(results(plain, "tollgate", 204)), 0.05)).toEqual([]);
+  expect(compare(before, run(results({ ...plain, size: 200 }, "tollgate", 400)), 0.05)).toEqual([]);
+});
+
+test.each([
+  ["lower", 80, false],
+  ["lower", 120, true],
+  ["higher", 80, true],
+  ["higher", 120, false],
+] as const)("a figure of which %s is better, from 100 to %d, is worse: %s", (better, now, worse) => {
+  const [change] = compare(run([], [figure(100, better)]), run([], [figure(now, better)]), 0.05);
+  expect(change).toMatchObject({ name: "ledger", figure: "settlements", before: 100, after: now, worse });
 });

@@ -1,12 +1,22 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Options, parseOptions, usageText } from "./arguments.ts";
-import { judge } from "./budgets.ts";
+import { judge, judgeFigures } from "./budgets.ts";
 import { compare } from "./compare.ts";
-import { changeTable, machine, type Report, readReport, resultTable, verdictTable, writeReport } from "./report.ts";
-import { RAW, run } from "./run.ts";
-import { scenarios } from "./scenarios.ts";
+import { scenarios } from "./registry.ts";
+import {
+  changeTable,
+  figureTable,
+  machine,
+  type Report,
+  readReport,
+  resultTable,
+  verdictTable,
+  writeReport,
+} from "./report.ts";
+import { RAW } from "./run.ts";
+import type { Figure } from "./scenario.ts";
 import type { Result } from "./summary.ts";
 import type { System } from "./systems/interface.ts";
 import { passThrough } from "./systems/pass-through.ts";
@@ -26,18 +36,21 @@ function systemsOf(names: readonly string[], options: Options): System[] {
 async function main(options: Options): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
   const progress = (line: string) => process.stderr.write(`${line}\n`);
-  const chosen = Object.entries(scenarios(options.quick, options.duration)).filter(
-    ([name]) => options.scenarios.length === 0 || options.scenarios.includes(name),
+  const chosen = scenarios.filter(({ name, onlyNamed }) =>
+    options.scenarios.length === 0 ? !onlyNamed : options.scenarios.includes(name),
   );
   const results: Result[] = [];
-  for (const [name, scenario] of chosen)
-    results.push(
-      ...(await run(scenario, options, {
-        systems: systemsOf(scenario.systems, options),
-        directory: join(directory, name),
-        progress,
-      })),
-    );
+  const figures: Figure[] = [];
+  const plots = new Map<string, string>();
+  for (const scenario of chosen) {
+    const own = join(directory, scenario.name);
+    mkdirSync(own);
+    const systems = (names: readonly string[]) => systemsOf(names, options);
+    const found = await scenario.run({ options, directory: own, systems, progress });
+    results.push(...(found.results ?? []));
+    figures.push(...(found.figures ?? []));
+    for (const [name, svg] of found.plots ?? []) plots.set(name, svg);
+  }
   // Kept when a run fails: the systems' logs are in it.
   rmSync(directory, { recursive: true });
 
@@ -47,13 +60,16 @@ async function main(options: Options): Promise<void> {
     rounds: options.rounds,
     seconds: options.duration / 1000,
     results,
-    verdicts: judge(results),
+    figures,
+    verdicts: [...judge(results), ...judgeFigures(figures)],
   };
-  console.log(`${report.machine}\n\n${resultTable(results)}`);
+  console.log(report.machine);
+  if (results.length > 0) console.log(`\n${resultTable(results)}`);
+  if (figures.length > 0) console.log(`\n${figureTable(figures)}`);
   if (report.verdicts.length > 0) console.log(`\n${verdictTable(report.verdicts)}`);
   if (options.against !== undefined)
-    console.log(`\n${changeTable(compare(readReport(options.against).results, results, 0.05))}`);
-  if (options.out !== undefined) writeReport(options.out, options.scenarios.join("-") || "all", report);
+    console.log(`\n${changeTable(compare(readReport(options.against), report, 0.05))}`);
+  if (options.out !== undefined) writeReport(options.out, options.scenarios.join("-") || "all", report, plots);
 }
 
 function fail(error: unknown, help = ""): never {

@@ -1,6 +1,6 @@
 import { barChart } from "./bar-chart.ts";
+import type { Cell } from "./cell.ts";
 import { lineChart } from "./line-chart.ts";
-import type { Cell } from "./scenarios.ts";
 import type { Result } from "./summary.ts";
 
 /** How a figure of a scenario grows with something that its cells vary. */

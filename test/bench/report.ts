@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { margin, type Verdict } from "./budgets.ts";
 import type { Change } from "./compare.ts";
 import { plots } from "./plots.ts";
+import type { Figure } from "./scenario.ts";
 import type { Result } from "./summary.ts";
 import { short, table } from "./table.ts";
 
@@ -15,6 +16,7 @@ export interface Report {
   /** Seconds that each round measured. */
   readonly seconds: number;
   readonly results: readonly Result[];
+  readonly figures: readonly Figure[];
   readonly verdicts: readonly Verdict[];
 }
 
@@ -72,6 +74,20 @@ export function resultTable(results: readonly Result[]): string {
   );
 }
 
+/** One line for each figure that is not the cost of a request. */
+export function figureTable(figures: readonly Figure[]): string {
+  return table(
+    ["scenario", "figure", "median", "min–max", "unit"],
+    figures.map(({ scenario, name, value, unit }) => [
+      scenario,
+      name,
+      short(value.median),
+      `${short(value.min)}–${short(value.max)}`,
+      unit,
+    ]),
+  );
+}
+
 /** One line for each budget and load. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
   return table(
@@ -79,7 +95,7 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
     verdicts.map((verdict) => [
       verdict.budget,
       verdict.cell,
-      `${verdict.limit} ${verdict.unit}`,
+      `${verdict.better === "lower" ? "≤" : "≥"} ${verdict.limit} ${verdict.unit}`,
       `${short(verdict.measured)} ${verdict.unit}`,
       verdict.held ? "held" : "MISSED",
       `${Math.round(margin(verdict) * 100)} %`,
@@ -91,24 +107,25 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
 export function changeTable(changes: readonly Change[]): string {
   if (changes.length === 0) return "nothing changed by more than 5 %";
   return table(
-    ["load", "system", "figure", "before", "after", "change", ""],
-    changes.map(({ name, system, figure, before, after, part, overlaps }) => [
+    ["load", "system", "figure", "before", "after", "change", "", ""],
+    changes.map(({ name, system, figure, before, after, part, worse, overlaps }) => [
       name,
       system,
       figure,
       short(before),
       short(after),
       `${part > 0 ? "+" : ""}${Math.round(part * 100)} %`,
+      worse ? "worse" : "better",
       overlaps ? "rounds overlap" : "",
     ]),
   );
 }
 
 /** Keeps the report and its plots. The file is named after what was run. */
-export function writeReport(directory: string, name: string, report: Report): void {
+export function writeReport(directory: string, name: string, report: Report, drawn: ReadonlyMap<string, string>): void {
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
-  for (const [plot, svg] of plots(report.results)) writeFileSync(join(directory, `${plot}.svg`), svg);
+  for (const [plot, svg] of [...plots(report.results), ...drawn]) writeFileSync(join(directory, `${plot}.svg`), svg);
 }
 
 export function readReport(file: string): Report {

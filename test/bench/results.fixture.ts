@@ -1,4 +1,5 @@
-import type { Cell } from "./scenarios.ts";
+import type { Cell } from "./cell.ts";
+import type { Figure } from "./scenario.ts";
 import { type Result, summarise, type Turn } from "./summary.ts";
 
 export const plain: Cell = {
@@ -23,4 +24,10 @@ export function results(cell: Cell, system: string, cpu: number, firstToken = 1)
   const raw = [turn(80), turn(80), turn(80)];
   const other = [turn(cpu * 0.99, firstToken), turn(cpu, firstToken), turn(cpu * 1.01, firstToken)];
   return [summarise(cell, "pass-through", raw, raw), summarise(cell, system, other, raw)];
+}
+
+/** A figure that is not a cost. */
+export function figure(value: number, better: Figure["better"], limit?: number): Figure {
+  const spread = { median: value, min: value * 0.99, max: value * 1.01 };
+  return { scenario: "ledger", name: "settlements", unit: "per s", value: spread, better, ...(limit && { limit }) };
 }

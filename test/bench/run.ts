@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Options } from "./arguments.ts";
+import { type Cell, cellName, cellRequest } from "./cell.ts";
 import type { Job, Measurement } from "./load.ts";
 import { type Helper, startHelper } from "./processes.ts";
-import { type Cell, cellName, cellRequest, type Scenario } from "./scenarios.ts";
+import type { Bench } from "./scenario.ts";
 import { cpuOfUnit, type Result, summarise, type Turn } from "./summary.ts";
 import type { Running, System } from "./systems/interface.ts";
 import { short } from "./table.ts";
@@ -18,14 +18,6 @@ const RAMP_UP = 500;
 const DISTURBED = 0.1;
 const RETAKES = 4;
 
-/** What a run needs besides its options. */
-export interface Bench {
-  readonly systems: readonly System[];
-  /** Where the systems may write. */
-  readonly directory: string;
-  readonly progress: (line: string) => void;
-}
-
 /** What a started scenario consists of. */
 interface Stage {
   readonly systems: readonly { readonly system: System; readonly running: Running }[];
@@ -35,8 +27,8 @@ interface Stage {
   readonly duration: number;
 }
 
-/** Loads the systems of a scenario in turn, round for round, and puts together what was measured. */
-export async function run(scenario: Scenario, options: Options, bench: Bench): Promise<Result[]> {
+/** Loads systems in turn, round for round, and puts together what was measured. */
+export async function run(cells: readonly Cell[], of: readonly System[], bench: Bench): Promise<Result[]> {
   const stops: (() => Promise<void>)[] = [];
   const helper = async (file: string) => {
     const started = await startHelper(file);
@@ -46,7 +38,7 @@ export async function run(scenario: Scenario, options: Options, bench: Bench): P
   try {
     const engine = await helper("engine.ts");
     const systems: { system: System; running: Running }[] = [];
-    for (const system of bench.systems) {
+    for (const system of of) {
       bench.progress(`starting ${system.name}`);
       const directory = join(bench.directory, system.name);
       mkdirSync(directory, { recursive: true });
@@ -54,11 +46,11 @@ export async function run(scenario: Scenario, options: Options, bench: Bench): P
       stops.push(running.stop);
       systems.push({ system, running });
     }
-    const { duration } = options;
+    const { duration, rounds } = bench.options;
     const stage = { systems, load: await helper("load.ts"), light: await helper("load.ts"), duration };
-    await warmUp(scenario.cells, stage, bench);
+    await warmUp(cells, stage, bench);
     const results: Result[] = [];
-    for (const cell of scenario.cells) results.push(...(await takeTurns(cell, stage, options.rounds, bench)));
+    for (const cell of cells) results.push(...(await takeTurns(cell, stage, rounds, bench)));
     return results;
   } finally {
     for (const stop of stops.reverse()) await stop();

@@ -1,0 +1,114 @@
+import { type Cell, LONG_PROMPT, SHORT_PROMPT } from "./cell.ts";
+import { run } from "./run.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** A scenario that loads systems with requests of several kinds, in turn. */
+interface Load {
+  readonly name: string;
+  readonly shows: string;
+  readonly systems: readonly string[];
+  /** All cells. A turn is measured for so many milliseconds. */
+  readonly cells: (duration: number) => readonly Cell[];
+  /** Those that say most. */
+  readonly quick: (duration: number) => readonly Cell[];
+}
+
+const systems = ["pass-through", "tollgate"];
+const concurrencies = [1, 16, 64];
+const generation = { prompt: SHORT_PROMPT, model: "eager", surface: "chat" } as const;
+const plain = { ...generation, scenario: "plain", stream: false, concurrency: 16, size: 10 };
+const stream = { ...generation, scenario: "stream", stream: true, concurrency: 16, size: 200 };
+const firstToken = { ...stream, model: "paced", concurrency: 64, size: 10 };
+const newcomer = { ...plain, scenario: "streams", concurrency: 1 };
+
+/** Every combination of surface, concurrency, tokens and prompt. */
+function matrix(cell: Cell): Cell[] {
+  return (["chat", "messages"] as const).flatMap((surface) =>
+    concurrencies.flatMap((concurrency) =>
+      [10, 200].flatMap((size) =>
+        [SHORT_PROMPT, LONG_PROMPT].map((prompt) => ({ ...cell, surface, concurrency, size, prompt })),
+      ),
+    ),
+  );
+}
+
+function embeddings(concurrency: number): Cell[] {
+  const cell = { ...plain, scenario: "embeddings", surface: "embeddings", model: "embed", concurrency } as const;
+  return [1, 32].map((size) => ({ ...cell, size }));
+}
+
+function split(concurrency: number): Cell[] {
+  return [plain, stream].map((cell) => ({ ...cell, scenario: "split", concurrency }));
+}
+
+/** Streams of a token a second that are all open until newcomers have been measured among them. */
+function openStreams(concurrency: number, duration: number): Cell {
+  const rampUp = 500 + concurrency * 3;
+  const size = Math.ceil((rampUp + 2 * duration) / 1000) + 3;
+  return { ...stream, scenario: "streams", model: "slow", concurrency, size, rampUp, beside: newcomer };
+}
+
+const loads: readonly Load[] = [
+  {
+    name: "plain",
+    shows: "CPU of a request that is answered whole",
+    systems,
+    cells: () => [...matrix(plain), { ...plain, model: "burst" }, { ...plain, model: "burst", size: 200 }],
+    quick: () => [plain, { ...plain, surface: "messages" }],
+  },
+  {
+    name: "stream",
+    shows: "CPU of a streamed token, and the time to the first one",
+    systems,
+    cells: () => [
+      ...matrix(stream),
+      { ...stream, model: "steady" },
+      { ...stream, model: "steady", concurrency: 64 },
+      firstToken,
+      { ...firstToken, surface: "messages" },
+    ],
+    quick: () => [stream, { ...stream, surface: "messages" }, firstToken],
+  },
+  {
+    name: "embeddings",
+    shows: "CPU of an embeddings request",
+    systems,
+    cells: () => concurrencies.flatMap(embeddings),
+    quick: () => embeddings(16),
+  },
+  {
+    name: "split",
+    shows: "facade and core as two processes beside all in one",
+    systems: [...systems, "tollgate-split"],
+    cells: () => [16, 64].flatMap(split),
+    quick: () => split(16),
+  },
+  {
+    name: "streams",
+    shows: "up to 5,000 open streams: memory, CPU of a token, a newcomer's latency",
+    systems,
+    cells: (duration) => [100, 1000, 2500, 5000].map((concurrency) => openStreams(concurrency, duration)),
+    quick: (duration) => [openStreams(500, duration)],
+  },
+  {
+    name: "prompts",
+    shows: "CPU of a request against the size of its prompt",
+    systems,
+    cells: () => [SHORT_PROMPT, 10_000, LONG_PROMPT, 200_000, 1_000_000].map(promptOf),
+    quick: () => [SHORT_PROMPT, LONG_PROMPT].map(promptOf),
+  },
+];
+
+function promptOf(prompt: number): Cell {
+  return { ...plain, scenario: "prompts", prompt, concurrency: 4 };
+}
+
+export const loadScenarios: readonly Scenario[] = loads.map((load) => ({
+  name: load.name,
+  shows: load.shows,
+  async run(bench) {
+    const { quick, duration } = bench.options;
+    const cells = (quick ? load.quick : load.cells)(duration);
+    return { results: await run(cells, bench.systems(load.systems), bench) };
+  },
+}));

@@ -1,0 +1,5 @@
+import { loadScenarios } from "./loads.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** Every scenario, in the order in which they run. */
+export const scenarios: readonly Scenario[] = [...loadScenarios];
