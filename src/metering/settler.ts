@@ -19,6 +19,8 @@ const RETRY_MS = 200;
 interface Waiting {
   charge: Charge;
   promised: boolean;
+  /** Whether the store may have taken it without our knowing. */
+  doubtful: boolean;
   readonly durable: () => void;
   readonly refused: (error: Error) => void;
 }
@@ -82,7 +84,7 @@ export class Settler {
   /** Settles a charge; resolves when it is durable. Rejects with LEDGER_UNAVAILABLE when the store will never take it. */
   settle(charge: Charge): Promise<void> {
     return new Promise((durable, refused) => {
-      this.#queue.push({ charge, promised: false, durable, refused });
+      this.#queue.push({ charge, promised: false, doubtful: false, durable, refused });
       if (this.#run === undefined && this.#stopLingering === undefined)
         this.#stopLingering = this.#clock.after(LINGER_MS, () => this.#start());
     });
@@ -126,9 +128,10 @@ export class Settler {
         const since = this.#clock.monotonic();
         const outcomes = await this.#store.settle(batch.map(({ charge }) => charge));
         this.#observer.committed(batch.length, this.#clock.monotonic() - since);
-        for (const [at, waiting] of batch.entries()) await this.#conclude(waiting, outcomes[at], attempt);
+        for (const [at, waiting] of batch.entries()) await this.#conclude(waiting, outcomes[at]);
         return;
       } catch (error) {
+        for (const waiting of batch) waiting.doubtful = true;
         this.#observer.refused();
         this.#logger.error({ error, charges: batch.length, attempt }, "the store did not take a settlement");
         const impossible = this.#store.isViolation(error);
@@ -144,16 +147,24 @@ export class Settler {
     }
   }
 
-  async #conclude(waiting: Waiting, outcome: SettleOutcome | undefined, attempt: number): Promise<void> {
-    if (outcome === "fenced") {
-      waiting.charge = await this.#events.fenced(waiting.charge);
-      this.#queue.push(waiting);
-      return;
-    }
+  async #conclude(waiting: Waiting, outcome: SettleOutcome | undefined): Promise<void> {
+    if (outcome === "fenced") return this.#renew(waiting);
     // After a lost reply the store knows the charge already: it was this one.
-    const repeated = outcome === "repeated" && attempt === 1 && !waiting.promised;
+    const repeated = outcome === "repeated" && !waiting.doubtful && !waiting.promised;
     this.#events.settled(waiting.charge, repeated ? "repeated" : "stored");
     waiting.durable();
+  }
+
+  /** Sends a fenced charge again, made anew. When that fails the store fences the old one again, and so on. */
+  async #renew(waiting: Waiting): Promise<void> {
+    try {
+      waiting.charge = await this.#events.fenced(waiting.charge);
+    } catch (error) {
+      this.#logger.error({ error }, "a fenced charge could not be made anew");
+      if (this.#closing) return this.#promise();
+      await this.#pause(RETRY_MS);
+    }
+    this.#queue.push(waiting);
   }
 
   #refuse(waiting: Waiting | undefined, error: unknown): void {

@@ -17,9 +17,12 @@ const impossible = new Error("impossible");
 let clock: ManualClock;
 let stored: string[];
 let groups: number[];
-let behave: (ids: string[]) => "take" | "fail" | "fail after taking" | "hang" | "refuse";
+let behave: (ids: string[]) => "take" | "fail" | "fail after taking" | "hang" | "refuse" | "fence";
 let promised: string[];
+let journalWorks: boolean;
 let events: string[];
+/** Makes another charge of one whose slices are lost. */
+let renew: (lost: Charge) => Promise<Charge>;
 let settler: Settler;
 
 beforeEach(() => {
@@ -27,8 +30,10 @@ beforeEach(() => {
   stored = [];
   groups = [];
   promised = [];
+  journalWorks = true;
   events = [];
   behave = () => "take";
+  renew = async ({ requestId }) => charge(`again-${requestId}`);
   const store = {
     async settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
       const ids = charges.map(({ requestId }) => requestId);
@@ -38,7 +43,7 @@ beforeEach(() => {
       if (behaviour === "fail") throw new Error("gone");
       if (behaviour === "hang") await new Promise<void>((resolve) => clock.after(500, resolve));
       const outcomes = ids.map((id): SettleOutcome => {
-        if (id.startsWith("fenced")) return "fenced";
+        if (behaviour === "fence" || id.startsWith("fenced")) return "fenced";
         if (stored.includes(id)) return "repeated";
         stored.push(id);
         return "stored";
@@ -51,6 +56,7 @@ beforeEach(() => {
   const journal: Journal = {
     ...noJournal,
     promise: async (charges) => {
+      if (!journalWorks) return false;
       promised.push(...charges.map(({ requestId }) => requestId));
       return true;
     },
@@ -61,7 +67,7 @@ beforeEach(() => {
     observer: silentObserver,
     events: {
       settled: ({ requestId }, outcome) => events.push(`${requestId} ${outcome}`),
-      fenced: async (lost) => charge(`again-${lost.requestId}`),
+      fenced: (lost) => renew(lost),
     },
   });
 });
@@ -138,6 +144,30 @@ test("a fenced charge is made anew and durable once that one is", async () => {
   await clock.advance(20);
   await promise;
   expect(stored).toEqual(["again-fenced"]);
+});
+
+test("a fenced charge that cannot be made anew at once is tried again, and its group is concluded once", async () => {
+  let failures = 2;
+  renew = async ({ requestId }) => {
+    if (requestId === "fenced-c" && failures-- > 0) throw new Error("the store is away again");
+    return charge(`again-${requestId}`);
+  };
+  const promises = ["a", "fenced-b", "fenced-c", "d"].map((id) => settler.settle(charge(id)));
+  await clock.advance(2000);
+  await Promise.all(promises);
+  expect(stored.toSorted()).toEqual(["a", "again-fenced-b", "again-fenced-c", "d"]);
+  expect(events.toSorted()).toEqual(["a stored", "again-fenced-b stored", "again-fenced-c stored", "d stored"]);
+});
+
+test("a charge whose slices were lost after a lost reply is not mistaken for somebody else's", async () => {
+  behave = () => (["fail after taking", "fence", "take"] as const)[groups.length - 1] ?? "take";
+  renew = async (lost) => lost;
+  journalWorks = false;
+  const promise = settler.settle(charge("a"));
+  await clock.advance(1000);
+  await promise;
+  expect(groups).toEqual([1, 1, 1]);
+  expect(events).toEqual(["a stored"]);
 });
 
 test("closing commits at once, and leaves to the journal what a dead store does not take", async () => {
