@@ -124,6 +124,8 @@ const sampling = z.strictObject({
   frequency_penalty: z.number().min(-2).max(2).optional().describe("Against tokens, as often as they occurred."),
 });
 
+const routing = z.enum(["prefix", "least-load", "round-robin"]);
+
 const model = z
   .strictObject({
     id: z.string().min(1).max(200).describe("What callers put into their requests."),
@@ -146,6 +148,7 @@ const model = z
     thinking: thinking.prefault({}),
     price: price.prefault({}),
     dimensions: z.int().positive().default(1024).describe("Dimensions of an embedding model's vectors."),
+    routing: routing.optional().describe("How a server is chosen. Default: as fleet.routing says."),
     servers: z.array(server).min(1).describe("Where it runs."),
   })
   .superRefine((value, context) => {
@@ -173,7 +176,7 @@ const tier = z.strictObject({
 });
 
 const fleet = z.strictObject({
-  routing: z.enum(["prefix", "least-load", "round-robin"]).default("prefix").describe("How a server is chosen."),
+  routing: routing.default("prefix").describe("How a server is chosen, for models that do not say themselves."),
   prefix_blocks: z
     .int()
     .positive()
@@ -315,4 +318,5 @@ export type Config = z.output<typeof configSchema>;
 export type ModelConfig = Config["models"][number];
 export type ServerConfig = ModelConfig["servers"][number];
 export type FleetConfig = Config["fleet"];
+export type Routing = FleetConfig["routing"];
 export type EngineName = (typeof engineNames)[number];

@@ -121,20 +121,20 @@ export class PooledFleet implements Fleet {
   }
 
   servers(): Server[] {
-    return this.#members().map((member) => member.toServer());
+    return this.#members().map((member) => this.#describe(member));
   }
 
   drain(id: string): Server {
     const member = this.#member(id);
     member.draining = true;
-    return member.toServer();
+    return this.#describe(member);
   }
 
   resume(id: string): Server {
     const member = this.#member(id);
     member.draining = false;
     for (const pool of this.#parts.roster.pools.values()) pool.pump();
-    return member.toServer();
+    return this.#describe(member);
   }
 
   utilisation(modelId: string): number {
@@ -161,6 +161,10 @@ export class PooledFleet implements Fleet {
     if (unit !== undefined) return unit;
     const what = `${member.id} made a vector of ${vector.length} dimensions, or one without length`;
     throw failure(Reason.ENGINE_FAILED, "The inference server failed to answer.", {}, new EngineFault(what, true));
+  }
+
+  #describe(member: Member): Server {
+    return member.toServer(this.#pool(member.modelId).policy.routing);
   }
 
   #members(): Member[] {

@@ -1,5 +1,5 @@
 import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
-import type { ServerConfig } from "../config/schema.ts";
+import type { Routing, ServerConfig } from "../config/schema.ts";
 import type { Engine, EngineLoad } from "../engines/interface.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Breaker } from "./breaker.ts";
@@ -7,6 +7,8 @@ import { Breaker } from "./breaker.ts";
 /** One server of one model as the fleet sees it. */
 export class Member {
   readonly id: string;
+  /** What it serves, by our id. */
+  readonly modelId: string;
   readonly engine: Engine;
   readonly config: ServerConfig;
   /** The model under the server's own name. */
@@ -19,7 +21,6 @@ export class Member {
   draining = false;
   healthy = true;
   lastError = "";
-  readonly #modelId: string;
   readonly #clock: Clock;
   readonly #onFree: () => void;
   #load: EngineLoad | undefined;
@@ -38,11 +39,11 @@ export class Member {
     settings: { readonly clock: Clock; readonly openMs: number; readonly onFree: () => void },
   ) {
     this.id = id;
+    this.modelId = modelId;
     this.config = config;
     this.engine = engine;
     this.model = config.model ?? modelId;
     this.breaker = new Breaker(settings.clock, settings.openMs, settings.onFree);
-    this.#modelId = modelId;
     this.#clock = settings.clock;
     this.#onFree = settings.onFree;
   }
@@ -109,23 +110,25 @@ export class Member {
     if (this.#retired && this.inFlight === 0) void this.close();
   }
 
-  /** As the catalogue shows it. */
-  toServer(): Server {
-    const queued = this.load?.waiting;
-    const { cacheHits, cacheQueries } = this.load ?? {};
+  /** As the catalogue shows it, among the servers of a model that are chosen in this way. */
+  toServer(routing: Routing): Server {
+    const { running, waiting: queued, kvUsage, cacheHits, cacheQueries } = this.load ?? {};
     return {
       $typeName: "catalogue.v1.Server",
       id: this.id,
       url: this.config.url,
-      model: this.#modelId,
+      model: this.modelId,
       engine: this.config.engine,
       state: this.draining ? ServerState.DRAINING : this.healthy ? ServerState.HEALTHY : ServerState.UNHEALTHY,
       inFlight: this.inFlight,
+      ...(running !== undefined && { running }),
       ...(queued !== undefined && { queued }),
+      ...(kvUsage !== undefined && { kvUsage }),
       breaker: this.breaker.state,
       capacity: this.config.capacity,
       ...(cacheHits !== undefined && cacheQueries && { cacheHitRate: cacheHits / cacheQueries }),
       lastError: this.lastError,
+      routing,
     };
   }
 }

@@ -47,15 +47,15 @@ export class Place {
 /** The servers of one model and the requests that wait for one of them. */
 export class Pool {
   readonly modelId: string;
-  #members: readonly Member[];
+  #members: readonly Member[] = [];
   #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
   readonly #line = new WaitingLine<Waiter>();
 
-  constructor(modelId: string, members: readonly Member[], policy: Policy, clock: Clock, maxWaiting: number) {
+  /** Has no servers before `replace`. */
+  constructor(modelId: string, policy: Policy, clock: Clock, maxWaiting: number) {
     this.modelId = modelId;
-    this.#members = members;
     this.#policy = policy;
     this.#clock = clock;
     this.#maxWaiting = maxWaiting;
@@ -63,6 +63,11 @@ export class Pool {
 
   get members(): readonly Member[] {
     return this.#members;
+  }
+
+  /** How a server is chosen. */
+  get policy(): Policy {
+    return this.#policy;
   }
 
   /** Requests that wait. */
@@ -90,7 +95,8 @@ export class Pool {
   }
 
   /** Takes other servers. Without any the model is no longer served, and those who wait are refused. */
-  replace(members: readonly Member[], policy: Policy): void {
+  replace(members: readonly Member[], policy: Policy = this.#policy): void {
+    policy.replace(members);
     this.#members = members;
     this.#policy = policy;
     this.pump();

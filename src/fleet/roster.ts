@@ -1,5 +1,5 @@
 import type { ServedModel } from "../catalogue/interface.ts";
-import type { FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
+import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "../config/schema.ts";
 import type { Engine } from "../engines/interface.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -59,7 +59,7 @@ export class Roster {
     };
     try {
       const plans = models.map((model): Plan => {
-        const pool = this.pools.get(model.id) ?? this.#createPool(model.id);
+        const pool = this.pools.get(model.id) ?? this.#createPool(model);
         const entries = model.servers.map((server) => {
           const known = this.#entries.find((entry) => entry.made === madeOf(server, model));
           if (known !== undefined) return known;
@@ -87,12 +87,13 @@ export class Roster {
     const [before, poolsBefore] = [this.#entries, this.pools];
     this.#entries = plans.flatMap(({ entries }) => entries);
     this.pools = new Map(plans.map(({ pool }) => [pool.modelId, pool]));
-    for (const { pool, entries } of plans) {
+    for (const { model, pool, entries } of plans) {
       const members = entries.map(({ member }) => member);
-      // The policy of servers that stay has learnt what is in their caches.
-      if (!isSame(members, pool.members)) pool.replace(members, this.#createPolicy(members));
+      // A policy that stays has learnt what is in the servers' caches.
+      const stays = pool.policy.routing === this.#routingOf(model);
+      pool.replace(members, stays ? pool.policy : this.#createPolicy(model));
     }
-    for (const [id, pool] of poolsBefore) if (!this.pools.has(id)) pool.replace([], this.#createPolicy([]));
+    for (const [id, pool] of poolsBefore) if (!this.pools.has(id)) pool.replace([]);
 
     const left = before.filter((entry) => !this.#entries.includes(entry)).map(({ member }) => member);
     for (const member of left) {
@@ -136,21 +137,22 @@ export class Roster {
     this.#checkers.set(member, checker);
   }
 
-  #createPool(modelId: string): Pool {
+  #createPool(model: ServedModel): Pool {
     const { clock, config } = this.#settings;
-    return new Pool(modelId, [], this.#createPolicy([]), clock, config.queue);
+    return new Pool(model.id, this.#createPolicy(model), clock, config.queue);
   }
 
-  #createPolicy(members: readonly Member[]): Policy {
-    return createPolicy(members, this.#settings.config, this.#settings.random);
+  #createPolicy(model: ServedModel): Policy {
+    const { config, random } = this.#settings;
+    return createPolicy(this.#routingOf(model), config.prefix_blocks, random);
+  }
+
+  #routingOf({ routing }: ServedModel): Routing {
+    return routing ?? this.#settings.config.routing;
   }
 }
 
-/** Prices say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
-function madeOf(server: ServerConfig, { price: _, servers: __, createdAt: ___, ...model }: ServedModel): string {
+/** Prices and routing say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
+function madeOf(server: ServerConfig, { price: _, routing: __, servers: ___, createdAt: ____, ...model }: ServedModel) {
   return JSON.stringify([server, model]);
-}
-
-function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
-  return one.length === other.length && one.every((value, index) => value === other[index]);
 }

@@ -5,10 +5,11 @@ import type { EngineOutput } from "../../src/engines/interface.ts";
 import { createFleet } from "../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../src/fleet/interface.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
+
 import { chatRequest } from "../engines/requests.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { FakeEngine } from "./fake-engine.ts";
+import { SeededRandom } from "./seeded-random.ts";
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -51,7 +52,7 @@ export function fixture(
       return engine;
     },
     clock,
-    random: systemRandom,
+    random: new SeededRandom(1),
     logger: silent,
     observer: { waited() {}, failed() {} },
   });

@@ -88,7 +88,8 @@ test("requests that wait go to a server that comes back", async () => {
 
 test("shows what a server tells of its load", async () => {
   const fleet = fixture([1]);
-  for (const engine of fleet.engines) engine.load = { running: 3, waiting: 2, cacheQueries: 100, cacheHits: 25 };
+  for (const engine of fleet.engines)
+    engine.load = { running: 3, waiting: 2, kvUsage: 0.5, cacheQueries: 100, cacheHits: 25 };
   await settle();
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]).toMatchObject({
@@ -96,7 +97,10 @@ test("shows what a server tells of its load", async () => {
     url: "http://server-0:8000",
     model: "m",
     engine: "vllm",
+    routing: "round-robin",
+    running: 3,
     queued: 2,
+    kvUsage: 0.5,
     cacheHitRate: 0.25,
     capacity: 1,
     breaker: BreakerState.CLOSED,

@@ -78,6 +78,25 @@ test("a changed server is made anew", () => {
   expect(engines).toHaveLength(2);
 });
 
+test("another way to choose holds at once, on the same servers", async () => {
+  const { fleet, engines, model, run } = fixture([1, 1, 1]);
+  const routings = () => fleet.servers().map(({ routing }) => routing);
+  expect(routings()).toEqual(["round-robin", "round-robin", "round-robin"]); // as fleet.routing says
+  const chat = { prompt: { case: "text", value: "a long story ".repeat(100) } } as const;
+  const counts = async () => {
+    const before = engines.map(({ requests }) => requests.length);
+    for (let i = 0; i < 6; i++) await run(chat);
+    return engines.map(({ requests }, index) => requests.length - (before[index] ?? 0));
+  };
+  expect(await counts()).toEqual([2, 2, 2]);
+  reconfigure(fleet, [{ ...model, routing: "prefix" }]);
+  expect(routings()).toEqual(["prefix", "prefix", "prefix"]);
+  expect(Math.max(...(await counts()))).toBeGreaterThan(4); // one of a hundred explores
+  reconfigure(fleet, [model]);
+  expect(await counts()).toEqual([2, 2, 2]);
+  expect(engines).toHaveLength(3);
+});
+
 test("models come and go", async () => {
   const { fleet, model, run } = fixture([1]);
   reconfigure(fleet, [{ ...model, id: "other" }]);

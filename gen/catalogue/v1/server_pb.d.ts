@@ -92,6 +92,27 @@ export declare type Server = Message<"catalogue.v1.Server"> & {
    * @generated from field: string last_error = 11;
    */
   lastError: string;
+
+  /**
+   * How its model's servers are chosen: "prefix", "least-load" or "round-robin".
+   *
+   * @generated from field: string routing = 12;
+   */
+  routing: string;
+
+  /**
+   * Requests that run on it, by its own count, ours among them. Absent: it does not tell.
+   *
+   * @generated from field: optional uint32 running = 13;
+   */
+  running?: number | undefined;
+
+  /**
+   * Part of its KV cache that is in use, 0 to 1. Absent: it does not tell.
+   *
+   * @generated from field: optional double kv_usage = 14;
+   */
+  kvUsage?: number | undefined;
 };
 
 /**

@@ -4,6 +4,7 @@ import type { Choice, Policy, Route } from "./policy.ts";
 
 /** The less loaded one of two random servers: nearly as even as the least loaded of all, and no herd runs to one. */
 export class LeastLoad implements Policy {
+  readonly routing = "least-load";
   readonly #random: Random;
 
   constructor(random: Random) {
@@ -13,6 +14,8 @@ export class LeastLoad implements Policy {
   choose(candidates: readonly Member[], { promptTokens }: Route): Choice {
     return { member: lessLoaded(candidates, this.#random), uncachedTokens: promptTokens };
   }
+
+  replace(): void {}
 
   forget(): void {}
 }

@@ -1,3 +1,4 @@
+import type { Routing } from "../../config/schema.ts";
 import type { FleetRequest } from "../interface.ts";
 import type { Member } from "../member.ts";
 
@@ -18,6 +19,9 @@ export interface Choice {
 
 /** A way to choose a server. */
 export interface Policy {
+  readonly routing: Routing;
+  /** These are the servers from now on. What is known of those that stay is kept. */
+  replace(members: readonly Member[]): void;
   /** One of the candidates, of which there is at least one. */
   choose(candidates: readonly Member[], route: Route): Choice;
   /** A server has lost its cache, or is suspected to. */

@@ -19,30 +19,54 @@ const tiePart = 0.02;
  * conversation so returns to the server that has read it, until that one is too busy to be worth it.
  */
 export class PrefixAffinity implements Policy {
+  readonly routing = "prefix";
+  readonly #remembered: number;
   readonly #random: Random;
-  readonly #index: PrefixIndex;
-  readonly #slots: Map<Member, number>;
-  readonly #matched: Uint32Array;
   readonly #blocks = new PromptBlocks();
+  /** Numbers of the servers in the index. */
+  readonly #slots = new Map<Member, number>();
+  /** Made for the first choice: a single server is none, and embeddings have no beginning to be remembered. */
+  #index: PrefixIndex | undefined;
+  #matched = new Int32Array();
+  #costs = new Float64Array();
 
   /** `blocks` bounds what is remembered. */
-  constructor(members: readonly Member[], blocks: number, random: Random) {
+  constructor(blocks: number, random: Random) {
+    this.#remembered = blocks;
     this.#random = random;
-    this.#index = new PrefixIndex(blocks, members.length);
-    this.#slots = new Map(members.map((member, slot) => [member, slot]));
-    this.#matched = new Uint32Array(Math.ceil(members.length / 32) * 32);
+  }
+
+  replace(members: readonly Member[]): void {
+    for (const member of this.#slots.keys()) {
+      if (members.includes(member)) continue;
+      this.forget(member);
+      this.#slots.delete(member);
+    }
+    const taken = new Set(this.#slots.values());
+    let free = 0;
+    for (const member of members) {
+      if (this.#slots.has(member)) continue;
+      while (taken.has(free)) free++;
+      this.#slots.set(member, free++);
+    }
+    const width = Math.max(0, ...this.#slots.values()) + 1;
+    if (width <= this.#costs.length) return;
+    this.#index?.widen(width);
+    this.#matched = new Int32Array(Math.ceil(width / 32) * 32);
+    this.#costs = new Float64Array(width);
   }
 
   choose(candidates: readonly Member[], route: Route): Choice {
     const { request } = route;
-    if (request === undefined) {
+    if (request === undefined || this.#slots.size < 2) {
       return { member: lessLoaded(candidates, this.#random), uncachedTokens: route.promptTokens };
     }
+    this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
     this.#blocks.read(request);
     this.#index.match(this.#blocks, this.#matched);
     const explores = this.#random.fraction() < exploration;
     const member = lessLoaded(explores ? candidates : this.#best(candidates, route), this.#random);
-    const slot = this.#slots.get(member) ?? 0;
+    const slot = this.#slots.get(member) as number;
     const uncachedTokens = this.#uncached(slot, route);
     this.#index.add(this.#blocks, slot);
     return { member, uncachedTokens };
@@ -50,15 +74,19 @@ export class PrefixAffinity implements Policy {
 
   forget(member: Member): void {
     const slot = this.#slots.get(member);
-    if (slot !== undefined) this.#index.forget(slot);
+    if (slot !== undefined) this.#index?.forget(slot);
   }
 
   /** The candidates whose cost is about the lowest. */
-  #best(candidates: readonly Member[], route: Route): Member[] {
-    const costs = candidates.map((member) => costOf(member, this.#uncached(this.#slots.get(member) ?? 0, route)));
-    const lowest = Math.min(...costs);
+  #best(candidates: readonly Member[], route: Route): readonly Member[] {
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const [index, member] of candidates.entries()) {
+      const cost = costOf(member, this.#uncached(this.#slots.get(member) as number, route));
+      this.#costs[index] = cost;
+      lowest = Math.min(lowest, cost);
+    }
     const limit = lowest + Math.max(tieSeconds, lowest * tiePart);
-    return candidates.filter((_, index) => (costs[index] ?? 0) <= limit);
+    return candidates.filter((_, index) => (this.#costs[index] as number) <= limit);
   }
 
   #uncached(slot: number, { promptTokens }: Route): number {

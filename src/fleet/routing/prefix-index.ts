@@ -3,54 +3,69 @@ import { maxBlocks, type PromptBlocks } from "./prompt-blocks.ts";
 /** Blocks that share a bucket; the one that was used longest ago makes room. */
 const ways = 8;
 
+// A bucket's numbers lie together, as a look into distant memory costs more than all that is done with it:
+// first the tag of each block, then when each was used last, then who holds it, a bit for each of 32 servers,
+// as often as there are 32 servers. From a block's tag, the others are so far away:
+const usedAt = ways;
+const holders = 2 * ways;
+
 /**
- * Which servers have read which beginnings of prompts. Of fixed size, in flat arrays: a bucket of a few
+ * Which servers have read which beginnings of prompts. Of fixed size, in one flat array: a bucket of a few
  * blocks each, in which the least recently used one is overwritten, which comes near to an LRU list.
  */
 export class PrefixIndex {
-  readonly #words: number;
-  readonly #bucketMask: number;
-  readonly #tags: Uint32Array;
-  readonly #usedAt: Uint32Array;
-  /** A bit a server, `words` numbers a block. */
-  readonly #holders: Uint32Array;
+  readonly #buckets: number;
+  /** Numbers of a bucket. */
+  #stride: number;
+  #table: Int32Array;
   /** Servers that have read all blocks so far, while a prompt is matched. */
-  readonly #alive: Uint32Array;
+  #alive: Int32Array;
   /** Where the first blocks of the prompt that was matched last are, and how many were found. */
-  readonly #slots = new Uint32Array(maxBlocks);
+  readonly #found = new Int32Array(maxBlocks);
   #known = 0;
   #clock = 0;
 
   /** Takes room for some blocks, rounded up to a power of two, and servers numbered from 0. */
   constructor(blocks: number, servers: number) {
-    const buckets = 2 ** Math.ceil(Math.log2(Math.max(1, blocks / ways)));
-    this.#words = Math.ceil(servers / 32);
-    this.#bucketMask = buckets - 1;
-    this.#alive = new Uint32Array(this.#words);
-    this.#tags = new Uint32Array(buckets * ways);
-    this.#usedAt = new Uint32Array(buckets * ways);
-    this.#holders = new Uint32Array(buckets * ways * this.#words);
+    this.#buckets = 2 ** Math.ceil(Math.log2(Math.max(1, blocks / ways)));
+    this.#alive = new Int32Array(wordsFor(servers));
+    this.#stride = holders + ways * this.#alive.length;
+    this.#table = new Int32Array(this.#buckets * this.#stride);
   }
 
-  /** Bytes that it occupies, always. */
+  /** Bytes that it occupies. */
   get bytes(): number {
-    return this.#tags.byteLength + this.#usedAt.byteLength + this.#holders.byteLength;
+    return this.#table.byteLength;
+  }
+
+  /** Makes room for so many servers; what is known stays. */
+  widen(servers: number): void {
+    if (wordsFor(servers) <= this.#alive.length) return;
+    const [table, stride] = [this.#table, this.#stride];
+    this.#alive = new Int32Array(wordsFor(servers));
+    this.#stride = holders + ways * this.#alive.length;
+    this.#table = new Int32Array(this.#buckets * this.#stride);
+    for (let bucket = 0; bucket < this.#buckets; bucket++) {
+      this.#table.set(table.subarray(bucket * stride, (bucket + 1) * stride), bucket * this.#stride);
+    }
   }
 
   /** Writes, for each server, how many characters of the prompt's beginning it has read. Comes before `add`. */
-  match(blocks: PromptBlocks, matched: Uint32Array): void {
+  match(blocks: PromptBlocks, matched: Int32Array): void {
+    const [table, alive] = [this.#table, this.#alive];
+    const words = alive.length;
     matched.fill(0);
-    const alive = this.#alive.fill(0xffffffff);
+    alive.fill(-1);
     let end = 0;
     this.#known = 0;
     for (let block = 0; block < blocks.count; block++) {
-      const slot = this.#find(blocks, block);
-      if (slot === -1) break;
-      this.#slots[this.#known++] = slot;
+      const at = this.#find(blocks, block);
+      if (at === -1) break;
+      this.#found[this.#known++] = at;
       let any = 0;
-      for (let word = 0; word < this.#words; word++) {
-        const before = alive[word] ?? 0;
-        const held = before & (this.#holders[slot * this.#words + word] ?? 0);
+      for (let word = 0; word < words; word++) {
+        const before = alive[word] as number;
+        const held = before & (table[at + holders + word * ways] as number);
         if (held !== before) {
           assign(matched, word, before & ~held, end);
           alive[word] = held;
@@ -58,36 +73,40 @@ export class PrefixIndex {
         any |= held;
       }
       if (any === 0) return;
-      end = blocks.ends[block] ?? 0;
+      end = blocks.ends[block] as number;
     }
-    for (let word = 0; word < this.#words; word++) assign(matched, word, alive[word] ?? 0, end);
+    for (let word = 0; word < words; word++) assign(matched, word, alive[word] as number, end);
   }
 
   /** Notes that a server reads the prompt that was matched last. */
   add(blocks: PromptBlocks, server: number): void {
-    this.#clock++;
+    this.#clock = (this.#clock + 1) | 0;
+    const table = this.#table;
     const bit = 1 << (server % 32);
-    const word = Math.floor(server / 32);
+    const held = holders + Math.floor(server / 32) * ways;
     for (let block = 0; block < blocks.count; block++) {
-      const slot = block < this.#known ? (this.#slots[block] ?? 0) : this.#findOrClaim(blocks, block);
-      this.#usedAt[slot] = this.#clock;
-      const at = slot * this.#words + word;
-      this.#holders[at] = (this.#holders[at] ?? 0) | bit;
+      const at = block < this.#known ? (this.#found[block] as number) : this.#findOrClaim(blocks, block);
+      table[at + usedAt] = this.#clock;
+      table[at + held] = (table[at + held] as number) | bit;
     }
   }
 
   /** A server has nothing in its cache any more. */
   forget(server: number): void {
+    const table = this.#table;
     const keep = ~(1 << (server % 32));
-    for (let at = Math.floor(server / 32); at < this.#holders.length; at += this.#words) {
-      this.#holders[at] = (this.#holders[at] ?? 0) & keep;
+    const held = holders + Math.floor(server / 32) * ways;
+    for (let first = held; first < table.length; first += this.#stride) {
+      for (let at = first; at < first + ways; at++) table[at] = (table[at] as number) & keep;
     }
   }
 
+  /** The place of a block's tag. -1: the block is not known. */
   #find(blocks: PromptBlocks, block: number): number {
-    const first = this.#bucket(blocks, block);
+    const table = this.#table;
     const tag = blocks.hashes[2 * block + 1];
-    for (let slot = first; slot < first + ways; slot++) if (this.#tags[slot] === tag) return slot;
+    const first = this.#bucket(blocks, block);
+    for (let at = first; at < first + ways; at++) if (table[at] === tag) return at;
     return -1;
   }
 
@@ -97,22 +116,30 @@ export class PrefixIndex {
   }
 
   #claim(blocks: PromptBlocks, block: number): number {
+    const table = this.#table;
     const first = this.#bucket(blocks, block);
     let oldest = first;
-    for (let slot = first + 1; slot < first + ways; slot++) {
-      if ((this.#usedAt[slot] ?? 0) < (this.#usedAt[oldest] ?? 0)) oldest = slot;
-    }
-    this.#tags[oldest] = blocks.hashes[2 * block + 1] ?? 0;
-    this.#holders.fill(0, oldest * this.#words, (oldest + 1) * this.#words);
+    for (let at = first + 1; at < first + ways; at++) if (this.#age(at) > this.#age(oldest)) oldest = at;
+    table[oldest] = blocks.hashes[2 * block + 1] as number;
+    for (let at = oldest + holders; at < first + this.#stride; at += ways) table[at] = 0;
     return oldest;
   }
 
+  /** Prompts since a block was used last; right across the clock's overflow. */
+  #age(at: number): number {
+    return (this.#clock - (this.#table[at + usedAt] as number)) >>> 0;
+  }
+
   #bucket(blocks: PromptBlocks, block: number): number {
-    return ((blocks.hashes[2 * block] ?? 0) & this.#bucketMask) * ways;
+    return ((blocks.hashes[2 * block] as number) & (this.#buckets - 1)) * this.#stride;
   }
 }
 
+function wordsFor(servers: number): number {
+  return Math.ceil(servers / 32);
+}
+
 /** Writes a value for each server whose bit is set. */
-function assign(matched: Uint32Array, word: number, bits: number, value: number): void {
+function assign(matched: Int32Array, word: number, bits: number, value: number): void {
   for (let rest = bits; rest !== 0; rest &= rest - 1) matched[word * 32 + 31 - Math.clz32(rest & -rest)] = value;
 }

@@ -1,17 +1,20 @@
 import type { FleetRequest } from "../interface.ts";
 
-/** Blocks of each size. All together reach over 340,000 characters. */
-const blocksOfSize = 64;
+/** Characters of the smallest blocks. */
+const smallestBlock = 64;
 
-/** The sizes, and the distance of the characters that are looked at. */
-const sizes = [
-  { size: 64, stride: 4 },
-  { size: 256, stride: 32 },
-  { size: 1024, stride: 128 },
-  { size: 4096, stride: 512 },
-] as const;
-/** The most blocks of a prompt. */
-export const maxBlocks = blocksOfSize * sizes.length;
+/** Blocks after which a block is twice as large; of the smallest ones there are twice as many. */
+const blocksOfSize = 8;
+
+/**
+ * The first few characters of every eight are looked at, and in larger blocks, of each half: near to each
+ * other, and so in memory. Prompts that differ mostly do so early.
+ */
+const sample = 4;
+const closeSpacing = 8;
+
+/** The most blocks of a prompt. All together reach over 500,000 characters. */
+export const maxBlocks = 88;
 
 /** Of two multiplicative hashes (FNV-1a) side by side, which make one of 64 bits. */
 const highFactor = 0x01000193;
@@ -19,32 +22,31 @@ const lowFactor = 0x85ebca6b;
 
 /**
  * The beginning of a prompt as a chain of hashes: each stands for its block and all before it, so that
- * prompts with equal hashes begin alike. Blocks grow with the distance from the start, and of each only
- * some characters are looked at, beside the length of every text: a long prompt costs microseconds. A
- * rare mistake sends a request to a server that does not have its beginning in the cache, nothing worse.
+ * prompts with equal hashes begin alike. Blocks grow with the distance from the start, to an eighth of
+ * it, and of each only some characters are looked at, beside the length of every text: a long prompt
+ * costs microseconds. A rare mistake sends a request to a server that does not have its beginning in the
+ * cache, nothing worse.
  */
 export class PromptBlocks {
   /** Blocks that the prompt fills. */
   count = 0;
   /** Two halves a block. */
-  readonly hashes = new Uint32Array(2 * maxBlocks);
+  readonly hashes = new Int32Array(2 * maxBlocks);
   /** Where each block ends, in characters from the start. */
-  readonly ends = new Uint32Array(maxBlocks);
+  readonly ends = new Int32Array(maxBlocks);
   #high = 0;
   #low = 0;
   #position = 0;
   #blockEnd = 0;
-  #stride = 0;
+  #spacing = 0;
 
   /** Reads a prompt in place of the one before. */
   read(request: FleetRequest): void {
-    this.count = 0;
-    this.#position = 0;
-    this.#high = 0x9e3779b9;
-    this.#low = 0x85ebca6b;
-    this.#openBlock();
-    this.#addText(request.cacheSalt ?? "");
+    this.#high = 0x1e3779b9;
+    this.#low = 0x05ebca6b;
     this.#restart();
+    this.#addText(request.cacheSalt ?? "");
+    this.#restart(); // the salt seeds the hashes but takes no room of the prompt
     const { prompt } = request;
     if (prompt.case === "text") {
       this.#addText(prompt.value);
@@ -64,7 +66,6 @@ export class PromptBlocks {
     }
   }
 
-  /** The salt seeds the hashes but takes no room of the prompt. */
   #restart(): void {
     this.count = 0;
     this.#position = 0;
@@ -85,13 +86,16 @@ export class PromptBlocks {
 
   /** Mixes in what is looked at up to a place, of a text that starts at another. */
   #sample(text: string, start: number, stop: number): void {
-    const stride = this.#stride;
+    const [from, spacing] = [this.#position, this.#spacing]; // the spacing is a power of two
     let high = this.#high;
     let low = this.#low;
-    for (let at = Math.ceil(this.#position / stride) * stride; at < stop; at += stride) {
-      const value = text.charCodeAt(at - start);
-      high = Math.imul(high ^ value, highFactor);
-      low = Math.imul(low ^ value, lowFactor);
+    for (let first = from & -spacing; first < stop; first += spacing) {
+      const end = Math.min(first + sample, stop);
+      for (let at = Math.max(first, from); at < end; at++) {
+        const value = text.charCodeAt(at - start);
+        high = Math.imul(high ^ value, highFactor);
+        low = Math.imul(low ^ value, lowFactor);
+      }
     }
     this.#high = high;
     this.#low = low;
@@ -106,9 +110,9 @@ export class PromptBlocks {
   }
 
   #openBlock(): void {
-    const { size, stride } = sizes[Math.floor(this.count / blocksOfSize)] ?? sizes[0];
+    const size = smallestBlock << Math.max(0, Math.floor(this.count / blocksOfSize) - 1);
     this.#blockEnd = this.#position + size;
-    this.#stride = stride;
+    this.#spacing = size === smallestBlock ? closeSpacing : size / 2;
   }
 
   #mix(value: number): void {
@@ -120,5 +124,5 @@ export class PromptBlocks {
 /** Lets every bit of a hash depend on all of it. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  return Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 0;
+  return Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
 }

@@ -46,22 +46,29 @@ test.each([new LeastLoad(new SeededRandom(1)), new RoundRobin()])("takes the onl
   expect(policy.choose(all, route("hi")).member).toBe(all[0]);
 });
 
+/** Prefix affinity among some servers. */
+function affinity(all: readonly Member[], seed: number): PrefixAffinity {
+  const policy = new PrefixAffinity(4096, new SeededRandom(seed));
+  policy.replace(all);
+  return policy;
+}
+
 describe("prefix affinity", () => {
   test("returns to the server that has read the beginning, and says what is left to read", () => {
     const all = members(8);
-    const policy = new PrefixAffinity(all, 4096, new SeededRandom(4));
+    const policy = affinity(all, 4);
     const first = policy.choose(all, route(long));
     expect(first.uncachedTokens).toBe(4250);
     for (let i = 0; i < 20; i++) {
       const again = policy.choose(all, route(long));
       expect(again.member).toBe(first.member);
-      expect(again.uncachedTokens).toBeLessThan(100);
+      expect(again.uncachedTokens).toBeLessThan(4250 / 8);
     }
   });
 
   test("goes elsewhere when that one is too busy, full of memory, not available or has forgotten", () => {
     const all = members(8);
-    const policy = new PrefixAffinity(all, 4096, new SeededRandom(2));
+    const policy = affinity(all, 2);
     const { member } = policy.choose(all, route(long));
     member.inFlight = 30;
     expect(policy.choose(all, route(long)).member).not.toBe(member);
@@ -76,22 +83,36 @@ describe("prefix affinity", () => {
 
   test("spreads what has nothing in common", () => {
     const all = members(8);
-    const policy = new PrefixAffinity(all, 4096, new SeededRandom(2));
+    const policy = affinity(all, 2);
     for (let i = 0; i < 800; i++) policy.choose(all, route(`${i}`.padEnd(4000, "-"))).member.inFlight++;
     for (const { inFlight } of all) expect(inFlight).toBeGreaterThan(80);
   });
 
   test("explores now and then", () => {
     const all = members(8);
-    const policy = new PrefixAffinity(all, 4096, new SeededRandom(3));
+    const policy = affinity(all, 3);
     const chosen = Array.from({ length: 1000 }, () => policy.choose(all, route(long)).member);
     expect(new Set(chosen.slice(0, 10)).size).toBe(1);
     expect(new Set(chosen).size).toBeGreaterThan(1);
   });
 
+  test("knows what servers that stay have read, and nothing of those that take the place of others", () => {
+    const all = members(40);
+    const policy = affinity(all.slice(0, 3), 4);
+    const { member } = policy.choose(all.slice(0, 1), route(long));
+    const { member: other } = policy.choose(all.slice(1, 2), route(long));
+    const uncached = (one: Member) => policy.choose([one], route(long)).uncachedTokens;
+    policy.replace([other, ...all.slice(3)]);
+    expect(uncached(other)).toBeLessThan(4250 / 8);
+    for (const one of all.slice(3)) expect(uncached(one)).toBe(4250);
+    policy.replace([other, member]);
+    expect(uncached(member)).toBe(4250);
+    expect(uncached(other)).toBeLessThan(4250 / 8);
+  });
+
   test("embeddings go to the least loaded", () => {
     const all = members(2);
-    const policy = new PrefixAffinity(all, 4096, new SeededRandom(3));
+    const policy = affinity(all, 3);
     const [first] = all;
     if (first) first.inFlight = 3;
     expect(policy.choose(all, { request: undefined, promptTokens: 10 }).member).toBe(all[1]);

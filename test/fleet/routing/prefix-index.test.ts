@@ -10,14 +10,14 @@ function read(text: string): PromptBlocks {
 
 /** Characters of a text's beginning that each server has read. */
 function match(index: PrefixIndex, text: string, servers: number): number[] {
-  const matched = new Uint32Array(Math.ceil(servers / 32) * 32);
+  const matched = new Int32Array(Math.ceil(servers / 32) * 32);
   index.match(read(text), matched);
   return Array.from(matched.subarray(0, servers));
 }
 
 function add(index: PrefixIndex, text: string, server: number): void {
   const blocks = read(text);
-  index.match(blocks, new Uint32Array(64));
+  index.match(blocks, new Int32Array(64));
   index.add(blocks, server);
 }
 
@@ -45,6 +45,16 @@ test("forgets a server", () => {
   index.forget(35);
   const matched = match(index, text, 40);
   expect([matched[3], matched[35]]).toEqual([256, 0]);
+});
+
+test("makes room for more servers and keeps what it knows", () => {
+  const index = new PrefixIndex(1024, 1);
+  add(index, text, 0);
+  index.widen(40);
+  add(index, half, 39);
+  const matched = match(index, text, 40);
+  expect([matched[0], matched[1], matched[39]]).toEqual([256, 0, 128]);
+  expect(index.bytes).toBe(1024 * 16);
 });
 
 /** A text of 256 characters like no other. */

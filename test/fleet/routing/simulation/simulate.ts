@@ -1,15 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
-import { configSchema } from "../../../../src/config/schema.ts";
+import { configSchema, type Routing } from "../../../../src/config/schema.ts";
 import type { Engine } from "../../../../src/engines/interface.ts";
 import type { FleetRequest } from "../../../../src/fleet/interface.ts";
 import { Member } from "../../../../src/fleet/member.ts";
 import { type Place, Pool } from "../../../../src/fleet/pool.ts";
 import { estimateTokens } from "../../../../src/fleet/prompt-size.ts";
-import { LeastLoad } from "../../../../src/fleet/routing/least-load.ts";
-import type { Policy } from "../../../../src/fleet/routing/policy.ts";
-import { PrefixAffinity } from "../../../../src/fleet/routing/prefix-affinity.ts";
-import { RoundRobin } from "../../../../src/fleet/routing/round-robin.ts";
+import { createPolicy } from "../../../../src/fleet/routing/create-policy.ts";
 import { chatRequest } from "../../../engines/requests.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 import { PromptCache } from "./prompt-cache.ts";
@@ -38,8 +35,7 @@ export interface Outcome {
   readonly imbalance: number;
 }
 
-export const policies = ["prefix", "least-load", "round-robin"] as const;
-export type PolicyName = (typeof policies)[number];
+export const policies = ["prefix", "least-load", "round-robin"] as const satisfies Routing[];
 
 // A GPU server as in the simulator: 8000 prompt tokens a second, one prompt after the other, an answer at
 // 6 ms a token and 0.35 ms more for each request beside it, half a million tokens of cache.
@@ -69,12 +65,13 @@ export interface Setting {
 }
 
 /** Runs a workload on a fleet in virtual time. */
-export function simulate(policy: PolicyName, { workload, servers, minutes, troubles = [] }: Setting): Outcome {
+export function simulate(policy: Routing, { workload, servers, minutes, troubles = [] }: Setting): Outcome {
   const clock = new VirtualClock();
   const random = new SeededRandom(1);
   const fleet = createServers(servers, clock, () => pool.pump());
   const members = fleet.map(({ member }) => member);
-  const pool: Pool = new Pool("m", members, createPolicy(policy, members, random), clock, Number.POSITIVE_INFINITY);
+  const pool: Pool = new Pool("m", createPolicy(policy, 262_144, random), clock, Number.POSITIVE_INFINITY);
+  pool.replace(members);
   const byMember = new Map(fleet.map((server) => [server.member, server]));
   const waits: number[] = [];
   let prompt = 0;
@@ -136,11 +133,6 @@ function createServers(count: number, clock: VirtualClock, onFree: () => void): 
   return (models[0]?.servers ?? []).map(
     (config, i) => new Server(new Member(`server-${i}`, "m", config, engine, { clock, openMs: 5000, onFree })),
   );
-}
-
-function createPolicy(name: PolicyName, members: readonly Member[], random: SeededRandom): Policy {
-  if (name === "prefix") return new PrefixAffinity(members, 262_144, random);
-  return name === "least-load" ? new LeastLoad(random) : new RoundRobin();
 }
 
 function schedule(trouble: Trouble, server: Server | undefined, pool: Pool, clock: VirtualClock): void {
