@@ -36,6 +36,7 @@ export function continueRequest(request: CreateCompletionRequest, requestId: str
     sampling: samplingOf(request),
     thinking: Thinking.UNSPECIFIED,
     stopSequences: stopsOf(request.stop),
+    whole: !request.stream,
   };
 }
 

@@ -22,6 +22,7 @@ export function generateRequest(request: CreateChatCompletionRequest, requestId:
     sampling: samplingOf(request),
     thinking: thinkingOf(request),
     stopSequences: stopsOf(request.stop),
+    whole: !request.stream,
   };
 }
 

@@ -14,6 +14,7 @@ export function generateRequest(request: CreateMessageRequest, requestId: string
     sampling: samplingOf(request),
     thinking: thinkingOf(request),
     stopSequences: request.stopSequences.filter((sequence) => sequence !== ""),
+    whole: !request.stream,
   };
 }
 

@@ -7,14 +7,16 @@ import { failure } from "../errors.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import type { GenerationObserver } from "./interface.ts";
 import type { PlannedGeneration } from "./plan.ts";
+import { WholeAnswer } from "./whole-answer.ts";
 
 /**
  * Runs a planned generation and settles it exactly once, however it ends: finished, failed, cut at the
  * money's limit, or left by the caller, which ends this generator early. The engine's last count is
- * what is charged; nothing is charged when the engine never began.
+ * what is charged; nothing is charged when the engine never began. One message a read of the engine, or
+ * one for the whole answer.
  */
 export async function* generation(
-  { model, request, hold }: PlannedGeneration,
+  { model, request, hold, whole }: PlannedGeneration,
   rateLimit: RateLimitStatus,
   deps: Pick<InferenceDependencies, "fleet" | "logger"> & { readonly observer: GenerationObserver },
   signal: AbortSignal,
@@ -23,6 +25,7 @@ export async function* generation(
   let finish: FinishReason | undefined;
   let started = false;
   let open = true;
+  const gathered = whole ? new WholeAnswer() : undefined;
   try {
     for await (const output of deps.fleet.generate(model, request, signal)) {
       if (output.usage !== undefined) {
@@ -33,7 +36,11 @@ export async function* generation(
       if (!started) {
         started = true;
         deps.observer.began(model.id);
-        yield response([startedEvent(request.requestId, usage?.inputTokens ?? 0, rateLimit), ...output.events]);
+        const begun = startedEvent(request.requestId, usage?.inputTokens ?? 0, rateLimit);
+        if (gathered === undefined) yield response([begun, ...output.events]);
+        else gathered.add([begun, ...output.events]);
+      } else if (gathered !== undefined) {
+        gathered.add(output.events);
       } else if (output.events.length > 0) {
         yield response(output.events as GenerationEvent[]);
       }
@@ -48,7 +55,7 @@ export async function* generation(
     open = false;
     deps.observer.ended(model.id, usage);
     await hold.settle(usage, "completed");
-    yield response([finishedEvent(finish, usage)]);
+    yield response([...(gathered?.end() ?? []), finishedEvent(finish, usage)]);
   } catch (error) {
     if (open && started && !signal.aborted) {
       open = false;

@@ -17,6 +17,8 @@ export interface PlannedGeneration {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly hold: Hold;
+  /** Whether the answer is wanted in one message. */
+  readonly whole: boolean;
 }
 
 /** Judges a request, settles every default and limit, and holds its worst case. Throws as the ledger does. */
@@ -56,6 +58,7 @@ export async function plan(
   return {
     model,
     hold,
+    whole: request.whole,
     request: {
       ...tokenizable,
       requestId,

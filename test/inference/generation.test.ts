@@ -32,7 +32,10 @@ function recordingHold(outputTokens: number) {
 }
 
 /** Runs a scripted engine; an Error in the script is thrown. `take` is how many messages the caller reads. */
-async function run(script: (EngineOutput | Error)[], options: { take?: number; cap?: number; abort?: boolean } = {}) {
+async function run(
+  script: (EngineOutput | Error)[],
+  options: { take?: number; cap?: number; abort?: boolean; whole?: boolean } = {},
+) {
   const { hold, ended } = recordingHold(options.cap ?? 1000);
   const alarms: string[] = [];
   let engineStopped = false;
@@ -56,7 +59,12 @@ async function run(script: (EngineOutput | Error)[], options: { take?: number; c
     unbilled: (...told) => void observed.push(["unbilled", ...told]),
   };
   const controller = new AbortController();
-  const planned = { model: { id: "m" }, request: { requestId: "req_1" }, hold } as unknown as PlannedGeneration;
+  const planned = {
+    model: { id: "m" },
+    request: { requestId: "req_1" },
+    hold,
+    whole: options.whole ?? false,
+  } as unknown as PlannedGeneration;
   const events: GenerationEvent["event"][] = [];
   let error: unknown;
   let taken = 0;
@@ -96,6 +104,18 @@ test("starts, streams, settles, finishes", async () => {
   ]);
 });
 
+test("a whole answer is one message, settled before it", async () => {
+  const script: EngineOutput[] = [
+    { events: [text("Hel")], usage: usage(7, 1) },
+    { events: [text("lo")], usage: usage(7, 2) },
+    { events: [], usage: usage(7, 3), finish: FinishReason.STOP },
+  ];
+  const { events, ended } = await run(script, { whole: true, take: 1, abort: true });
+  expect(events.map(({ case: kind }) => kind)).toEqual(["started", "text", "finished"]);
+  expect(events[1]).toMatchObject({ value: "Hello" });
+  expect(ended).toEqual([["settled", usage(7, 3), "completed"]]);
+});
+
 test.each<[string, Parameters<typeof run>, Awaited<ReturnType<typeof run>>["ended"]]>([
   [
     "the caller leaves",
@@ -111,6 +131,11 @@ test.each<[string, Parameters<typeof run>, Awaited<ReturnType<typeof run>>["ende
   [
     "the engine breaks midway",
     [[{ events: [text("a")], usage: usage(5, 1) }, aborted]],
+    [["settled", usage(5, 1), "failed"]],
+  ],
+  [
+    "the engine breaks midway in an answer that is wanted whole",
+    [[{ events: [text("a")], usage: usage(5, 1) }, aborted], { whole: true }],
     [["settled", usage(5, 1), "failed"]],
   ],
   [

@@ -83,6 +83,14 @@ export declare type GenerateRequest = Message<"inference.v1.GenerateRequest"> & 
    * @generated from field: repeated string stop_sequences = 8;
    */
   stopSequences: string[];
+
+  /**
+   * Whether the answer is wanted in one message when it is complete, with neighbouring pieces of text joined.
+   * Billed as a stream is, also when it fails or its caller goes away before its end. False: as it is produced.
+   *
+   * @generated from field: bool whole = 9;
+   */
+  whole: boolean;
 };
 
 /**
@@ -154,7 +162,8 @@ export declare const SamplingSchema: GenMessage<Sampling>;
 export declare type GenerateResponse = Message<"inference.v1.GenerateResponse"> & {
   /**
    * What the engine produced since the last message, in order; at least one. Events that reach the
-   * core together travel together, which saves work under load and never delays one.
+   * core together travel together, which saves work under load and never delays one. When the whole
+   * answer was asked for: all events, in the only message.
    *
    * @generated from field: repeated inference.v1.GenerationEvent events = 1;
    */

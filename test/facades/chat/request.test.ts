@@ -19,10 +19,14 @@ test("the least request leaves everything else to the model", () => {
     sampling: { $typeName: "inference.v1.Sampling" },
     thinking: Thinking.UNSPECIFIED,
     stopSequences: [],
+    whole: true,
   });
 });
 
 test.each<[field: object, expected: object]>([
+  [{ stream: true }, { whole: false }],
+  [{ stream: false }, { whole: true }],
+  [{ stream: null }, { whole: true }],
   [{ temperature: 0 }, { sampling: { temperature: 0 } }],
   [{ top_p: 0.5 }, { sampling: { topP: 0.5 } }],
   [{ presence_penalty: -2, frequency_penalty: 2 }, { sampling: { presencePenalty: -2, frequencyPenalty: 2 } }],

@@ -1,0 +1,54 @@
+import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { reasoningEvent, textEvent, toolCallArgumentsEvent } from "../engines/answer/events.ts";
+
+/** Gathers the events of an answer for a caller that wants it whole; neighbouring pieces of one text become one event. */
+export class WholeAnswer {
+  readonly #events: GenerationEvent[] = [];
+  /** The text under way and how an event is made of it. */
+  #text = "";
+  #open: { readonly kind: string; readonly close: (text: string) => GenerationEvent } | undefined;
+
+  add(events: readonly GenerationEvent[]): void {
+    for (const event of events) this.#add(event);
+  }
+
+  /** All events, in order. Nothing may be added any more. */
+  end(): GenerationEvent[] {
+    this.#close();
+    return this.#events;
+  }
+
+  #add(whole: GenerationEvent): void {
+    const { event } = whole;
+    switch (event.case) {
+      case "reasoning":
+        this.#append("reasoning", event.value, reasoningEvent);
+        break;
+      case "text":
+        this.#append("text", event.value, textEvent);
+        break;
+      case "toolCallArguments": {
+        const { index, fragment } = event.value;
+        this.#append(`arguments ${index}`, fragment, (text) => toolCallArgumentsEvent(index, text));
+        break;
+      }
+      default:
+        this.#close();
+        this.#events.push(whole);
+    }
+  }
+
+  #append(kind: string, text: string, close: (text: string) => GenerationEvent): void {
+    if (this.#open?.kind !== kind) {
+      this.#close();
+      this.#open = { kind, close };
+    }
+    this.#text += text;
+  }
+
+  #close(): void {
+    if (this.#open !== undefined) this.#events.push(this.#open.close(this.#text));
+    this.#open = undefined;
+    this.#text = "";
+  }
+}

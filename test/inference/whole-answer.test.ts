@@ -1,0 +1,52 @@
+import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import {
+  reasoningEvent,
+  textEvent,
+  toolCallArgumentsEvent,
+  toolCallStartedEvent,
+} from "../../src/engines/answer/events.ts";
+import { WholeAnswer } from "../../src/inference/whole-answer.ts";
+
+/** What becomes of events that come in the given batches. */
+function gather(...batches: GenerationEvent[][]): GenerationEvent[] {
+  const answer = new WholeAnswer();
+  for (const batch of batches) answer.add(batch);
+  return answer.end();
+}
+
+test.each<[string, GenerationEvent[][], GenerationEvent[]]>([
+  ["nothing", [], []],
+  ["an empty batch", [[]], []],
+  ["pieces of text", [[textEvent("a"), textEvent("b")], [], [textEvent("c")]], [textEvent("abc")]],
+  [
+    "thinking, then text, then thinking again",
+    [[reasoningEvent("a")], [reasoningEvent("b"), textEvent("c")], [reasoningEvent("d")]],
+    [reasoningEvent("ab"), textEvent("c"), reasoningEvent("d")],
+  ],
+  [
+    "two tool calls whose arguments come in pieces",
+    [
+      [toolCallStartedEvent(0, "x", "f"), toolCallArgumentsEvent(0, "{")],
+      [toolCallArgumentsEvent(0, "}"), toolCallStartedEvent(1, "y", "g"), toolCallArgumentsEvent(1, "{}")],
+    ],
+    [
+      toolCallStartedEvent(0, "x", "f"),
+      toolCallArgumentsEvent(0, "{}"),
+      toolCallStartedEvent(1, "y", "g"),
+      toolCallArgumentsEvent(1, "{}"),
+    ],
+  ],
+  [
+    "arguments of two calls in turn",
+    [[toolCallArgumentsEvent(0, "a"), toolCallArgumentsEvent(1, "b"), toolCallArgumentsEvent(0, "c")]],
+    [toolCallArgumentsEvent(0, "a"), toolCallArgumentsEvent(1, "b"), toolCallArgumentsEvent(0, "c")],
+  ],
+])("joins %s", (_, batches, expected) => {
+  expect(gather(...batches)).toEqual(expected);
+});
+
+test("what was given stays as it was", () => {
+  const given = [textEvent("a"), textEvent("b")];
+  gather(given);
+  expect(given).toEqual([textEvent("a"), textEvent("b")]);
+});
