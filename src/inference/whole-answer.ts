@@ -1,12 +1,13 @@
 import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import { reasoningEvent, textEvent, toolCallArgumentsEvent } from "../engines/answer/events.ts";
+
+type Event = GenerationEvent["event"];
 
 /** Gathers the events of an answer for a caller that wants it whole; neighbouring pieces of one text become one event. */
 export class WholeAnswer {
   readonly #events: GenerationEvent[] = [];
   /** The text under way and how an event is made of it. */
   #text = "";
-  #open: { readonly kind: string; readonly close: (text: string) => GenerationEvent } | undefined;
+  #open: { readonly kind: string; readonly close: (text: string) => Event } | undefined;
 
   add(events: readonly GenerationEvent[]): void {
     for (const event of events) this.#add(event);
@@ -22,14 +23,17 @@ export class WholeAnswer {
     const { event } = whole;
     switch (event.case) {
       case "reasoning":
-        this.#append("reasoning", event.value, reasoningEvent);
+        this.#append("reasoning", event.value, (value) => ({ case: "reasoning", value }));
         break;
       case "text":
-        this.#append("text", event.value, textEvent);
+        this.#append("text", event.value, (value) => ({ case: "text", value }));
         break;
       case "toolCallArguments": {
         const { index, fragment } = event.value;
-        this.#append(`arguments ${index}`, fragment, (text) => toolCallArgumentsEvent(index, text));
+        this.#append(`arguments ${index}`, fragment, (text) => ({
+          case: "toolCallArguments",
+          value: { $typeName: "inference.v1.ToolCallArguments", index, fragment: text },
+        }));
         break;
       }
       default:
@@ -38,7 +42,7 @@ export class WholeAnswer {
     }
   }
 
-  #append(kind: string, text: string, close: (text: string) => GenerationEvent): void {
+  #append(kind: string, text: string, close: (text: string) => Event): void {
     if (this.#open?.kind !== kind) {
       this.#close();
       this.#open = { kind, close };
@@ -47,7 +51,9 @@ export class WholeAnswer {
   }
 
   #close(): void {
-    if (this.#open !== undefined) this.#events.push(this.#open.close(this.#text));
+    if (this.#open !== undefined) {
+      this.#events.push({ $typeName: "inference.v1.GenerationEvent", event: this.#open.close(this.#text) });
+    }
     this.#open = undefined;
     this.#text = "";
   }
