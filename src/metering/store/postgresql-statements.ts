@@ -98,43 +98,49 @@ export const FACTS: Statement = {
 };
 
 /**
- * $1–$10 usage columns, $11–$19 usage line columns, $20 core, $21 epoch. Answers with a row for each request that was
- * stored or fenced off. What slices spent is the sum over the lines that this statement stored, never over
- * its input: a request may have been stored before.
+ * $1–$10 usage columns; $11 the place of a line's charge among them, from 1, $12–$19 usage line columns; $20 core,
+ * $21 epoch. Answers with the places of the charges that were not stored. What slices spent is the sum over the lines
+ * that this statement stored, never over its input: a request may have been stored before.
+ *
+ * Slices are found by their ids alone, and looked at once they are locked: a planner that took the index of a core's
+ * open slices instead would make the cost of a group grow with the number of accounts.
  */
 export const SETTLE: Statement = {
   name: "settle",
   text: `
   with charge as (
-    select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::int[],
-      $7::bigint[], $8::bigint[], $9::text[], $10::timestamptz[]) as t(request_id, account_id, key_id, model, input_tokens,
-      output_tokens, cost, shortfall, status, settled_at)),
+    select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::int[], $7::bigint[],
+      $8::bigint[], $9::text[], $10::float8[]) with ordinality as t(request_id, account_id, key_id, model,
+      input_tokens, output_tokens, cost, shortfall, status, settled_at, n)),
   line as (
-    select * from unnest($11::text[], $12::int[], $13::uuid[], $14::uuid[], $15::int[], $16::int[], $17::bigint[],
-      $18::bigint[], $19::bigint[]) as t(request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
+    select * from unnest($11::int[], $12::int[], $13::uuid[], $14::uuid[], $15::int[], $16::int[], $17::bigint[],
+      $18::bigint[], $19::bigint[]) as t(n, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
       output_rate, cost)),
-  mine as (
-    select id from slice where id in (select slice_id from line) and open and core_id = $20 and epoch = $21
+  locked as (
+    select id, open and core_id = $20 and epoch = $21 as mine from slice where id = any($14::uuid[])
     order by id for update),
-  fenced as (select distinct request_id from line where slice_id not in (select id from mine)),
+  fenced as (select n from line where slice_id not in (select id from locked where mine)),
   stored as (
     insert into usage (request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at)
-    select request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at
-    from charge where request_id not in (select request_id from fenced)
-    on conflict do nothing returning request_id, account_id, shortfall),
+    select request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+      to_timestamp(settled_at / 1000)
+    from charge where n not in (select n from fenced)
+    on conflict do nothing returning request_id),
+  fresh as (select charge.* from charge join stored using (request_id)),
   stored_line as (
     insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate, output_rate, cost)
-    select line.* from line join stored using (request_id) returning slice_id, cost),
+    select fresh.request_id, seq, lot_id, slice_id, line.input_tokens, line.output_tokens, input_rate, output_rate, line.cost
+    from line join fresh using (n) returning slice_id, cost),
   spent as (
     update slice set spent = slice.spent + sums.cost
     from (select slice_id, sum(cost)::bigint as cost from stored_line group by slice_id) sums where slice.id = sums.slice_id),
   owing as (
     select id, sums.shortfall from account
-    join (select account_id, sum(shortfall)::bigint as shortfall from stored where shortfall > 0 group by account_id) sums
+    join (select account_id, sum(shortfall)::bigint as shortfall from fresh where shortfall > 0 group by account_id) sums
       on sums.account_id = account.id
     order by id for update of account),
   owed as (update account set debt = account.debt + owing.shortfall from owing where account.id = owing.id)
-  select request_id, false as fenced from stored union all select request_id, true from fenced`,
+  select n::int, n in (select n from fenced) as fenced from charge where n not in (select n from fresh)`,
 };
 
 /** $1 slices, $2 amounts, $3 core, $4 epoch. */

@@ -11,6 +11,7 @@ import {
 } from "./ledger-store.ts";
 import { Announcements } from "./postgresql-announcements.ts";
 import * as sql from "./postgresql-statements.ts";
+import { settleValues } from "./postgresql-values.ts";
 
 /** Lots that one account may lease from at once. */
 const LOTS = 8;
@@ -74,39 +75,19 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
     // The same request twice in one group is settled for its first charge alone.
-    const charges = [...new Map(group.toReversed().map((charge) => [charge.requestId, charge])).values()];
-    const lines = charges.flatMap(({ requestId, lines }) => lines.map((line, seq) => ({ ...line, requestId, seq })));
-    const { rows } = await query<{ request_id: string; fenced: boolean }>(this.#pool, sql.SETTLE, [
-      charges.map((charge) => charge.requestId),
-      charges.map((charge) => charge.accountId),
-      charges.map((charge) => charge.keyId),
-      charges.map((charge) => charge.model),
-      charges.map((charge) => charge.inputTokens),
-      charges.map((charge) => charge.outputTokens),
-      charges.map((charge) => charge.cost),
-      charges.map((charge) => charge.shortfall),
-      charges.map((charge) => charge.status),
-      charges.map((charge) => new Date(charge.settledAt)),
-      lines.map((line) => line.requestId),
-      lines.map((line) => line.seq),
-      lines.map((line) => line.lotId),
-      lines.map((line) => line.sliceId),
-      lines.map((line) => line.inputTokens),
-      lines.map((line) => line.outputTokens),
-      lines.map((line) => line.inputRate),
-      lines.map((line) => line.outputRate),
-      lines.map((line) => line.cost),
+    const first = new Map<string, number>();
+    for (const [at, { requestId }] of group.entries()) if (!first.has(requestId)) first.set(requestId, at);
+    const places = [...first.values()];
+    const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
+    const { rows } = await query<{ n: number; fenced: boolean }>(this.#pool, sql.SETTLE, [
+      ...settleValues(charges),
       this.#coreId,
       this.#epoch,
     ]);
-    const outcomes = new Map<string, SettleOutcome>(
-      rows.map((row) => [row.request_id, row.fenced ? "fenced" : "stored"]),
-    );
-    return group.map(({ requestId }) => {
-      const outcome = outcomes.get(requestId) ?? "repeated";
-      outcomes.delete(requestId);
-      return outcome;
-    });
+    const outcomes = new Array<SettleOutcome>(group.length).fill("repeated");
+    for (const at of places) outcomes[at] = "stored";
+    for (const { n, fenced } of rows) outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";
+    return outcomes;
   }
 
   isViolation(error: unknown): boolean {

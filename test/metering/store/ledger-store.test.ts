@@ -5,7 +5,7 @@ import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/sto
 import { systemRandom } from "../../../src/runtime/random.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Slice } from "../../../src/storage/entities/slice.ts";
-import { UsageLine } from "../../../src/storage/entities/usage.ts";
+import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, USD } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
@@ -92,6 +92,17 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await slice(second.id)).toMatchObject({ spent: 0, open: false });
     expect(await metering.storage.orm.em.fork().count(UsageLine)).toBe(1);
     expect(await store.settled(charges.map(({ requestId }) => requestId))).toEqual(new Set([charges[1]?.requestId]));
+  });
+
+  test("keeps the texts of charges as they are", async () => {
+    const own = await leaseOne(await metering.account({ free: 1000 }), 1000);
+    const texts = ["", 'a "quoted" one', "back\\slash\\", "comma, {brace} 'n NULL", "zwölf 🦊\n"];
+    const charges = texts.map((text) => ({ ...chargeTo([own], 10, `${text}${v7()}`), keyId: text, model: text }));
+    expect(await store.settle(charges)).toEqual(charges.map(() => "stored"));
+    for (const { requestId, lines: _lines, settledAt, ...kept } of charges) {
+      const usage = await metering.storage.orm.em.fork().findOneOrFail(Usage, requestId);
+      expect(usage).toMatchObject({ ...kept, settledAt: new Date(settledAt) });
+    }
   });
 
   test("refuses to spend more than a slice has, as a violation", async () => {
