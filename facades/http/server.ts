@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 /** Certificate and key in PEM. */
 export interface TlsIdentity {
@@ -36,6 +36,8 @@ const limits = {
   connectionsCheckingInterval: 5_000,
 };
 const maxConnections = 20_000;
+/** How long a new connection has for its first request once the server drains. */
+const firstRequestMs = 1000;
 
 /** Serves HTTP/1.1 on "host:port" (port 0: any free one), over TLS when a certificate is given. */
 export async function startHttpServer(
@@ -51,13 +53,14 @@ export async function startHttpServer(
   };
   const server = tls === undefined ? createHttpServer(limits, serve) : createSecureServer(tls, serve);
   server.maxConnections = maxConnections;
+  const unused = unusedConnections(server, tls === undefined ? "connection" : "secureConnection");
   await listen(server, address);
   const { address: host, port, family } = server.address() as AddressInfo;
   const bound = `${family === "IPv6" ? `[${host}]` : host}:${port}`;
   return {
     address: bound,
     url: `${tls === undefined ? "http" : "https"}://${bound}`,
-    close: (deadlineMs) => close(server, deadlineMs),
+    close: (deadlineMs) => close(server, unused, deadlineMs),
   };
 }
 
@@ -99,11 +102,29 @@ function explained(error: NodeJS.ErrnoException, address: string): Error {
   }
 }
 
-async function close(server: Server, deadlineMs: number): Promise<void> {
+/** Connections that have brought no request yet. Node does not count them among the idle ones. */
+function unusedConnections(server: Server, event: "connection" | "secureConnection"): ReadonlySet<Socket> {
+  const unused = new Set<Socket>();
+  server.on(event, (socket: Socket) => {
+    unused.add(socket);
+    socket.once("close", () => unused.delete(socket));
+  });
+  server.on("request", ({ socket }) => unused.delete(socket));
+  return unused;
+}
+
+async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
   // A connection that becomes idle while others still stream would otherwise wait for its client.
   const sweep = setInterval(() => server.closeIdleConnections(), 100);
+  const give = setTimeout(
+    () => {
+      for (const socket of unused) socket.destroy();
+    },
+    Math.min(firstRequestMs, deadlineMs),
+  );
   const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearInterval(sweep);
+  clearTimeout(give);
   clearTimeout(cut);
 }

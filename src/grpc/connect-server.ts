@@ -8,6 +8,7 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
+import { connectionsOf } from "./connections.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { peerKey } from "./peer.ts";
@@ -27,6 +28,7 @@ export async function startConnectServer(options: ConnectServerOptions): Promise
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal); // every call under way listens
   const server = listenerOf(options, handlerOf(options, shutdown.signal));
+  const connections = connectionsOf(server);
   server.on("request", (_request, response) => {
     // Node closes the connections that are idle when it stops listening, but not those that become so.
     response.once("close", () => server.listening || setImmediate(() => server.closeIdleConnections()));
@@ -36,7 +38,10 @@ export async function startConnectServer(options: ConnectServerOptions): Promise
     stop: (graceMs) =>
       stopGently({
         graceMs,
-        close: (closed) => server.close(closed),
+        close(closed) {
+          server.close(closed);
+          connections.endSilent();
+        },
         endCalls: (reason) => shutdown.abort(reason),
         cutOff: () => server.closeAllConnections(),
       }),

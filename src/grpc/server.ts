@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
 import type { ServerTls } from "../config/tls.ts";
 import type { CallSignal } from "./call-signal.ts";
+import { connectionsOf } from "./connections.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { mountService } from "./mount-service.ts";
@@ -26,18 +27,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   for (const service of [...services, ...createReflection(services)]) {
     mountService(server, service, interceptors, calls);
   }
-  // grpc-js cannot close a connection that has calls under way, so the connections are kept here.
-  const connections = new Set<Socket>();
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const accept = (connection: Socket) => {
     connection.on("error", () => {}); // the HTTP/2 session deals with it, if there is one yet
     injector.injectConnection(connection);
   };
   const listener = tls ? secureListener(tls, accept) : createServer({ noDelay: true }, accept);
-  listener.on("connection", (connection: Socket) => {
-    connections.add(connection);
-    connection.once("close", () => connections.delete(connection));
-  });
+  // grpc-js cannot close a connection that has calls under way.
+  const connections = connectionsOf(listener);
   return {
     address: await listen(listener, address, "listen.grpc"),
     stop: (graceMs) =>
@@ -46,13 +43,12 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
         close(closed) {
           listener.close(closed);
           server.tryShutdown(() => {}); // asks the clients to open no more calls
+          connections.endSilent();
         },
         endCalls(reason) {
           for (const call of calls) call.abort(reason);
         },
-        cutOff() {
-          for (const connection of connections) connection.destroy();
-        },
+        cutOff: () => connections.endAll(),
       }),
   };
 }

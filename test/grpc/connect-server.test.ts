@@ -136,6 +136,14 @@ describe("stopping", () => {
     await stopping;
   });
 
+  test("does not wait for a connection over which nothing came", async () => {
+    const server = await start();
+    const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1").resume();
+    await once(socket, "connect");
+    await post(server, "/catalogue.v1.CatalogueService/ListModels", "{}"); // the server has seen the connection before
+    await server.stop(60_000);
+  });
+
   test("tells calls that outlast the grace to go elsewhere", async () => {
     const service = new ScriptedService({
       async *generate(context) {

@@ -84,6 +84,14 @@ describe("stopping", () => {
     return ConnectError.from(await call.catch((error: unknown) => error));
   }
 
+  test("does not wait for a connection over which nothing came", async () => {
+    const { server, client } = await start(new ScriptedService({}));
+    const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1").resume();
+    await once(socket, "connect");
+    await client.countTokens({}); // the server has seen the connection before
+    await server.stop(60_000);
+  });
+
   test("tells calls that outlast the grace to go elsewhere", async () => {
     const service = new ScriptedService({
       async *generate(context) {

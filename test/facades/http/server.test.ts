@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { startHttpServer } from "../../../facades/http/server.ts";
 
 const echo: RequestListener = (incoming, response) => {
@@ -57,6 +57,18 @@ test("a drain does not wait for idle connections", async () => {
   socket.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
   await once(socket, "data");
   await server.close(60_000);
+});
+
+test("a drain waits a moment for connections that have asked nothing, and serves those that do", async () => {
+  const server = await startHttpServer(echo, "127.0.0.1:0");
+  const [silent, speaking] = [1, 2].map(() => connect(Number(new URL(server.url).port), "127.0.0.1"));
+  await Promise.all([silent, speaking].map((socket) => once(socket as Socket, "connect")));
+  await (await fetch(server.url)).text(); // the server has seen the two before
+  const closing = server.close(60_000);
+  speaking?.write("GET /late HTTP/1.1\r\nhost: t\r\n\r\n");
+  const [answer] = await once(speaking as Socket, "data");
+  expect(String(answer)).toContain("/late");
+  await closing;
 });
 
 test("a drain cuts what outlives its deadline", async () => {
