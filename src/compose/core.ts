@@ -154,7 +154,8 @@ export async function composeCore(
     const client = createClient(AccountsService, createDirectTransport(services, interceptors));
     const headers = { authorization: `Bearer ${secrets.operatorToken}` };
     const topUp = async (payment: Payment) => void (await client.topUp(payment, { headers }));
-    webhooks.set(stripePath, createStripeWebhook({ secret: secrets.stripeWebhookSecret, topUp, logger }));
+    const parts = { secret: secrets.stripeWebhookSecret, topUp, observe: metrics.webhook, logger };
+    webhooks.set(stripePath, createStripeWebhook(parts));
   }
   return {
     async reload(next) {

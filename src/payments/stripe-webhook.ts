@@ -11,12 +11,22 @@ export const stripePath = "/webhooks/stripe";
 
 const MOST_BYTES = 1_000_000;
 
+/**
+ * What can become of an event: the money is there; it moves none here; no retry can credit it, so a person has
+ * to; Stripe is asked to send it again; or its signature is wrong.
+ */
+export const webhookOutcomes = ["credited", "ignored", "refused", "postponed", "unsigned"] as const;
+
+/** Is told what became of every event. */
+export type WebhookObserver = (outcome: (typeof webhookOutcomes)[number]) => void;
+
 /** What a webhook is made of. */
 export interface StripeWebhookParts {
   /** The endpoint's signing secret, `whsec_…`. */
   readonly secret: string;
   /** Credits a payment; the same reference again credits nothing. Throws as Accounts.TopUp does. */
   readonly topUp: (payment: Payment) => Promise<void>;
+  readonly observe: WebhookObserver;
   readonly logger: Logger;
 }
 
@@ -24,25 +34,30 @@ export interface StripeWebhookParts {
  * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx, so
  * that is also the answer to what no retry can change, with an alarm in the log; 503 asks for a retry.
  */
-export function createStripeWebhook({ secret, topUp, logger }: StripeWebhookParts): RequestListener {
-  const alarm = (reason: string) =>
+export function createStripeWebhook({ secret, topUp, observe, logger }: StripeWebhookParts): RequestListener {
+  function refuse(reason: string, message: string): [status: number, text: string] {
+    observe("refused");
     logger.error({ reason }, "a payment could not be credited: refund it or credit it by hand");
+    return [200, `refused: ${message}`];
+  }
 
   async function judge(body: Buffer, signature: string): Promise<[status: number, text: string]> {
     let event: Stripe.Event;
     try {
       event = Stripe.webhooks.constructEvent(body, signature, secret);
     } catch {
+      observe("unsigned");
       return [400, "the signature does not fit"];
     }
     const outcome = readStripeEvent(event);
-    if ("ignored" in outcome) return [200, `ignored: ${outcome.ignored}`];
-    if ("refused" in outcome) {
-      alarm(outcome.refused);
-      return [200, `refused: ${outcome.refused}`];
+    if ("ignored" in outcome) {
+      observe("ignored");
+      return [200, `ignored: ${outcome.ignored}`];
     }
+    if ("refused" in outcome) return refuse(outcome.refused, outcome.refused);
     try {
       await topUp(outcome.payment);
+      observe("credited");
       logger.info({ reference: outcome.payment.reference, account: outcome.payment.accountId }, "payment credited");
       return [200, "credited"];
     } catch (error) {
@@ -50,11 +65,11 @@ export function createStripeWebhook({ secret, topUp, logger }: StripeWebhookPart
       const reason = detailOf(error)?.reason;
       // The limit on a day's payments lets this one pass later.
       if (reason === undefined || reason === Reason.PAYMENT_24H_LIMIT || code === Code.Unavailable) {
+        observe("postponed");
         logger.warn({ err: error, reference: outcome.payment.reference }, "a payment has to be sent again");
         return [503, "try again"];
       }
-      alarm(`${outcome.payment.reference}: ${rawMessage}`);
-      return [200, `refused: ${rawMessage}`];
+      return refuse(`${outcome.payment.reference}: ${rawMessage}`, rawMessage);
     }
   }
 

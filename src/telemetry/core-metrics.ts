@@ -4,12 +4,14 @@ import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 import type { InferenceObserver } from "../inference/interface.ts";
 import type { CallObserver } from "../interceptors/observe.ts";
 import type { LedgerState, MeteringObserver, Prices } from "../metering/interface.ts";
+import type { WebhookObserver } from "../payments/stripe-webhook.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
 import { meteringMetrics, watchLedger } from "./metering-metrics.ts";
 import { watchPrices } from "./price-metrics.ts";
+import { webhookMetrics } from "./webhook-metrics.ts";
 
 /** What a core tells its metrics. */
 export interface CoreMetrics {
@@ -17,17 +19,19 @@ export interface CoreMetrics {
   readonly inference: InferenceObserver & EmbeddingsObserver;
   readonly metering: MeteringObserver;
   readonly fleet: FleetObserver;
+  readonly webhook: WebhookObserver;
   /** Shows what can be seen at any time whenever metrics are read. */
   watch(parts: { readonly ledger: { state(): LedgerState }; readonly prices: Prices; readonly fleet: Fleet }): void;
 }
 
-/** The metrics of a core that serves these models, given by their ids. */
+/** The metrics of a core that serves these models, given by their ids, which a reload may change. */
 export function coreMetrics(registry: Registry, clock: Clock, models: () => readonly string[]): CoreMetrics {
   return {
     calls: callMetrics(registry),
-    inference: inferenceMetrics(registry, clock, models()),
-    metering: meteringMetrics(registry, clock, models()),
+    inference: inferenceMetrics(registry, clock, models),
+    metering: meteringMetrics(registry, clock, models),
     fleet: fleetMetrics(registry),
+    webhook: webhookMetrics(registry),
     watch({ ledger, prices, fleet }) {
       watchLedger(registry, () => ledger.state());
       watchPrices(registry, prices, models);

@@ -41,6 +41,7 @@ export function watchFleet(
       labelNames: ["model"],
       registers,
       collect() {
+        this.reset(); // a reload may have taken a model away
         for (const model of models()) this.set({ model }, value(model));
       },
     });
@@ -56,7 +57,7 @@ export function watchFleet(
       labelNames: ["server", "model"],
       registers,
       collect() {
-        this.reset(); // a server may no longer tell
+        this.reset(); // a server may no longer tell, or be gone
         for (const server of fleet.servers()) {
           const number = value(server);
           if (number !== undefined) this.set({ server: server.id, model: server.model }, number);
@@ -79,6 +80,7 @@ export function watchFleet(
       labelNames: ["server", "model", "state"],
       registers,
       collect() {
+        this.reset(); // a server that a reload took away is in no state
         for (const server of fleet.servers()) {
           for (const [state, position] of Object.entries(positions)) {
             this.set({ server: server.id, model: server.model, state }, of(server) === position ? 1 : 0);

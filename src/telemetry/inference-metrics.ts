@@ -8,7 +8,7 @@ import type { Clock } from "../runtime/clock.ts";
 export function inferenceMetrics(
   registry: Registry,
   clock: Clock,
-  models: readonly string[],
+  models: () => readonly string[],
 ): InferenceObserver & EmbeddingsObserver {
   const registers = [registry];
   const tokens = new Counter({
@@ -36,9 +36,11 @@ export function inferenceMetrics(
     help: "Generations that an engine began but gave no token count for, so that nothing could be billed.",
     labelNames: ["model"],
     registers,
+    collect() {
+      // An alarm that first shows up as 1 has not increased.
+      for (const model of models()) this.inc({ model }, 0);
+    },
   });
-  // An alarm that first shows up as 1 has not increased.
-  for (const model of models) unbilled.inc({ model }, 0);
 
   class Generation implements GenerationObserver {
     readonly #receivedAt = clock.monotonic();

@@ -6,7 +6,7 @@ import type { Clock } from "../runtime/clock.ts";
 const perUsd = 1e12;
 
 /** Measures what becomes of the money. */
-export function meteringMetrics(registry: Registry, clock: Clock, models: readonly string[]): MeteringObserver {
+export function meteringMetrics(registry: Registry, clock: Clock, models: () => readonly string[]): MeteringObserver {
   const registers = [registry];
   const cost = new Counter({
     name: "tollgate_cost_usd_total",
@@ -30,9 +30,11 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: readon
     help: "Requests that were run but will never be charged.",
     labelNames: ["model"],
     registers,
+    collect() {
+      // An alarm that first shows up as 1 has not increased.
+      for (const model of models()) this.inc({ model }, 0);
+    },
   });
-  // An alarm that first shows up as 1 has not increased.
-  for (const model of models) uncharged.inc({ model }, 0);
   const commits = new Histogram({
     name: "tollgate_settlement_commit_seconds",
     help: "Time that the store takes to commit a group of charges.",

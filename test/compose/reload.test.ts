@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI from "openai";
 import { startSimulator } from "../../src/simulator/server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { scrape } from "../telemetry/scrape.ts";
 
 // The real program is told to read its configuration again while a stream runs.
 
@@ -84,6 +85,12 @@ test("a stream runs on while its server and its model leave, and others take ove
   expect(new Set(servers.map(({ url }) => url))).toEqual(new Set([simulators[1]?.url]));
   for (const chunks of await Promise.all(reading)) expect(chunks).toBeGreaterThan(5);
   expect(finished).toHaveLength(2);
+  const { samples } = await scrape(tollgate);
+  // Counters stay, as what happened did; gauges tell what is.
+  const gone = [...samples.keys()].filter((name) => name.includes("goes") && !/_(total|bucket|sum|count)\{/.test(name));
+  expect(gone).toEqual([]);
+  for (const alarm of ["uncharged_requests", "unbilled_generations"])
+    expect(samples.get(`tollgate_${alarm}_total{model="new"}`)).toBe(0); // from 0 on it can be seen to rise
   const prices = (await tollgate.admin("prices", "list")) as { model: string; input: string; version: number }[];
   expect(prices).toMatchObject([
     { model: "stays", input: "0.30" },

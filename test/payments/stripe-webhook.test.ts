@@ -12,6 +12,7 @@ const secret = "whsec_of_the_test";
 const alarms: object[] = [];
 const logger = { debug() {}, info() {}, warn() {}, error: (facts: object) => void alarms.push(facts) };
 let payments: Payment[] = [];
+let outcomes: string[] = [];
 let refusal: Error | undefined;
 let server: Server;
 
@@ -20,11 +21,14 @@ beforeAll(async () => {
     if (refusal) throw refusal;
     payments.push(payment);
   };
-  server = createServer(createStripeWebhook({ secret, topUp, logger }));
+  server = createServer(
+    createStripeWebhook({ secret, topUp, observe: (outcome) => void outcomes.push(outcome), logger }),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 beforeEach(() => {
   payments = [];
+  outcomes = [];
   alarms.length = 0;
   refusal = undefined;
 });
@@ -61,6 +65,7 @@ test.each([
 ])("%s is credited to the last pico-dollar, under the payment's id", async (_, event) => {
   expect(await send(event)).toBe(200);
   expect(payments).toEqual([{ accountId: "a", amountPicoUsd: 19_990_000_000_000n, reference: "pi_1" }]);
+  expect(outcomes).toEqual(["credited"]);
 });
 
 test.each([
@@ -73,6 +78,7 @@ test.each([
   expect(await send(event)).toBe(200);
   expect(payments).toEqual([]);
   expect(alarms).toHaveLength(alarmed);
+  expect(outcomes).toEqual([alarmed === 1 ? "refused" : "ignored"]);
 });
 
 test.each([
@@ -85,6 +91,7 @@ test.each([
   refusal = error;
   expect(await send(intent())).toBe(status);
   expect(alarms).toHaveLength(alarmed);
+  expect(outcomes).toEqual([alarmed === 1 ? "refused" : "postponed"]);
 });
 
 test("a wrong or an old signature, a GET and a huge body are refused", async () => {
@@ -93,6 +100,7 @@ test("a wrong or an old signature, a GET and a huge body are refused", async () 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   expect((await fetch(url)).status).toBe(405);
   expect((await fetch(url, { method: "POST", body: "x" })).status).toBe(400);
+  expect(outcomes).toEqual(["unsigned", "unsigned", "unsigned"]);
   expect(await send({ ...intent(), filler: "x".repeat(1_100_000) }).catch(() => 413)).toBe(413);
   expect(payments).toEqual([]);
 });

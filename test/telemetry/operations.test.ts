@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
 import { parse } from "yaml";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { webhookOutcomes } from "../../src/payments/stripe-webhook.ts";
 import { type Exercised, startExercised } from "./exercise.ts";
 import { parseQuery } from "./promql.ts";
 import { type Scrape, scrape } from "./scrape.ts";
@@ -61,6 +62,7 @@ function labelsOf(name: string): Set<string> | undefined {
 const values: Record<string, readonly string[]> = {
   reason: ["", ...Object.values(Reason).map(String)],
   code: ["OK", ...Object.values(Code).map(String)],
+  outcome: webhookOutcomes,
   state: ["healthy", "unhealthy", "draining", "closed", "open", "half_open"],
 };
 
