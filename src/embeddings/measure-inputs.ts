@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { ServedModel } from "../catalogue/interface.ts";
-import { failure } from "../errors.ts";
+import { detailOf, failure } from "../errors.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import { byteBound } from "../runtime/byte-bound.ts";
 
@@ -25,20 +25,24 @@ export async function measureInputs(
       total += bound;
       continue;
     }
-    const exact = await fleet.countTokens(
-      model,
-      { prompt: { case: "text", value: input }, recipe: model.thinking },
-      signal,
-    );
+    const prompt = { case: "text", value: input } as const;
+    const exact = await fleet.countTokens(model, { prompt, recipe: model.thinking }, signal).catch((error) => {
+      if (detailOf(error)?.reason !== Reason.INPUT_TOO_LONG) throw error;
+      throw tooLong(index, undefined, model.context_length); // the engine gave up before it had counted
+    });
     if (exact !== undefined && exact > model.context_length) throw tooLong(index, exact, model.context_length);
     total += exact ?? bound;
   }
   return total;
 }
 
-const tooLong = (index: number, actual: number, limit: number) =>
-  failure(Reason.INPUT_TOO_LONG, `Input ${index} has ${actual} tokens; an input may have at most ${limit}.`, {
-    parameter: `inputs[${index}]`,
-    limit: BigInt(limit),
-    actual: BigInt(actual),
-  });
+const tooLong = (index: number, actual: number | undefined, limit: number) =>
+  failure(
+    Reason.INPUT_TOO_LONG,
+    `Input ${index} has ${actual ?? "far too many"} tokens; an input may have at most ${limit}.`,
+    {
+      parameter: `inputs[${index}]`,
+      limit: BigInt(limit),
+      ...(actual !== undefined && { actual: BigInt(actual) }),
+    },
+  );

@@ -39,7 +39,8 @@ async function embedBatch(batch: readonly string[], start: number, embedder: Bat
     if (detail?.reason !== Reason.INPUT_TOO_LONG && detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
     const [only, ...others] = batch;
     if (only !== undefined && others.length === 0) {
-      const actual = detail.actual === undefined ? await embedder.count(only) : Number(detail.actual);
+      const count = () => embedder.count(only).catch(() => undefined); // it is too long to be counted, too
+      const actual = detail.actual === undefined ? await count() : Number(detail.actual);
       throw inputTooLong(describe(error), start, { limit: Number(detail.limit ?? embedder.limit), actual });
     }
     for (const [index, input] of batch.entries()) await embedBatch([input], start + index, embedder);

@@ -39,10 +39,14 @@ export interface ChannelTransportOptions {
   readonly credentials?: grpc.ChannelCredentials;
   /** Run on the caller's side; the first one is the outermost. */
   readonly interceptors?: readonly Interceptor[];
+  /** Channel options beyond ours. */
+  readonly channelOptions?: grpc.ChannelOptions;
 }
 
 /** A transport that holds connections until it is closed. */
 export interface ChannelTransport extends Transport {
+  /** Resolves when there is a connection. Rejects UNAVAILABLE when none comes about in so many milliseconds. */
+  connect(timeoutMs: number): Promise<void>;
   /** Takes no new calls, and closes the connections once the calls under way are done. */
   close(): void;
 }
@@ -63,8 +67,9 @@ const channelOptions: grpc.ChannelOptions = {
 /** Calls services over gRPC: grpc-js carries, with its load balancing, keepalive and reconnecting. */
 export function createChannelTransport(options: ChannelTransportOptions): ChannelTransport {
   const { target, credentials = grpc.credentials.createInsecure(), interceptors = [] } = options;
-  const channel = new grpc.Channel(target, credentials, channelOptions);
+  const channel = new grpc.Channel(target, credentials, { ...channelOptions, ...options.channelOptions });
   return {
+    connect: (timeoutMs) => connect(channel, deadlineIn(timeoutMs)),
     close: () => channel.close(),
     async unary<I extends DescMessage, O extends DescMessage>(
       method: DescMethodUnary<I, O>,
@@ -113,6 +118,21 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
       }
     },
   };
+}
+
+const { READY, TRANSIENT_FAILURE, SHUTDOWN } = grpc.connectivityState;
+
+function connect(channel: grpc.Channel, deadline: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = (late?: Error) => {
+      const state = channel.getConnectivityState(true);
+      if (state === READY) resolve();
+      else if (late || state === TRANSIENT_FAILURE || state === SHUTDOWN) {
+        reject(new ConnectError("no connection could be made", Code.Unavailable));
+      } else channel.watchConnectivityState(state, deadline, look);
+    };
+    look();
+  });
 }
 
 function common(

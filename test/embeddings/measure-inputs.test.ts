@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { measureInputs } from "../../src/embeddings/measure-inputs.ts";
-import { detailOf } from "../../src/errors.ts";
+import { detailOf, failure } from "../../src/errors.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";
 
 const model = { context_length: 100, thinking: { mode: "none" } } as ServedModel;
@@ -35,4 +35,15 @@ test("an input over the limit is refused by index, with its count and the limit"
     limit: 100n,
     actual: 101n,
   });
+});
+
+test("an input that the engine gives up to count is refused by index", async () => {
+  const refusing = {
+    countTokens: () => Promise.reject(failure(Reason.INPUT_TOO_LONG, "too long")),
+  } as unknown as Fleet;
+  const inputs = ["abc", "x".repeat(200)];
+  const error = await measureInputs(inputs, model, refusing, signal).catch((thrown: unknown) => thrown);
+  const detail = detailOf(error);
+  expect(detail).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 100n });
+  expect(detail?.actual).toBeUndefined();
 });

@@ -3,19 +3,34 @@ import { type Client, Code, ConnectError, createClient } from "@connectrpc/conne
 import { credentials } from "@grpc/grpc-js";
 import { detailOf } from "../../errors.ts";
 import { type ChannelTransport, createChannelTransport } from "../../grpc/channel-transport.ts";
-import type { HttpResponse } from "../http/connection.ts";
+import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
+
+const channelOptions = {
+  // Tokens are listed with their texts: an input of our largest size makes the longest answer.
+  "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  // SGLang breaks off a stream whose reader is some dozen chunks behind; this many bytes wait for a slow one here.
+  "grpc-node.flow_control_window": 1024 * 1024,
+};
 
 /** The connections to a server, or to all addresses of a name, over gRPC. */
 export class GrpcConnection {
   readonly #transport: ChannelTransport;
+  readonly #connectTimeoutMs: number;
 
   /** Takes `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
-  constructor(url: string) {
+  constructor(url: string, { connectTimeoutMs }: Pick<ConnectionOptions, "connectTimeoutMs">) {
     const tls = url.startsWith("grpcs:");
+    this.#connectTimeoutMs = connectTimeoutMs;
     this.#transport = createChannelTransport({
       target: url.replace(/^grpcs?:\/\//, ""),
+      channelOptions,
       ...(tls && { credentials: credentials.createSsl() }),
     });
+  }
+
+  /** Resolves when there is a connection; a call alone would wait for one as long as it may run. */
+  connect(): Promise<void> {
+    return this.#transport.connect(this.#connectTimeoutMs);
   }
 
   client<T extends DescService>(service: T): Client<T> {
@@ -30,7 +45,7 @@ export class GrpcConnection {
 /** The HTTP status that stands for the same as a gRPC status: engines mean the same by either. */
 const statuses: Partial<Record<Code, number>> = {
   [Code.InvalidArgument]: 400,
-  [Code.FailedPrecondition]: 400,
+  [Code.FailedPrecondition]: 424,
   [Code.OutOfRange]: 400,
   [Code.Unauthenticated]: 401,
   [Code.PermissionDenied]: 403,

@@ -14,9 +14,14 @@ export async function callJson(
 ): Promise<object> {
   const response = await connection.send(request, signal);
   if (response.status !== 200) throw refusalOf(where, response);
-  const body = parse(response.text);
+  return parseObject(`${where} (${request.path})`, response.text);
+}
+
+/** An answer's JSON object or array. Throws ENGINE_FAILED when it is none. */
+export function parseObject(where: string, text: string): object {
+  const body = parse(text);
   if (typeof body === "object" && body !== null) return body;
-  throw engineFailed(`${where} answered ${request.path} with something that is not a JSON object`, true);
+  throw engineFailed(`${where} answered with something that is not a JSON object`, true);
 }
 
 function parse(text: string): unknown {

@@ -9,6 +9,8 @@ import { readUsage, type WireUsage } from "./usage.ts";
 /** The parts of a streamed chunk that are read. */
 interface Chunk {
   readonly error?: unknown;
+  /** "error" where the chunk itself is one. */
+  readonly object?: string;
   readonly usage?: WireUsage | null;
   readonly choices?: readonly Choice[];
 }
@@ -64,7 +66,8 @@ export class ChunkReader {
   }
 
   #readChunk(chunk: Chunk): void {
-    if (chunk.error) throw streamFailure(this.#where, chunk.error);
+    const error = chunk.error || (chunk.object === "error" && chunk);
+    if (error) throw streamFailure(this.#where, error);
     this.#answer.touch();
     const choice = chunk.choices?.[0];
     if (choice !== undefined) this.#readChoice(choice);

@@ -45,7 +45,7 @@ export function streamFailure(where: string, value: unknown): ConnectError {
   if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
   const code = Number(error.code);
   if (code === 429 || code === 503) return engineOverloaded(what, 1000);
-  if (code === 400 || code === 422) return engineRefused(what);
+  if (code === 400 || code === 422 || /^bad_?request/i.test(error.type)) return engineRefused(what);
   return engineFailed(what, true);
 }
 

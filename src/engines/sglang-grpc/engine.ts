@@ -3,6 +3,7 @@ import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
 import { embedInBatches } from "../embed-in-batches.ts";
 import { engineFailed } from "../faults.ts";
 import { GrpcConnection, responseOf } from "../grpc/connection.ts";
+import { parseObject } from "../http/json-call.ts";
 import type {
   Engine,
   EngineEmbeddings,
@@ -20,9 +21,12 @@ import type { EngineSettings } from "../settings.ts";
 import { sglang } from "../sglang/dialect.ts";
 import { readLoad } from "./load.ts";
 
+/** How long the request to stop another one may take. */
+const abortTimeoutMs = 5000;
+
 /**
- * SGLang's native gRPC service (`--enable-grpc`), by its source as of 2026 (entrypoints/grpc_bridge.py):
- * the JSON of its HTTP dialect, passed through.
+ * SGLang's native gRPC service (`--enable-grpc`), by its source as of 2026 (rust/sglang-grpc,
+ * entrypoints/grpc_bridge.py): the JSON of its HTTP dialect, passed through.
  */
 export class SglangGrpcEngine implements Engine {
   readonly #connection: GrpcConnection;
@@ -31,7 +35,7 @@ export class SglangGrpcEngine implements Engine {
   readonly #traits: EngineTraits;
 
   constructor(url: string, settings: EngineSettings) {
-    this.#connection = new GrpcConnection(url);
+    this.#connection = new GrpcConnection(url, settings);
     this.#client = this.#connection.client(SglangService);
     this.#settings = settings;
     this.#traits = { where: `sglang at ${url}`, countsAsItGoes: true, sendsReasoning: false };
@@ -41,19 +45,21 @@ export class SglangGrpcEngine implements Engine {
     const { path, body } = generationRequest(request, sglang, this.#settings.systemAnywhere);
     const call = callOf(body, request);
     const chunks = new ChunkReader(this.#traits.where, sglang, new AnswerBuilder(request, this.#traits));
+    const left = new AbortController(); // a client of Connect's does not notice a reader that leaves
+    const options = { signal: AbortSignal.any([signal, left.signal]) };
     let ended = false;
     try {
+      await this.#connection.connect();
       const stream =
-        path === "/v1/completions"
-          ? this.#client.complete(call, { signal })
-          : this.#client.chatComplete(call, { signal });
+        path === "/v1/completions" ? this.#client.complete(call, options) : this.#client.chatComplete(call, options);
       for await (const output of outputsOf(stream, chunks)) yield output;
       ended = true;
     } catch (error) {
       throw refusalOf(this.#traits.where, responseOf(error, signal));
     } finally {
-      // The end of the call should be enough for it, but tokens cost too much to rely on that.
-      if (!ended) this.#client.abort({ rid: request.requestId }).catch(() => {});
+      left.abort();
+      // Versions differ in whether they stop a request whose call ends, one that is named, or neither.
+      if (!ended) this.#client.abort({ rid: request.requestId }, { timeoutMs: abortTimeoutMs }).catch(() => {});
     }
   }
 
@@ -69,7 +75,7 @@ export class SglangGrpcEngine implements Engine {
         const text = decode(jsonBody);
         const { where } = this.#traits;
         if (statusCode !== 0 && statusCode !== 200) throw refusalOf(where, { status: statusCode, headers: {}, text });
-        return readEmbeddings(where, JSON.parse(text), batch.length);
+        return readEmbeddings(where, parseObject(where, text), batch.length);
       },
       count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
     });
@@ -103,6 +109,7 @@ export class SglangGrpcEngine implements Engine {
 
   async #call<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     try {
+      await this.#connection.connect();
       return await call();
     } catch (error) {
       throw refusalOf(this.#traits.where, responseOf(error, signal));

@@ -1,3 +1,4 @@
+import { Health, HealthCheckResponse_ServingStatus as Status } from "#gen/grpc/health/v1/health_pb.js";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
 import { embedInBatches } from "../embed-in-batches.ts";
 import { engineFailed } from "../faults.ts";
@@ -12,7 +13,7 @@ import type {
 } from "../interface.ts";
 import type { EngineSettings } from "../settings.ts";
 import { refusalOf } from "../tei/errors.ts";
-import { checkLimit } from "../tei/limit.ts";
+import { checkLimit, countInput } from "../tei/limit.ts";
 
 /** Calls side by side, each for one input. */
 const parallel = 32;
@@ -24,7 +25,7 @@ export class TeiGrpcEngine implements Engine {
   readonly #where: string;
 
   constructor(url: string, settings: EngineSettings) {
-    this.#connection = new GrpcConnection(url);
+    this.#connection = new GrpcConnection(url, settings);
     this.#settings = settings;
     this.#where = `tei at ${url}`;
   }
@@ -45,10 +46,12 @@ export class TeiGrpcEngine implements Engine {
 
   async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
     if (prompt.case !== "text") return undefined;
-    const client = this.#connection.client(Tokenize);
-    const request = { inputs: prompt.value, addSpecialTokens: true };
-    const { tokens } = await this.#call(signal, () => client.tokenize(request, { signal }));
-    return tokens.length;
+    const { value } = prompt;
+    return countInput(value, {
+      limit: this.#settings.contextLength,
+      list: () => this.#countTokens(value, signal),
+      embed: async () => (await this.#embedBatch([value], {}, signal)).inputTokens,
+    });
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
@@ -59,6 +62,9 @@ export class TeiGrpcEngine implements Engine {
   async checkHealth(signal: AbortSignal): Promise<void> {
     const { maxInputLength } = await this.#info(signal);
     checkLimit(this.#where, maxInputLength, this.#settings.contextLength);
+    const service = Embed.typeName;
+    const { status } = await this.#call(signal, () => this.#connection.client(Health).check({ service }, { signal }));
+    if (status !== Status.SERVING) await this.#embedBatch(["."], {}, signal); // it may just not have been asked yet
   }
 
   async readLoad(): Promise<undefined> {
@@ -71,10 +77,11 @@ export class TeiGrpcEngine implements Engine {
 
   async #embedBatch(inputs: readonly string[], headers: Record<string, string>, signal: AbortSignal) {
     const client = this.#connection.client(Embed);
-    const calls = inputs.map((text) =>
-      client.embed({ inputs: text, truncate: false, normalize: true }, { signal, headers }),
-    );
-    const answers = await this.#call(signal, () => Promise.all(calls));
+    const rest = new AbortController();
+    const options = { signal: AbortSignal.any([signal, rest.signal]), headers };
+    const answers = await this.#call(signal, () =>
+      Promise.all(inputs.map((text) => client.embed({ inputs: text, truncate: false, normalize: true }, options))),
+    ).finally(() => rest.abort()); // what one failure makes useless
     const counts = answers.map(({ metadata }) => metadata?.computeTokens ?? 0);
     if (counts.some((count) => count < 1)) throw engineFailed(`${this.#where} did not count the tokens`, false);
     return {
@@ -83,12 +90,19 @@ export class TeiGrpcEngine implements Engine {
     };
   }
 
+  async #countTokens(inputs: string, signal: AbortSignal): Promise<number> {
+    const client = this.#connection.client(Tokenize);
+    const { tokens } = await this.#call(signal, () => client.tokenize({ inputs, addSpecialTokens: true }, { signal }));
+    return tokens.length;
+  }
+
   #info(signal: AbortSignal) {
     return this.#call(signal, () => this.#connection.client(Info).info({}, { signal }));
   }
 
   async #call<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     try {
+      await this.#connection.connect();
       return await call();
     } catch (error) {
       throw refusalOf(this.#where, responseOf(error, signal));

@@ -14,7 +14,7 @@ import type {
 import { metricSum } from "../prometheus.ts";
 import type { EngineSettings } from "../settings.ts";
 import { refusalOf } from "./errors.ts";
-import { checkLimit } from "./limit.ts";
+import { checkLimit, countInput } from "./limit.ts";
 
 /**
  * Hugging Face Text Embeddings Inference 1.9 over HTTP. Uses `/embed` with `truncate: false`: its
@@ -49,9 +49,12 @@ export class TeiEngine implements Engine {
 
   async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
     if (prompt.case !== "text") return undefined;
-    const body = JSON.stringify({ inputs: [prompt.value] });
-    const [tokens] = (await this.#call({ path: "/tokenize", body }, signal)) as readonly (readonly unknown[])[];
-    return tokens?.length;
+    const { value } = prompt;
+    return countInput(value, {
+      limit: this.#settings.contextLength,
+      list: () => this.#countTokens(value, signal),
+      embed: async () => (await this.#embedBatch([value], {}, signal)).inputTokens,
+    });
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
@@ -74,6 +77,13 @@ export class TeiEngine implements Engine {
 
   close(): Promise<void> {
     return this.#connection.close();
+  }
+
+  async #countTokens(input: string, signal: AbortSignal): Promise<number> {
+    const body = JSON.stringify({ inputs: [input] });
+    const [tokens] = (await this.#call({ path: "/tokenize", body }, signal)) as readonly (readonly unknown[])[];
+    if (tokens === undefined) throw engineFailed(`${this.#where} listed no tokens`, true);
+    return tokens.length;
   }
 
   async #embedBatch(

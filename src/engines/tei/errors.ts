@@ -6,8 +6,9 @@ import type { HttpResponse } from "../http/connection.ts";
 export function refusalOf(where: string, response: HttpResponse): ConnectError {
   const { message, type } = readError(response.text);
   const what = `${where} answered ${response.status}: ${diagnosisOf([type], message)}`;
-  const [, limit, actual] = /must have less than (\d+) tokens\. Given: (\d+)/.exec(message) ?? [];
-  if (limit !== undefined) return inputTooLong(what, undefined, { limit: Number(limit), actual: Number(actual) });
+  const [, limit, unit, actual] = /must have less than (\d+) (tokens|characters)\. Given: (\d+)/.exec(message) ?? [];
+  if (unit === "tokens") return inputTooLong(what, undefined, { limit: Number(limit), actual: Number(actual) });
+  if (unit === "characters") return inputTooLong(what, undefined, {}); // 250 a token: it did not even count them
   switch (response.status) {
     case 429:
     case 503:
@@ -16,6 +17,8 @@ export function refusalOf(where: string, response: HttpResponse): ConnectError {
     case 413:
     case 422:
       return engineRefused(what);
+    case 424: // the model failed, as when its GPU has no memory left
+      return engineFailed(what, true);
     default:
       return engineFailed(what, response.status >= 500);
   }

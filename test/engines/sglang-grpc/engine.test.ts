@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
@@ -114,15 +115,14 @@ test.each(["signal", "reader"])("a %s that ends it stops the engine", async (who
   ending = "silence";
   const controller = new AbortController();
   const stream = engine.generate(chatRequest("hi"), controller.signal)[Symbol.asyncIterator]();
-  await stream.next();
-  if (who === "reader") {
-    await stream.next(); // what has come by now
-    await stream.next();
-    await stream.next();
+  const { value } = await stream.next();
+  expect(value.usage).toEqual({ inputTokens: 5, outputTokens: 1 }); // what is billed
+  if (who === "signal") {
+    controller.abort(new Error("client gone"));
+    await expect(drainRest(stream)).rejects.toThrow("client gone");
+  } else {
     void stream.return?.();
   }
-  controller.abort(new Error("client gone"));
-  if (who === "signal") await expect(drainRest(stream)).rejects.toThrow("client gone");
   await eventually(() => cancelled === 1 && aborted.length === 1);
   expect(aborted).toEqual(["req-1"]);
 });
@@ -130,6 +130,21 @@ test.each(["signal", "reader"])("a %s that ends it stops the engine", async (who
 async function drainRest(stream: AsyncIterator<unknown>): Promise<void> {
   while (!(await stream.next()).done);
 }
+
+test("a slow reader loses nothing", async () => {
+  const many = 5000;
+  chunks = [
+    ...Array.from({ length: many }, (_, at) => text("x", at + 1)),
+    finish,
+    { ...total, usage: { prompt_tokens: 5, completion_tokens: many } },
+  ];
+  let length = 0;
+  for await (const output of engine.generate(chatRequest("hi"), never())) {
+    length += output.events.length;
+    if (length % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(length).toBe(many);
+});
 
 test.each<[string, ConnectError, Reason]>([
   ["a broken engine", new ConnectError("secret", Code.Internal), Reason.ENGINE_FAILED],
@@ -156,6 +171,32 @@ test.each<[string, ConnectError, Reason]>([
   expect(String(error)).not.toContain("secret");
 });
 
+test.each<[string, object, Reason]>([
+  [
+    "a prompt too long",
+    {
+      object: "error",
+      message: "The input (5000 tokens) is longer than the model's context length (512 tokens).",
+      type: "BadRequestError",
+      code: 400,
+    },
+    Reason.CONTEXT_LENGTH_EXCEEDED,
+  ],
+  ["a refusal", { error: { message: "secret", type: "BadRequest" } }, Reason.INVALID_ARGUMENT],
+  [
+    "a full engine",
+    { object: "error", message: "The request queue is full.", type: "x", code: 503 },
+    Reason.OVERLOADED,
+  ],
+  ["a broken engine", { error: { message: "secret" } }, Reason.ENGINE_FAILED],
+])("%s, told as the only chunk of an answer", async (_, chunk, reason) => {
+  chunks = [chunk];
+  const { outputs, error } = await drain(engine.generate(chatRequest("hi"), never()));
+  expect(outputs).toEqual([]);
+  expect(detailOf(error)?.reason).toBe(reason);
+  expect(String(error)).not.toContain("secret");
+});
+
 test("a failure in the middle comes after what was counted", async () => {
   chunks = [text("Hel", 1)];
   ending = new ConnectError("secret", Code.Unavailable);
@@ -175,6 +216,26 @@ test("embeds, and names the input that is too long", async () => {
   expect((await embed(["a", "bb"])).vectors.map((vector) => vector[0])).toEqual([1, 2]);
   const error = await embed(["a", "x".repeat(600)]).catch((refusal) => refusal);
   expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 512n });
+});
+
+test("a connection that does not come about is given up after its timeout", async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket.on("error", () => {}))); // TLS waits for it
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const { port } = silent.address() as AddressInfo;
+  const nowhere = new SglangGrpcEngine(`grpcs://127.0.0.1:${port}`, { ...settings, connectTimeoutMs: 100 });
+  const { error } = await drain(nowhere.generate(chatRequest("hi"), never()));
+  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect((error as Error).cause).toMatchObject({ transient: true });
+  await nowhere.close();
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => silent.close(resolve));
+});
+
+test("TLS does not trust whom nobody vouches for", async () => {
+  const insecure = new SglangGrpcEngine(`grpcs://${server.address}`, settings);
+  await expect(insecure.checkHealth(never())).rejects.toMatchObject({ cause: { transient: true } });
+  await insecure.close();
 });
 
 test("counts texts, lists its models, tells its health and its load", async () => {

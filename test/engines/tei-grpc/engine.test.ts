@@ -3,6 +3,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
 import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";
 import { detailOf } from "../../../src/errors.ts";
+import { createHealth, type HealthReporter } from "../../../src/grpc/health.ts";
 import type { ListeningServer } from "../../../src/grpc/listening-server.ts";
 import { registration } from "../../../src/grpc/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server.ts";
@@ -17,20 +18,34 @@ const settings = {
   contextLength: longest,
 };
 
+/** TEI counts no input with so many characters a token. */
+const mostCharacters = longest * 250;
+
 let server: ListeningServer;
+let health: HealthReporter;
 let engine: TeiGrpcEngine;
 let failing: ConnectError | undefined;
 let counts = true;
+let listed: number[] = [];
 
 /** A server after TEI's router/src/grpc/server.rs, whose tokens are the characters of an input. */
 beforeAll(async () => {
   const services = [
     registration(Info, { info: () => ({ modelId: "BAAI/bge-m3", maxInputLength: longest, maxClientBatchSize: 32 }) }),
-    registration(Tokenize, { tokenize: ({ inputs }) => ({ tokens: Array.from(inputs, (_, id) => ({ id })) }) }),
+    registration(Tokenize, {
+      tokenize({ inputs }) {
+        listed.push(inputs.length);
+        return { tokens: Array.from(inputs, (_, id) => ({ id })) };
+      },
+    }),
     registration(Embed, {
       embed({ inputs, truncate, normalize }) {
         if (failing !== undefined) throw failing;
         expect([truncate, normalize]).toEqual([false, true]);
+        if (inputs.length > mostCharacters) {
+          const message = `Input validation error: \`inputs\` must have less than ${mostCharacters} characters. Given: ${inputs.length}`;
+          throw new ConnectError(message, Code.InvalidArgument);
+        }
         if (inputs.length > longest) {
           const message = `Input validation error: \`inputs\` must have less than ${longest} tokens. Given: ${inputs.length}`;
           throw new ConnectError(message, Code.InvalidArgument);
@@ -39,12 +54,19 @@ beforeAll(async () => {
       },
     }),
   ];
-  server = await startGrpcServer({ address: "127.0.0.1:0", services, interceptors: [] });
+  health = createHealth(services);
+  server = await startGrpcServer({
+    address: "127.0.0.1:0",
+    services: [...services, health.registration],
+    interceptors: [],
+  });
   engine = new TeiGrpcEngine(`grpc://${server.address}`, settings);
 });
 afterEach(() => {
   failing = undefined;
   counts = true;
+  listed = [];
+  health.setServing(true);
 });
 afterAll(async () => {
   await engine.close();
@@ -73,6 +95,7 @@ test("names the input that is too long", async () => {
 test.each([
   [Code.ResourceExhausted, Reason.OVERLOADED],
   [Code.Internal, Reason.ENGINE_FAILED],
+  [Code.FailedPrecondition, Reason.ENGINE_FAILED], // the model broke
   [Code.Unavailable, Reason.ENGINE_FAILED],
   [Code.InvalidArgument, Reason.INVALID_ARGUMENT],
 ])("understands status %d", async (code, reason) => {
@@ -96,6 +119,28 @@ test("counts, lists its model and knows what it has to take", async () => {
     cause: { message: expect.stringContaining("takes 100 tokens") },
   });
   await demanding.close();
+});
+
+test("counts an input that can hardly fit by its refusal, not by a list", async () => {
+  const count = (length: number) =>
+    engine.countTokens({ prompt: { case: "text", value: "x".repeat(length) } }, never());
+  expect([await count(800), await count(801)]).toEqual([800, 801]);
+  expect(listed).toEqual([800]);
+  const error = await count(mostCharacters + 1).catch((refusal) => refusal);
+  expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG });
+  expect(detailOf(await embed(["a", "x".repeat(mostCharacters + 1)]).catch((refusal) => refusal))).toMatchObject({
+    reason: Reason.INPUT_TOO_LONG,
+    parameter: "inputs[1]",
+    limit: 100n,
+  });
+});
+
+test("is healthy when it says so, or when it embeds all the same", async () => {
+  await engine.checkHealth(never());
+  health.setServing(false); // as before its first request
+  await engine.checkHealth(never());
+  failing = new ConnectError("CUDA out of memory", Code.FailedPrecondition);
+  await expect(engine.checkHealth(never())).rejects.toMatchObject({ cause: { transient: true } });
 });
 
 test("fails where nothing listens", async () => {

@@ -106,6 +106,27 @@ test("counts, lists its model, tells its load and does not generate", async () =
   await engine.close();
 });
 
+test("counts an input that can hardly fit by its refusal, not by a list", async () => {
+  await using server = await tei();
+  const engine = new TeiEngine(server.url, settings);
+  const prompt = { case: "text", value: "x".repeat(801) } as const;
+  expect(await engine.countTokens({ prompt }, never())).toBe(801);
+  expect(server.received.map(({ path }) => path)).toEqual(["/embed"]);
+  await engine.close();
+});
+
+test("a model that broke is a failure for which another server may be tried", async () => {
+  await using server = await scriptedServer({
+    "/info": (_, response) => json(response, { model_id: "m", max_input_length: 100, max_client_batch_size: 4 }),
+    "/embed": (_, response) => json(response, { error: "CUDA out of memory", error_type: "Backend" }, 424),
+  });
+  const engine = new TeiEngine(server.url, settings);
+  const error = await engine.embed({ requestId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
+  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(error.cause).toMatchObject({ transient: true });
+  await engine.close();
+});
+
 test("is full at 429", async () => {
   await using server = await scriptedServer({
     "/info": (_, response) => json(response, { model_id: "m", max_input_length: 100, max_client_batch_size: 4 }),
