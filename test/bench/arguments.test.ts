@@ -7,6 +7,7 @@ test("runs everything at length unless told otherwise", () => {
     quick: false,
     rounds: 3,
     duration: 2000,
+    minutes: 30,
     systems: [],
     against: undefined,
     out: "docs/performance",

@@ -10,6 +10,8 @@ export interface Options {
   readonly rounds: number;
   /** Milliseconds that a round measures. */
   readonly duration: number;
+  /** How long a soak lasts. */
+  readonly minutes: number;
   /** Names of the systems that take part; all of a scenario when empty. */
   readonly systems: readonly string[];
   /** A report of an earlier run to compare with. */
@@ -31,6 +33,7 @@ ${list}
   --quick             the cells that say most, shorter; writes no files unless --out is given
   --rounds N          how often the systems take turns (3; quick 2)
   --seconds S         how long each turn is measured (2; quick 1.5)
+  --minutes M         how long a soak lasts (30)
   --systems A,B       only these systems (pass-through is always there)
   --against FILE      print what changed by more than 5 % since that report
   --out DIR           where the report and the plots go (docs/performance)
@@ -48,6 +51,7 @@ export function parseOptions(args: readonly string[]): Options {
       quick: { type: "boolean", default: false },
       rounds: { type: "string" },
       seconds: { type: "string" },
+      minutes: { type: "string" },
       systems: { type: "string" },
       against: { type: "string" },
       out: { type: "string" },
@@ -65,6 +69,7 @@ export function parseOptions(args: readonly string[]): Options {
     quick,
     rounds: positive("--rounds", values.rounds, quick ? 2 : 3),
     duration: positive("--seconds", values.seconds, quick ? 1.5 : 2) * 1000,
+    minutes: positive("--minutes", values.minutes, 30),
     systems: values.systems?.split(",") ?? [],
     against: values.against,
     out: values.out ?? (quick ? undefined : "docs/performance"),

@@ -119,6 +119,7 @@ export function judgeFigures(figures: readonly Figure[]): Verdict[] {
 
 /** How far a figure stays on the good side of its limit, as a part of the limit; negative on the other side. */
 export function margin({ measured, limit, better }: Verdict): number {
+  if (measured === limit) return 0;
   const above = measured / limit - 1;
   return better === "lower" ? -above : above;
 }

@@ -79,6 +79,9 @@ function field(body: Buffer, name: string, otherwise: string): string {
   return /^\s*"?([^",}\s]*)/.exec(body.toString("latin1", at + key.length, at + key.length + 100))?.[1] ?? otherwise;
 }
 
+/** Longer bodies hold an input beyond the embedding model's context, which a server worth having refuses. */
+const longestEmbeddings = 32_768;
+
 /** What a route answers whole; nothing for a route that is not there. */
 function whole(url: string | undefined, body: Buffer): Buffer | string | undefined {
   switch (url) {
@@ -102,6 +105,12 @@ function whole(url: string | undefined, body: Buffer): Buffer | string | undefin
 }
 
 function answer(url: string | undefined, body: Buffer, response: ServerResponse): void {
+  if (url === "/v1/embeddings" && body.length > longestEmbeddings) {
+    const message = "This model's maximum context length is 8192 tokens. Please reduce the length of the input.";
+    response.writeHead(400, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message, type: "BadRequestError", param: null, code: 400 } }));
+    return;
+  }
   let found: Buffer | string | undefined;
   if (url === "/v1/chat/completions" || url === "/v1/messages") {
     const model = field(body, "model", "burst");

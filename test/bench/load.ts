@@ -13,7 +13,8 @@ import { type Percentiles, percentiles } from "./statistics.ts";
 /** One load on one system. */
 export interface Job {
   readonly host: string;
-  readonly port: number;
+  /** The clients take them in turn. */
+  readonly ports: readonly number[];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -46,9 +47,9 @@ export interface Measurement {
 }
 
 /** The bytes of an HTTP request. */
-export function encodeRequest(job: Pick<Job, "host" | "port" | "path" | "headers" | "body">): Buffer {
+export function encodeRequest(job: Pick<Job, "host" | "path" | "headers" | "body">, port: number): Buffer {
   const headers = Object.entries({
-    host: `${job.host}:${job.port}`,
+    host: `${job.host}:${port}`,
     "content-type": "application/json",
     ...job.headers,
     "content-length": String(Buffer.byteLength(job.body)),
@@ -77,6 +78,7 @@ class Client implements ResponseListener {
   /** Resolves when it has ended its last request after the tally was stopped. */
   readonly done: Promise<void>;
   readonly #job: Job;
+  readonly #port: number;
   readonly #request: Buffer;
   readonly #tally: Tally;
   readonly #counter: WordCounter;
@@ -87,8 +89,9 @@ class Client implements ResponseListener {
   /** The beginning of the body, to show when the answer is wrong. */
   #sample = "";
 
-  constructor(job: Job, request: Buffer, tally: Tally) {
+  constructor(job: Job, port: number, request: Buffer, tally: Tally) {
     this.#job = job;
+    this.#port = port;
     this.#request = request;
     this.#tally = tally;
     this.#counter = new WordCounter(job.word);
@@ -98,7 +101,7 @@ class Client implements ResponseListener {
   }
 
   next(): void {
-    this.#connection ??= new Connection(this.#job.host, this.#job.port, this);
+    this.#connection ??= new Connection(this.#job.host, this.#port, this);
     this.#counter.reset();
     this.#words = 0;
     this.#sample = "";
@@ -143,8 +146,11 @@ class Client implements ResponseListener {
 
 async function measure(job: Job): Promise<Measurement> {
   const tally = new Tally();
-  const request = encodeRequest(job);
-  const clients = Array.from({ length: job.concurrency }, () => new Client(job, request, tally));
+  const requests = job.ports.map((port) => ({ port, bytes: encodeRequest(job, port) }));
+  const clients = Array.from({ length: job.concurrency }, (_, at) => {
+    const { port, bytes } = requests[at % requests.length] as (typeof requests)[number];
+    return new Client(job, port, bytes, tally);
+  });
   // Started one after the other, so that requests do not come and go in one volley, and then left to settle.
   const arrivals = job.warmUp * 0.8;
   for (const [at, client] of clients.entries()) setTimeout(() => client.next(), (at / job.concurrency) * arrivals);

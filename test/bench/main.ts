@@ -22,11 +22,12 @@ import type { System } from "./systems/interface.ts";
 import { passThrough } from "./systems/pass-through.ts";
 import { peer } from "./systems/peer.ts";
 import { tollgate } from "./systems/tollgate.ts";
+import { tollgateScaledOut } from "./systems/tollgate-scaled-out.ts";
 import { tollgateSplit } from "./systems/tollgate-split.ts";
 
 /** The systems that take part in a scenario. */
 function systemsOf(names: readonly string[], options: Options): System[] {
-  const all = [passThrough, tollgate, tollgateSplit].filter(
+  const all = [passThrough, tollgate, tollgateSplit, tollgateScaledOut].filter(
     ({ name }) =>
       names.includes(name) && (name === RAW || options.systems.length === 0 || options.systems.includes(name)),
   );

@@ -1,5 +1,6 @@
 import { loadScenarios } from "./loads.ts";
 import type { Scenario } from "./scenario.ts";
+import { soak } from "./soak.ts";
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...loadScenarios];
+export const scenarios: readonly Scenario[] = [...loadScenarios, soak];

@@ -132,11 +132,11 @@ async function take(cell: Cell, system: Running, stage: Stage): Promise<Turn> {
 
 /** Throws when a request failed: such a load proves nothing. */
 async function measure(cell: Cell, system: Running, load: Helper, duration: number): Promise<Measurement> {
-  const { host, port, headers, processes } = system;
+  const { host, ports, headers, processes } = system;
   const path = system.paths[cell.surface] ?? "";
   const { body, word, expected } = cellRequest(cell);
   const { concurrency, rampUp: warmUp = RAMP_UP } = cell;
-  const job: Job = { host, port, path, headers, body, word, expected, concurrency, processes, warmUp, duration };
+  const job: Job = { host, ports, path, headers, body, word, expected, concurrency, processes, warmUp, duration };
   const measured = await load.ask<Measurement>({ ...job });
   if (measured.errors.length > 0) throw new Error(`${cellName(cell)}: requests failed:\n${measured.errors.join("\n")}`);
   return measured;

@@ -7,19 +7,42 @@ export interface Surroundings {
   readonly enginePort: number;
   /** A directory of its own for what it writes. */
   readonly directory: string;
+  /** Models beside the load target's, as in the configuration file. */
+  readonly models?: readonly object[];
 }
 
 /** A system that serves. */
 export interface Running {
   readonly host: string;
-  readonly port: number;
+  /** One or several that serve alike; clients spread over them. */
+  readonly ports: readonly number[];
   /** Headers that every request to it needs, such as the key. */
   readonly headers: Readonly<Record<string, string>>;
   /** Where each surface is; one that it lacks is not measured. */
   readonly paths: Readonly<Partial<Record<Surface, string>>>;
   /** Roots of the process trees that do its work. */
   readonly processes: readonly number[];
+  /** How a Tollgate can be looked into. */
+  readonly inside?: Inside;
   stop(): Promise<void>;
+}
+
+/** What a Tollgate shows of itself. */
+export interface Inside {
+  /** URL of a core's services over the Connect protocol. */
+  readonly connect: string;
+  readonly operatorToken: string;
+  readonly parts: readonly Part[];
+}
+
+/** A process of Tollgate's. */
+export interface Part {
+  readonly name: string;
+  readonly pid: number;
+  /** URL of its metrics. */
+  readonly metrics: string;
+  /** File with its output. */
+  readonly log: string;
 }
 
 /** A system under test. */

@@ -8,7 +8,7 @@ export const passThrough: System = {
     const helper = await startHelper("pass-through.ts", [String(enginePort)]);
     return {
       host: "127.0.0.1",
-      port: helper.port,
+      ports: [helper.port],
       headers: {},
       paths: usualPaths,
       processes: [helper.pid],

@@ -31,7 +31,7 @@ export function peer(options: PeerOptions): System {
       });
       return {
         host: url.hostname,
-        port: Number(url.port || 80),
+        ports: [Number(url.port || 80)],
         headers: parseHeaders(options.headers.map((line) => line.replaceAll("$ENGINE", engine))),
         paths: { chat: url.pathname, embeddings: url.pathname.replace("chat/completions", "embeddings") },
         processes: [program.pid],

@@ -1,26 +1,38 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { freePorts, type Program, startProgram } from "../processes.ts";
-import type { Surroundings } from "./interface.ts";
+import type { Inside, Part, Running, Surroundings } from "./interface.ts";
+import { usualPaths } from "./interface.ts";
 
 const program = fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
 const generationModels = ["burst", "eager", "steady", "paced", "slow"];
+const operatorToken = "operator-token-of-the-benchmark-0123456789";
 
 /** A Tollgate to be started: its configuration file, its ports and its environment. */
 export interface Setup {
   readonly config: string;
   /** The configuration of a facade apart: only where it listens. */
   readonly facade: string;
-  readonly ports: { readonly http: number; readonly grpc: number };
+  readonly ports: Readonly<Record<"http" | "grpc" | "connect" | "admin" | "facadeAdmin", number>>;
   readonly env: NodeJS.ProcessEnv;
   readonly directory: string;
+  /** Tells processes apart that run the same command. */
+  readonly suffix: string;
 }
 
-/** Writes a configuration that serves the load target's models from SQLite, with limits that a load does not meet. */
-export async function prepare({ enginePort, directory }: Surroundings): Promise<Setup> {
+/**
+ * Writes a configuration that serves the load target's models, with limits that a load does not meet. It stores in
+ * SQLite unless the environment says otherwise.
+ */
+export async function prepare(
+  { enginePort, directory, models = [] }: Surroundings,
+  env: NodeJS.ProcessEnv = {},
+  suffix = "",
+): Promise<Setup> {
+  mkdirSync(directory, { recursive: true });
   const [http = 0, grpc = 0, connect = 0, admin = 0, facadeAdmin = 0] = await freePorts(5);
   const server = { url: `http://127.0.0.1:${enginePort}`, engine: "vllm", capacity: 100_000 };
   // JSON is YAML.
@@ -38,6 +50,7 @@ export async function prepare({ enginePort, directory }: Surroundings): Promise<
     models: [
       ...generationModels.map((id) => ({ id, context_length: 131_072, max_output: 32_768, servers: [server] })),
       { id: "embed", kind: "embedding", context_length: 8192, price: { input: "0.01" }, servers: [server] },
+      ...models,
     ],
   };
   const file = join(directory, "tollgate.yaml");
@@ -45,25 +58,54 @@ export async function prepare({ enginePort, directory }: Surroundings): Promise<
   const facade = join(directory, "facade.yaml");
   const listen = { http: `127.0.0.1:${http}`, admin: `127.0.0.1:${facadeAdmin}` };
   writeFileSync(facade, JSON.stringify({ listen }, null, 2));
-  const env = {
+  const own = {
     TOLLGATE_DATA_DIR: directory,
-    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-benchmark-0123456789",
+    TOLLGATE_OPERATOR_TOKEN: operatorToken,
     TOLLGATE_KEY_PEPPER: "pepper-of-the-benchmark-0123456789abcdef",
   };
-  return { config: file, facade, ports: { http, grpc }, env, directory };
+  const ports = { http, grpc, connect, admin, facadeAdmin };
+  return { config: file, facade, ports, env: { ...own, ...env }, directory, suffix };
+}
+
+/** One of Tollgate's processes. */
+export interface Started extends Program {
+  readonly part: Part;
 }
 
 /** Starts one of Tollgate's commands and waits until it says that it is ready. */
-export function startTollgate(setup: Setup, command: string, ...args: string[]): Promise<Program> {
-  return startProgram([process.execPath, ...profiling(), program, command, ...args, "--log", "json"], {
-    log: join(setup.directory, `${command}.log`),
+export async function startTollgate(setup: Setup, command: string, ...args: string[]): Promise<Started> {
+  const log = join(setup.directory, `${command}.log`);
+  const started = await startProgram([process.execPath, ...nodeOptions(), program, command, ...args, "--log", "json"], {
+    log,
     env: setup.env,
     ready: (output) => output.includes("tollgate ready"),
   });
+  const admin = command === "facade" ? setup.ports.facadeAdmin : setup.ports.admin;
+  const part = { name: command + setup.suffix, pid: started.pid, metrics: `http://127.0.0.1:${admin}/metrics`, log };
+  return { ...started, part };
+}
+
+/** What is known of a Tollgate whose parts run: its first core is asked, its fronts take the load. */
+export async function describe(
+  core: Setup,
+  fronts: readonly Setup[],
+  parts: readonly Started[],
+): Promise<Omit<Running, "stop" | "processes"> & { inside: Inside }> {
+  return {
+    host: "127.0.0.1",
+    ports: fronts.map(({ ports }) => ports.http),
+    headers: { authorization: `Bearer ${await createKey(core)}` },
+    paths: usualPaths,
+    inside: {
+      connect: `http://127.0.0.1:${core.ports.connect}`,
+      operatorToken,
+      parts: parts.map(({ part }) => part),
+    },
+  };
 }
 
 /** An account with plenty of money, and a key to it. */
-export async function createKey(setup: Setup): Promise<string> {
+async function createKey(setup: Setup): Promise<string> {
   const tollgate = async (...args: string[]) => {
     const all = [program, ...args, "--json", "--core", `127.0.0.1:${setup.ports.grpc}`];
     const { stdout } = await promisify(execFile)(process.execPath, all, { env: { ...process.env, ...setup.env } });
@@ -76,6 +118,6 @@ export async function createKey(setup: Setup): Promise<string> {
 }
 
 /** Node's options for the programs under test from TOLLGATE_BENCH_NODE, such as `--cpu-prof --cpu-prof-dir=/tmp/p`. */
-function profiling(): string[] {
+function nodeOptions(): string[] {
   return process.env.TOLLGATE_BENCH_NODE?.split(" ") ?? [];
 }

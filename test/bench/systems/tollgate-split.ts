@@ -1,5 +1,5 @@
-import { type System, usualPaths } from "./interface.ts";
-import { createKey, prepare, startTollgate } from "./tollgate-setup.ts";
+import type { System } from "./interface.ts";
+import { describe, prepare, startTollgate } from "./tollgate-setup.ts";
 
 /** Tollgate as one facade and one core that talk gRPC. */
 export const tollgateSplit: System = {
@@ -7,19 +7,10 @@ export const tollgateSplit: System = {
   async start(surroundings) {
     const setup = await prepare(surroundings);
     const core = await startTollgate(setup, "core", "--config", setup.config);
-    const facade = await startTollgate(
-      setup,
-      "facade",
-      "--config",
-      setup.facade,
-      "--core",
-      `ipv4:127.0.0.1:${setup.ports.grpc}`,
-    );
+    const target = `ipv4:127.0.0.1:${setup.ports.grpc}`;
+    const facade = await startTollgate(setup, "facade", "--config", setup.facade, "--core", target);
     return {
-      host: "127.0.0.1",
-      port: setup.ports.http,
-      headers: { authorization: `Bearer ${await createKey(setup)}` },
-      paths: usualPaths,
+      ...(await describe(setup, [setup], [core, facade])),
       processes: [core.pid, facade.pid],
       async stop() {
         await facade.stop();

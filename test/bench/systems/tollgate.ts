@@ -1,5 +1,5 @@
-import { type System, usualPaths } from "./interface.ts";
-import { createKey, prepare, startTollgate } from "./tollgate-setup.ts";
+import type { System } from "./interface.ts";
+import { describe, prepare, startTollgate } from "./tollgate-setup.ts";
 
 /** Tollgate all in one process, on SQLite. */
 export const tollgate: System = {
@@ -7,13 +7,6 @@ export const tollgate: System = {
   async start(surroundings) {
     const setup = await prepare(surroundings);
     const serve = await startTollgate(setup, "serve", "--config", setup.config);
-    return {
-      host: "127.0.0.1",
-      port: setup.ports.http,
-      headers: { authorization: `Bearer ${await createKey(setup)}` },
-      paths: usualPaths,
-      processes: [serve.pid],
-      stop: serve.stop,
-    };
+    return { ...(await describe(setup, [setup], [serve])), processes: [serve.pid], stop: serve.stop };
   },
 };
