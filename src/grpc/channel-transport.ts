@@ -25,6 +25,7 @@ import { type CallSignal, createCallSignal } from "./call-signal.ts";
 import { ClientCall } from "./client-call.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { onlyMessage, requestOf } from "./messages.ts";
+import "./closing-sessions.ts";
 
 type HeadersInit = ConstructorParameters<typeof Headers>[0];
 

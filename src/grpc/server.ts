@@ -9,6 +9,7 @@ import { type ListeningServer, listen, type ServerOptions, stopGently } from "./
 import { mountService } from "./mount-service.ts";
 import { createReflection } from "./reflection.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
+import "./closing-sessions.ts";
 
 /** What the gRPC server takes beside that. */
 export interface GrpcServerOptions extends ServerOptions {

@@ -1,0 +1,31 @@
+import { type Http2Session, performServerHandshake } from "node:http2";
+import { Duplex } from "node:stream";
+
+type Ping = (this: Http2Session, payload: Buffer | Pong, callback?: Pong) => boolean;
+type Pong = (error: Error | null, duration: number, payload: Buffer) => void;
+
+/**
+ * Lets calls finish on a connection that takes no new ones. Once an HTTP/2 session is closing, Node sends no more pings
+ * on it, and grpc-js 1.14, client and server, takes that for a dead peer and cuts the calls that still run: every long
+ * stream when its core drains or its connection comes of age. A ping on a closing session so counts as answered.
+ */
+function answerPingsOfClosingSessions(): void {
+  const prototype = sessionPrototype();
+  const { ping } = prototype;
+  prototype.ping = function (payload, callback) {
+    if (!this.closed || this.destroyed) return ping.call(this, payload, callback);
+    const pong = typeof payload === "function" ? payload : callback;
+    setImmediate(() => pong?.(null, 0, Buffer.alloc(8)));
+    return true;
+  };
+}
+
+/** Node does not export the class that client and server sessions extend. */
+function sessionPrototype(): { ping: Ping } {
+  const nowhere = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  const session = performServerHandshake(nowhere);
+  session.destroy();
+  return Object.getPrototypeOf(Object.getPrototypeOf(session));
+}
+
+answerPingsOfClosingSessions();
