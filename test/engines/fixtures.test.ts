@@ -7,6 +7,7 @@ import type { EngineOutput, EngineUsage } from "../../src/engines/interface.ts";
 import { llamaCpp } from "../../src/engines/llama-cpp/dialect.ts";
 import { LineReader } from "../../src/engines/ollama/stream.ts";
 import { openai } from "../../src/engines/openai/dialect.ts";
+import { ChunkParser } from "../../src/engines/openai-http/chunk-parser.ts";
 import { ChunkReader } from "../../src/engines/openai-http/chunk-reader.ts";
 import type { Dialect } from "../../src/engines/openai-http/dialect.ts";
 import { SseReader } from "../../src/engines/openai-http/stream.ts";
@@ -22,7 +23,7 @@ import { chatRequest } from "./requests.ts";
 type NewReader = (answer: AnswerBuilder) => StreamReader;
 
 const chunks = (dialect: Dialect): [NewReader, boolean] => [
-  (answer) => new SseReader(dialect.engine, new ChunkReader(dialect.engine, dialect, answer)),
+  (answer) => new SseReader(dialect.engine, new ChunkReader(dialect.engine, dialect, new ChunkParser(), answer)),
   dialect.countsAsItGoes,
 ];
 const lines: [NewReader, boolean] = [(answer) => new LineReader("ollama", answer), false];

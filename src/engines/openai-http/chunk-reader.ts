@@ -1,45 +1,24 @@
 import type { AnswerBuilder } from "../answer/answer-builder.ts";
-import type { ToolCallDelta } from "../answer/tool-calls.ts";
 import { engineFailed } from "../faults.ts";
 import type { EngineOutput } from "../interface.ts";
+import type { Choice, Chunk, Delta } from "./chunk.ts";
+import type { ChunkParser } from "./chunk-parser.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 import { streamFailure } from "./errors.ts";
-import { readUsage, type WireUsage } from "./usage.ts";
-
-/** The parts of a streamed chunk that are read. */
-interface Chunk {
-  readonly error?: unknown;
-  /** "error" where the chunk itself is one. */
-  readonly object?: string;
-  readonly usage?: WireUsage | null;
-  readonly choices?: readonly Choice[];
-}
-
-interface Choice {
-  readonly delta?: Delta | null;
-  /** Of `/v1/completions`. */
-  readonly text?: string | null;
-  readonly finish_reason?: string | null;
-}
-
-interface Delta {
-  readonly content?: string | null;
-  readonly reasoning?: string | null;
-  readonly reasoning_content?: string | null;
-  readonly tool_calls?: readonly ToolCallDelta[] | null;
-  readonly function_call?: ToolCallDelta["function"];
-}
+import { readUsage } from "./usage.ts";
 
 /** Reads the chunks of a streamed chat completion or completion, however they come. */
 export class ChunkReader {
   readonly #where: string;
   readonly #dialect: Dialect;
+  readonly #parser: ChunkParser;
   readonly #answer: AnswerBuilder;
 
   /** `where` names the server for the log. */
-  constructor(where: string, dialect: Dialect, answer: AnswerBuilder) {
+  constructor(where: string, dialect: Dialect, parser: ChunkParser, answer: AnswerBuilder) {
     this.#where = where;
     this.#dialect = dialect;
+    this.#parser = parser;
     this.#answer = answer;
   }
 
@@ -92,7 +71,7 @@ export class ChunkReader {
 
   #parse(data: string): Chunk {
     try {
-      return JSON.parse(data);
+      return this.#parser.parse(data);
     } catch (error) {
       throw engineFailed(`${this.#where} sent a chunk that is not JSON`, true, error);
     }

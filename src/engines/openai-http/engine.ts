@@ -15,6 +15,7 @@ import type {
 } from "../interface.ts";
 import { metricSum } from "../prometheus.ts";
 import type { EngineSettings } from "../settings.ts";
+import { ChunkParser } from "./chunk-parser.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 import { readEmbeddings } from "./embeddings.ts";
@@ -28,6 +29,7 @@ export class OpenAiHttpEngine implements Engine {
   readonly #dialect: Dialect;
   readonly #settings: EngineSettings;
   readonly #traits: EngineTraits;
+  readonly #parser = new ChunkParser();
 
   constructor(url: string, dialect: Dialect, settings: EngineSettings) {
     this.#connection = new HttpConnection(url, settings);
@@ -43,7 +45,7 @@ export class OpenAiHttpEngine implements Engine {
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
     const answer = new AnswerBuilder(request, this.#traits);
-    const chunks = new ChunkReader(this.#traits.where, this.#dialect, answer);
+    const chunks = new ChunkReader(this.#traits.where, this.#dialect, this.#parser, answer);
     const reader = new SseReader(this.#traits.where, chunks);
     const headers = { "x-request-id": request.requestId, ...request.trace };
     return openStream(this.#connection, { path, body, headers }, reader, signal);

@@ -13,6 +13,7 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
+import { ChunkParser } from "../openai-http/chunk-parser.ts";
 import { ChunkReader } from "../openai-http/chunk-reader.ts";
 import { readEmbeddings } from "../openai-http/embeddings.ts";
 import { refusalOf } from "../openai-http/errors.ts";
@@ -33,6 +34,7 @@ export class SglangGrpcEngine implements Engine {
   readonly #client;
   readonly #settings: EngineSettings;
   readonly #traits: EngineTraits;
+  readonly #parser = new ChunkParser();
 
   constructor(url: string, settings: EngineSettings) {
     this.#connection = new GrpcConnection(url, settings);
@@ -44,7 +46,8 @@ export class SglangGrpcEngine implements Engine {
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { path, body } = generationRequest(request, sglang, this.#settings.systemAnywhere);
     const call = callOf(body, request);
-    const chunks = new ChunkReader(this.#traits.where, sglang, new AnswerBuilder(request, this.#traits));
+    const answer = new AnswerBuilder(request, this.#traits);
+    const chunks = new ChunkReader(this.#traits.where, sglang, this.#parser, answer);
     const left = new AbortController(); // a client of Connect's does not notice a reader that leaves
     const options = { signal: AbortSignal.any([signal, left.signal]) };
     let ended = false;

@@ -3,6 +3,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import { AnswerBuilder } from "../../../src/engines/answer/answer-builder.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
+import { ChunkParser } from "../../../src/engines/openai-http/chunk-parser.ts";
 import { ChunkReader } from "../../../src/engines/openai-http/chunk-reader.ts";
 import { SseReader } from "../../../src/engines/openai-http/stream.ts";
 import { vllm } from "../../../src/engines/vllm/dialect.ts";
@@ -16,7 +17,8 @@ const traits = () => ({ where: "engine", countsAsItGoes: true, sendsReasoning: f
 
 /** Reads a stream in pieces of some bytes. */
 function read(bytes: Buffer, pieceLength = bytes.length, request = chatRequest("hi"), known = traits()) {
-  const reader = new SseReader("vllm", new ChunkReader("vllm", vllm, new AnswerBuilder(request, known)));
+  const answer = new AnswerBuilder(request, known);
+  const reader = new SseReader("vllm", new ChunkReader("vllm", vllm, new ChunkParser(), answer));
   const outputs: EngineOutput[] = [];
   const take = () => {
     const output = reader.take();
