@@ -6,7 +6,7 @@ import type { MeteringObserver } from "./interface.ts";
 import type { Journal } from "./journal.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "./store/ledger-store.ts";
 
-/** Charges collect for this long before they are committed together. */
+/** Where charges come one after the other, groups begin no closer to each other than this. */
 const LINGER_MS = 5;
 /** Most charges in one commit. */
 const BATCH = 500;
@@ -50,9 +50,12 @@ export class Settler {
   readonly #observer: SettlerObserver;
   #queue: Waiting[] = [];
   #inFlight: Waiting[] = [];
-  /** Cancels the lingering of a first charge. */
-  #stopLingering: (() => void) | undefined;
   #run: Promise<void> | undefined;
+  /** When the last group began, by the monotonic clock, and whether charges came close to each other then. */
+  #lastBegan = Number.NEGATIVE_INFINITY;
+  #busy = false;
+  /** Ends the lingering of charges that wait for others. */
+  #stopLingering: (() => void) | undefined;
   #closing = false;
 
   constructor(parts: {
@@ -85,14 +88,13 @@ export class Settler {
   settle(charge: Charge): Promise<void> {
     return new Promise((durable, refused) => {
       this.#queue.push({ charge, promised: false, doubtful: false, durable, refused });
-      if (this.#run === undefined && this.#stopLingering === undefined)
-        this.#stopLingering = this.#clock.after(LINGER_MS, () => this.#start());
+      this.#run ??= this.#commitAll();
     });
   }
 
   /** Commits what waits, without lingering. */
   async flush(): Promise<void> {
-    this.#start();
+    this.#stopLingering?.();
     await this.#run;
   }
 
@@ -102,24 +104,37 @@ export class Settler {
     await this.flush();
   }
 
-  #start(): void {
-    this.#stopLingering?.();
-    this.#stopLingering = undefined;
-    this.#run ??= this.#commitAll().finally(() => {
-      this.#run = undefined;
-    });
-  }
-
   async #commitAll(): Promise<void> {
     while (this.#queue.length > 0) {
+      await this.#linger();
+      this.#lastBegan = this.#clock.monotonic();
       this.#inFlight = this.#queue.splice(0, BATCH);
       const stopPromising = this.#promiseEvery(PATIENCE_MS);
       await this.#commit(this.#inFlight);
       stopPromising();
+      this.#busy = this.#inFlight.length > 1 || this.#queue.length > 0;
       this.#inFlight = [];
-      const lingers = this.#queue.length > 0 && this.#queue.length < BATCH && !this.#closing;
-      if (lingers) await this.#pause(LINGER_MS);
     }
+    this.#run = undefined;
+  }
+
+  /**
+   * Lets a group grow. A charge that comes alone goes to the store at once, and so does the next one after it; only
+   * charges that came together or while others were on their way wait, because then more of them are to be expected,
+   * and a commit costs much the same for one as for many.
+   */
+  async #linger(): Promise<void> {
+    await undefined; // those that end in the same turn of the event loop
+    const ms = this.#lastBegan + LINGER_MS - this.#clock.monotonic();
+    if (!this.#busy || ms <= 0 || this.#queue.length >= BATCH || this.#closing) return;
+    await new Promise<void>((resolve) => {
+      const stop = this.#clock.after(ms, resolve);
+      this.#stopLingering = () => {
+        stop();
+        resolve();
+      };
+    });
+    this.#stopLingering = undefined;
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {

@@ -77,13 +77,53 @@ const states = (promises: Promise<void>[]) =>
     promises.map((promise) => Promise.race([promise.then(() => "durable"), Promise.resolve().then(() => "waiting")])),
   );
 
-test("charges of a few milliseconds are one commit", async () => {
+test("charges that end together are one commit, at once", async () => {
   const promises = ["a", "b", "c"].map((id) => settler.settle(charge(id)));
   expect(await states(promises)).toEqual(["waiting", "waiting", "waiting"]);
-  await clock.advance(5);
+  await clock.advance(0);
   expect(groups).toEqual([3]);
-  await Promise.all(promises);
+  expect(await states(promises)).toEqual(["durable", "durable", "durable"]);
   expect(events).toEqual(["a stored", "b stored", "c stored"]);
+});
+
+test("charges that come one by one, each when the one before is durable, wait for nobody", async () => {
+  for (const id of ["a", "b", "c"]) {
+    const promise = settler.settle(charge(id));
+    await clock.advance(0);
+    expect(await states([promise])).toEqual(["durable"]);
+  }
+  expect(groups).toEqual([1, 1, 1]);
+});
+
+test("charges that come close to each other wait for others for a few milliseconds, and only as long as they do", async () => {
+  const first = ["a", "b"].map((id) => settler.settle(charge(id)));
+  await clock.advance(1);
+  const second = ["c", "d"].map((id) => settler.settle(charge(id)));
+  await clock.advance(3);
+  expect(await states([...first, ...second])).toEqual(["durable", "durable", "waiting", "waiting"]);
+  const third = settler.settle(charge("e"));
+  await clock.advance(1);
+  expect(await states([...second, third])).toEqual(["durable", "durable", "durable"]);
+  await clock.advance(1000);
+  const alone = settler.settle(charge("f"));
+  await clock.advance(0);
+  expect(await states([alone])).toEqual(["durable"]);
+  expect(groups).toEqual([2, 3, 1]);
+});
+
+test("charges that came during a slow commit go together as soon as it is over", async () => {
+  behave = () => (groups.length === 1 ? "hang" : "take");
+  const promises = [settler.settle(charge("a"))];
+  for (const id of ["b", "c"]) {
+    await clock.advance(100);
+    promises.push(settler.settle(charge(id)));
+  }
+  await clock.advance(298);
+  expect(groups).toEqual([1]);
+  await clock.advance(3);
+  expect(groups).toEqual([1, 2]);
+  await Promise.all(promises);
+  expect(stored).toEqual(["a", "b", "c"]);
 });
 
 test("a store that is away for a while loses nothing; meanwhile the journal promises", async () => {
@@ -105,7 +145,7 @@ test("a store that is away for a while loses nothing; meanwhile the journal prom
 test("a slow store has its charges promised after a tenth of a second", async () => {
   behave = () => "hang";
   const first = settler.settle(charge("a"));
-  await clock.advance(100);
+  await clock.advance(99);
   expect(promised).toEqual([]);
   await clock.advance(10);
   expect(await states([first])).toEqual(["durable"]);

@@ -1,14 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Random } from "../../runtime/random.ts";
-import type {
-  Charge,
-  ChargeLine,
-  Lease,
-  LeasedSlice,
-  LeaseRequest,
-  LedgerStore,
-  SettleOutcome,
-} from "./ledger-store.ts";
+import type { PicoUsd } from "../interface.ts";
+import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "./ledger-store.ts";
 
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
@@ -24,6 +17,8 @@ const LOTS_WITH_MONEY = `
     coalesce((select sum(granted - spent) from slice where lot_id = lot.id and open), 0) as unspentLease
   from lot where account_id = ? and granted > spent + refunded + expired
   order by priority, expires_at is null, expires_at, created_at, id`;
+
+const SPEND = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
 
 interface LotRow {
   readonly id: string;
@@ -133,45 +128,34 @@ export class SqliteLedgerStore implements LedgerStore {
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
     return this.#transaction((database) => {
       const run = this.#runner(database);
-      return charges.map((charge) => this.#settle(run, charge));
+      const outcomes = charges.map((charge): SettleOutcome => (insertUsage(run, charge) ? "stored" : "repeated"));
+      const stored = charges.filter((_, at) => outcomes[at] === "stored");
+      const lost = this.#spend(run, stored);
+      for (const [at, charge] of charges.entries()) {
+        if (outcomes[at] !== "stored") continue;
+        if (lost.size > 0 && charge.lines.some((line) => lost.has(line.sliceId))) {
+          this.#undo(run, charge);
+          outcomes[at] = "fenced";
+        } else insertLines(run, charge);
+      }
+      return outcomes;
     });
   }
 
-  #settle(run: Runner, charge: Charge): SettleOutcome {
-    const { requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt } =
-      charge;
-    const inserted = run.run(
-      `insert into usage (request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
-         settled_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-      [requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt],
-    );
-    if (inserted === 0) return "repeated";
-    for (const [seq, line] of charge.lines.entries()) {
-      if (this.#spend(run, line, 1) === 0) {
-        // Almost never: undo what was done for the charge so far.
-        for (const before of charge.lines.slice(0, seq)) this.#spend(run, before, -1);
-        run.run("delete from usage_line where request_id = ?", [requestId]);
-        run.run("delete from usage where request_id = ?", [requestId]);
-        return "fenced";
-      }
-      const { lotId, sliceId, inputRate, outputRate } = line;
-      run.run(
-        `insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
-           output_rate, cost) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [requestId, seq, lotId, sliceId, line.inputTokens, line.outputTokens, inputRate, outputRate, line.cost],
-      );
-    }
-    if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
-    return "stored";
+  /** Spends what charges cost, with one statement for each slice. Returns the slices that are not this core's. */
+  #spend(run: Runner, charges: readonly Charge[]): Set<string> {
+    const costs = new Map<string, PicoUsd>();
+    for (const { lines } of charges)
+      for (const { sliceId, cost } of lines) costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
+    const lost = new Set<string>();
+    for (const [sliceId, cost] of costs) if (run.run(SPEND, [cost, sliceId, this.#epoch]) === 0) lost.add(sliceId);
+    return lost;
   }
 
-  /** Spends a line's cost, or takes it back, if its slice is this core's. Returns whether it was, as 1 or 0. */
-  #spend(run: Runner, line: ChargeLine, sign: 1 | -1): number {
-    return run.run("update slice set spent = spent + ? where id = ? and open and epoch = ?", [
-      sign * line.cost,
-      line.sliceId,
-      this.#epoch,
-    ]);
+  /** Takes back what was done for a charge that turned out to be fenced: almost never. */
+  #undo(run: Runner, { requestId, lines }: Charge): void {
+    run.run("delete from usage where request_id = ?", [requestId]);
+    for (const { sliceId, cost } of lines) run.run(SPEND, [-cost, sliceId, this.#epoch]);
   }
 
   isViolation(error: unknown): boolean {
@@ -231,10 +215,11 @@ export class SqliteLedgerStore implements LedgerStore {
 
   #transaction<T>(run: (database: DatabaseSync) => T): Promise<T> {
     return this.#exclusive((database) => {
-      database.exec("begin immediate");
+      const { run: execute } = this.#runner(database);
+      execute("begin immediate", []);
       try {
         const result = run(database);
-        database.exec("commit");
+        execute("commit", []);
         return result;
       } catch (error) {
         if (database.isTransaction) database.exec("rollback");
@@ -259,6 +244,30 @@ export class SqliteLedgerStore implements LedgerStore {
       all: <T>(sql: string, values: SQLInputValue[]) => prepare(sql).all(...values) as T[],
     };
   }
+}
+
+/** Makes a receipt. Returns whether there was none before. */
+function insertUsage(run: Runner, charge: Charge): boolean {
+  const { requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt } = charge;
+  const inserted = run.run(
+    `insert into usage (request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+       settled_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    [requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt],
+  );
+  return inserted > 0;
+}
+
+/** Makes the lines of a receipt, and the debt that it leaves. */
+function insertLines(run: Runner, { requestId, accountId, shortfall, lines }: Charge): void {
+  for (const [seq, line] of lines.entries()) {
+    const { lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost } = line;
+    run.run(
+      `insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
+         output_rate, cost) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [requestId, seq, lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost],
+    );
+  }
+  if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
 }
 
 interface Runner {

@@ -94,6 +94,19 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await store.settled(charges.map(({ requestId }) => requestId))).toEqual(new Set([charges[1]?.requestId]));
   });
 
+  test("spends nothing on a repeated or fenced charge, even where the slice could not pay it too", async () => {
+    const account = await metering.account({ free: 1000 });
+    const [own, other] = [await leaseOne(account, 100), await leaseOne(account, 100)];
+    const before = chargeTo([own], 80);
+    await store.settle([before]);
+    await store.close([other.id]);
+    const group = [before, chargeTo([own, other], 5), chargeTo([own], 15), chargeTo([other], 100)];
+    expect(await store.settle(group)).toEqual(["repeated", "fenced", "stored", "fenced"]);
+    expect(await slice(own.id)).toMatchObject({ granted: 100, spent: 95 });
+    expect(await slice(other.id)).toMatchObject({ spent: 0, open: false });
+    expect(await metering.storage.orm.em.fork().count(UsageLine)).toBe(2);
+  });
+
   test("keeps the texts of charges as they are", async () => {
     const own = await leaseOne(await metering.account({ free: 1000 }), 1000);
     const texts = ["", 'a "quoted" one', "back\\slash\\", "comma, {brace} 'n NULL", "zwölf 🦊\n"];
