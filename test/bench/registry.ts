@@ -1,6 +1,7 @@
 import { loadScenarios } from "./loads.ts";
+import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...loadScenarios, soak];
+export const scenarios: readonly Scenario[] = [...loadScenarios, routing, soak];

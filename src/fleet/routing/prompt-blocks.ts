@@ -72,33 +72,35 @@ export class PromptBlocks {
     this.#openBlock();
   }
 
+  /** The length comes last, so that texts which begin alike share what they have in common. */
   #addText(text: string): void {
-    this.#mix(text.length);
     const start = this.#position;
     const end = start + text.length;
     while (this.#position < end && this.count < maxBlocks) {
       const stop = Math.min(end, this.#blockEnd);
-      this.#sample(text, start, stop);
+      this.#sample(text, this.#position - start, stop - start);
       this.#position = stop;
       if (stop === this.#blockEnd) this.#closeBlock();
     }
+    this.#mix(text.length);
   }
 
-  /** Mixes in what is looked at up to a place, of a text that starts at another. */
-  #sample(text: string, start: number, stop: number): void {
-    const [from, spacing] = [this.#position, this.#spacing]; // the spacing is a power of two
+  /** Mixes in what is looked at of a part of a text; what is begun there is looked at whole. */
+  #sample(text: string, from: number, to: number): void {
+    const spacing = this.#spacing; // a power of two
+    const whole = Math.min(to, text.length - sample + 1);
     let high = this.#high;
     let low = this.#low;
-    for (let first = from & -spacing; first < stop; first += spacing) {
-      const end = Math.min(first + sample, stop);
-      for (let at = Math.max(first, from); at < end; at++) {
-        const value = text.charCodeAt(at - start);
-        high = Math.imul(high ^ value, highFactor);
-        low = Math.imul(low ^ value, lowFactor);
-      }
+    let at = (from + spacing - 1) & -spacing;
+    for (; at < whole; at += spacing) {
+      const early = text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 8);
+      const value = early ^ (text.charCodeAt(at + 2) << 16) ^ (text.charCodeAt(at + 3) << 24);
+      high = Math.imul(high ^ value, highFactor);
+      low = Math.imul(low ^ value, lowFactor);
     }
     this.#high = high;
     this.#low = low;
+    if (at < to) for (; at < text.length; at++) this.#mix(text.charCodeAt(at));
   }
 
   #closeBlock(): void {

@@ -33,11 +33,27 @@ test("a conversation that goes on begins as it did", () => {
 
 test.each<[string, FleetRequest]>([
   ["another first message", chat([`X${letters.slice(1, 1000)}`])],
-  ["another length of the first message", chat([letters.slice(0, 999)])],
   ["another account", chat([letters.slice(0, 1000)], { cacheSalt: "other" })],
   ["another form", textRequest(letters.slice(0, 1000))],
 ])("%s shares nothing", (_, other) => {
   expect(common(blocks(chat([letters.slice(0, 1000)])), blocks(other))).toBe(0);
+});
+
+test.each([
+  ["a bare text", textRequest],
+  ["a message", (text: string) => chat([text])],
+])("%s that is longer begins as the shorter one, whose end counts where another text follows", (_, request) => {
+  const shorter = blocks(request(letters.slice(0, 999)));
+  expect(blocks(request(letters.slice(0, 5000))).slice(0, 15)).toEqual(shorter);
+  const [one, other] = [999, 1000].map((length) => blocks(chat([letters.slice(0, length), letters.slice(0, 1000)])));
+  expect(common(one ?? [], other ?? [])).toBe(15);
+});
+
+test.each([1, 2, 3, 5, 6])("the last characters of a text count, all %d of them", (length) => {
+  const after = (text: string) => blocks(chat([text, letters.slice(0, 100)]));
+  expect(common(after("a".repeat(length)), after(`${"a".repeat(length - 1)}b`))).toBe(
+    length === 5 || length === 6 ? 1 : 0,
+  );
 });
 
 test("what differs later shares what comes before", () => {

@@ -62,12 +62,14 @@ export interface Setting {
   readonly servers: number;
   readonly minutes: number;
   readonly troubles?: readonly Trouble[];
+  /** Another one makes other requests of the same kind. Default: 7. */
+  readonly seed?: number;
 }
 
 /** Runs a workload on a fleet in virtual time. */
-export function simulate(policy: Routing, { workload, servers, minutes, troubles = [] }: Setting): Outcome {
+export function simulate(policy: Routing, { workload, servers, minutes, troubles = [], seed = 7 }: Setting): Outcome {
   const clock = new VirtualClock();
-  const random = new SeededRandom(1);
+  const random = new SeededRandom(seed);
   const fleet = createServers(servers, clock, () => pool.pump());
   const members = fleet.map(({ member }) => member);
   const pool: Pool = new Pool("m", createPolicy(policy, 262_144, random), clock, Number.POSITIVE_INFINITY);
@@ -98,7 +100,7 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
   }
 
   for (const trouble of troubles) schedule(trouble, fleet[trouble.server], pool, clock);
-  for (const job of workload(7, minutes)) {
+  for (const job of workload(seed, minutes)) {
     clock.advanceTo(job.at);
     const request = requestOf(job);
     const wish = {

@@ -1,0 +1,132 @@
+import { readFileSync } from "node:fs";
+import { create } from "@bufbuild/protobuf";
+import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
+import { configSchema } from "../../../src/config/schema.ts";
+import type { Engine } from "../../../src/engines/interface.ts";
+import type { FleetRequest } from "../../../src/fleet/interface.ts";
+import { Member } from "../../../src/fleet/member.ts";
+import { Place, Pool } from "../../../src/fleet/pool.ts";
+import { estimateTokens } from "../../../src/fleet/prompt-size.ts";
+import { createPolicy } from "../../../src/fleet/routing/create-policy.ts";
+import { chatRequest } from "../../engines/requests.ts";
+import { VirtualClock } from "../../fleet/routing/simulation/virtual-clock.ts";
+import { SeededRandom } from "../../fleet/seeded-random.ts";
+import { parseSchedstat } from "../cpu.ts";
+import { lineChart } from "../line-chart.ts";
+import type { Figure } from "../scenario.ts";
+import { type Spread, spread } from "../statistics.ts";
+
+/** CPU time of choosing a server, in microseconds. */
+export interface ChoiceCost {
+  readonly servers: number;
+  /** Tokens of the prompts. */
+  readonly tokens: number;
+  readonly cpu: Spread;
+}
+
+/** The fleet and the prompt of the budget, and its limit in microseconds. */
+const budget = { servers: 64, tokens: 32_768, limit: 20 };
+
+/**
+ * Few texts, which are near to the CPU as those of requests are that were just read, in the names of many
+ * accounts, so that the places in the index are not.
+ */
+const texts = 4;
+const accounts = 512;
+const messages = 20;
+const requestsOfTurn = 8 * accounts;
+const warmTurns = 8;
+const { prefix_blocks } = configSchema.parse({}).fleet;
+
+/** Measures with fleets and prompts of several sizes. */
+export function measureChoices(rounds: number): ChoiceCost[] {
+  return [4, 16, 64, 256].flatMap((servers) =>
+    [512, 2048, 8192, 32_768, 131_072].map((tokens) => ({
+      servers,
+      tokens,
+      cpu: measure(servers, tokens, 3 * rounds),
+    })),
+  );
+}
+
+/** From the request's coming to its place on a server, and back. */
+function measure(servers: number, tokens: number, turns: number): Spread {
+  const random = new SeededRandom(servers + tokens);
+  const pool = createPool(servers, random);
+  const prompts = Array.from({ length: texts }, () => conversation(tokens, random));
+  const requests = Array.from({ length: accounts }, (_, at): FleetRequest => {
+    const prompt = prompts[at % texts] as FleetRequest["prompt"];
+    return { ...chatRequest(""), prompt, cacheSalt: `account-${at}` };
+  });
+  const signal = new AbortController().signal;
+  const costs: number[] = [];
+  for (let turn = 0; turn < warmTurns + turns; turn++) {
+    const before = threadCpu();
+    for (let at = 0; at < requestsOfTurn; at++) {
+      const request = requests[at % accounts] as FleetRequest;
+      const route = { request, promptTokens: estimateTokens(request.prompt) };
+      const place = pool.acquire({ route, key: "", failed: new Set(), deadline: 0 }, signal);
+      if (!(place instanceof Place)) throw new Error("every server is full");
+      pool.release(place);
+    }
+    if (turn >= warmTurns) costs.push((threadCpu() - before) / requestsOfTurn);
+  }
+  return spread(costs);
+}
+
+/** CPU time of this thread so far, in microseconds. */
+function threadCpu(): number {
+  return parseSchedstat(readFileSync("/proc/thread-self/schedstat", "utf8"));
+}
+
+function createPool(servers: number, random: SeededRandom): Pool {
+  const clock = new VirtualClock();
+  const { models } = configSchema.parse({
+    models: [{ id: "m", servers: Array.from({ length: servers }, (_, i) => ({ url: `http://server-${i}:1` })) }],
+  });
+  const engine = {} as Engine; // the pool never calls it
+  const members = (models[0]?.servers ?? []).map((server, i) => {
+    const member = new Member(`server-${i}`, "m", server, engine, { clock, openMs: 5000, onFree: () => {} });
+    member.inFlight = random.between(0, 20);
+    return member;
+  });
+  const pool = new Pool("m", createPolicy("prefix", prefix_blocks, random), clock, 0);
+  pool.replace(members);
+  return pool;
+}
+
+/** A conversation of four characters a token, its texts in one piece each, as they come out of JSON. */
+function conversation(tokens: number, random: SeededRandom): FleetRequest["prompt"] {
+  const turns = Array.from({ length: messages }, (_, i) => ({
+    role: i % 2 === 0 ? Role.USER : Role.ASSISTANT,
+    text: Buffer.from(random.bytes((2 * tokens) / messages)).toString("hex"),
+  }));
+  return { case: "conversation", value: create(ConversationSchema, { messages: turns }) };
+}
+
+/** The cost with every fleet and prompt. */
+export function choiceFigures(costs: readonly ChoiceCost[]): Figure[] {
+  return costs.map(({ servers, tokens, cpu }) => ({
+    scenario: "routing",
+    name: `choosing among ${servers} servers for ${tokens} tokens`,
+    unit: "µs",
+    value: cpu,
+    better: "lower",
+    ...(servers === budget.servers && tokens === budget.tokens && { limit: budget.limit }),
+  }));
+}
+
+/** How the cost grows with the prompt, a line for each size of fleet. */
+export function choicePlot(costs: readonly ChoiceCost[]): string {
+  return lineChart({
+    title: "CPU time of choosing a server",
+    xAxis: "1,000 tokens of prompt",
+    yAxis: "µs a request",
+    series: [...new Set(costs.map(({ servers }) => servers))].map((servers) => ({
+      name: `${servers} servers`,
+      points: costs
+        .filter((cost) => cost.servers === servers)
+        .map(({ tokens, cpu }) => [tokens / 1000, cpu.median] as const),
+    })),
+  });
+}
