@@ -26,7 +26,7 @@ export async function core(options: CoreOptions): Promise<void> {
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const composed = await composeCore(config, secrets, lifecycle, logger, telemetry);
   const addresses = await serveCore(composed, config, lifecycle, tls);
-  reloadOnHangup(options.config, config, composed, logger);
+  reloadOnHangup(options.config, config, composed, lifecycle, logger);
   lifecycle.ready({ ...addresses, admin: admin.address });
 }
 

@@ -15,6 +15,7 @@ export class Lifecycle {
   readonly #stops: Stop[] = [];
   readonly #logger: Logger;
   readonly #graceMs: number;
+  #onHangup: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   #askedAt: number | undefined;
 
@@ -29,9 +30,16 @@ export class Lifecycle {
     this.#stops.push(stop);
   }
 
+  /** What SIGHUP asks for. Unless set, it asks for nothing; in a terminal it says that this is gone, and ends the process. */
+  onHangup(act: () => void): void {
+    this.#onHangup = act;
+  }
+
   /** Says that the process is ready, and ends it in order on SIGTERM and SIGINT. */
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
+    const nothing = () => this.#logger.warn({}, "nothing to reload: only models in a configuration file can be");
+    if (this.#onHangup !== undefined || !process.stdin.isTTY) process.on("SIGHUP", this.#onHangup ?? nothing);
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void this.#exit(signal));
     this.#logger.info(addresses, "tollgate ready");
   }

@@ -4,6 +4,7 @@ import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Core } from "./core.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 
 /** What a running core takes over; everything else is read at the start alone. */
 const reloadable: Partial<Record<keyof Config, true>> = { models: true, rate_tiers: true };
@@ -12,7 +13,13 @@ const reloadable: Partial<Record<keyof Config, true>> = { models: true, rate_tie
  * Reads the configuration file again whenever SIGHUP comes. A file that is wrong is refused whole: the log
  * says why, and everything stays as it is. Running streams end on the servers that they began on.
  */
-export function reloadOnHangup(file: string, started: Config, core: Pick<Core, "reload">, logger: Logger): void {
+export function reloadOnHangup(
+  file: string,
+  started: Config,
+  core: Pick<Core, "reload">,
+  lifecycle: Lifecycle,
+  logger: Logger,
+): void {
   const reload = async () => {
     try {
       const config = await loadConfig(file);
@@ -29,7 +36,7 @@ export function reloadOnHangup(file: string, started: Config, core: Pick<Core, "
     }
   };
   let last = Promise.resolve();
-  process.on("SIGHUP", () => {
+  lifecycle.onHangup(() => {
     last = last.then(reload); // one after the other
   });
 }

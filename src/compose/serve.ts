@@ -39,7 +39,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
   const http = await startFront(config.listen.http, transport, lifecycle, logger, telemetry, tls);
-  if (options.config !== undefined && embedded === undefined) reloadOnHangup(options.config, config, core, logger);
+  if (options.config !== undefined && embedded === undefined)
+    reloadOnHangup(options.config, config, core, lifecycle, logger);
   if (embedded !== undefined) {
     const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
     const url = `${tls === undefined ? "http" : "https"}://${http}`;

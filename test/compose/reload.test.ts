@@ -121,3 +121,20 @@ test("what only a start reads is named", async () => {
   );
   expect(await served()).toEqual(["stays"]);
 });
+
+test("a process without models in a file has nothing to reload, says so and goes on", async () => {
+  const config = await site.configure(freePorts, "none.yaml");
+  const none = await createSite();
+  const simulated = await startTollgate(none, "serve", "--config", config);
+  const facade = await startTollgate(none, "facade", "--core", String(tollgate.addresses.grpc), "--config", config);
+  try {
+    for (const started of [simulated, facade]) {
+      started.process.kill("SIGHUP");
+      while (!started.log.some(({ msg }) => String(msg).startsWith("nothing to reload"))) await sleep(20);
+      expect((await fetch(`${started.url}/openapi.json`)).status).toBe(200);
+    }
+  } finally {
+    expect(await Promise.all([simulated, facade].map((started) => started.stop()))).toEqual([0, 0]);
+    await none.remove();
+  }
+}, 60_000);
