@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { clientAddress, type IsTrustedProxy } from "./client-address.ts";
 
 /** What a call to the core carries of the HTTP request: who pays and where the request came from. */
 export type CallHeaders = Readonly<Record<string, string>>;
@@ -7,11 +8,11 @@ export type CallHeaders = Readonly<Record<string, string>>;
  * The key of a request as the core takes it. Both surfaces accept both headers; `x-api-key` wins.
  * Without a key the core refuses the call, so that there is one place that does.
  */
-export function callHeaders(request: IncomingMessage): CallHeaders {
+export function callHeaders(request: IncomingMessage, isTrustedProxy?: IsTrustedProxy): CallHeaders {
   const headers: Record<string, string> = {};
   const key = keyOf(request);
   if (key !== undefined) headers.authorization = `Bearer ${key}`;
-  const address = request.socket.remoteAddress;
+  const address = clientAddress(request, isTrustedProxy);
   if (address !== undefined) headers["x-tollgate-client-address"] = address;
   return headers;
 }

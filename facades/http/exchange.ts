@@ -45,7 +45,8 @@ export class Exchange {
 
   /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */
   get callOptions(): { headers: CallHeaders; signal: AbortSignal } {
-    return { headers: Object.assign(callHeaders(this.request), this.#trace?.headers), signal: this.#gone.signal };
+    const headers = callHeaders(this.request, this.runtime.isTrustedProxy);
+    return { headers: Object.assign(headers, this.#trace?.headers), signal: this.#gone.signal };
   }
 
   /** Writes the head of the response: a status, the content type, and what every response carries. */

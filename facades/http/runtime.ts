@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { IsTrustedProxy } from "./client-address.ts";
 
 /** Time, injected so that tests can turn it. */
 export interface Clock {
@@ -40,6 +41,8 @@ export interface Runtime {
     error(fields: object, message: string): void;
   };
   readonly observer: ExchangeObserver;
+  /** Undefined: there are no proxies before this. */
+  readonly isTrustedProxy?: IsTrustedProxy | undefined;
   /** Traces an exchange from its arrival. Undefined: nothing is traced. */
   readonly trace?: (request: IncomingMessage) => ExchangeTrace;
 }

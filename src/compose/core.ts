@@ -22,6 +22,7 @@ import { createDirectTransport } from "../grpc/direct-transport.ts";
 import { registration, type ServiceRegistration } from "../grpc/registration.ts";
 import { createInferenceService } from "../inference/inference-service.ts";
 import { authenticate } from "../interceptors/authenticate.ts";
+import { facadesOf } from "../interceptors/client-address.ts";
 import { hideErrors } from "../interceptors/errors.ts";
 import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
 import { logCalls } from "../interceptors/log.ts";
@@ -147,7 +148,7 @@ export async function composeCore(
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
     observeCalls(clock, [logCalls(logger), metrics.calls]),
     hideErrors(logger),
-    authenticate(authenticator, createFailedAttempts()),
+    authenticate(authenticator, createFailedAttempts(), facadesOf(config.listen)),
   ];
   const webhooks = new Map<string, RequestListener>();
   if (secrets.stripeWebhookSecret !== undefined) {

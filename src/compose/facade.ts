@@ -2,6 +2,8 @@ import type { Transport } from "@connectrpc/connect";
 import { createFront } from "../../facades/front.ts";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
+import { inNetworks } from "../config/networks.ts";
+import type { Config } from "../config/schema.ts";
 import { openTls, type ServerTls } from "../config/tls.ts";
 import { createChannelTransport } from "../grpc/channel-transport.ts";
 import { readChannelCredentials } from "../grpc/tls.ts";
@@ -33,13 +35,13 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const transport = createChannelTransport({ target: options.core, credentials });
   lifecycle.onStop(async () => transport.close());
-  const http = await startFront(listen.http, transport, lifecycle, logger, telemetry, tls);
+  const http = await startFront(listen, transport, lifecycle, logger, telemetry, tls);
   lifecycle.ready({ http, admin: admin.address });
 }
 
 /** Serves both public surfaces over a transport. Returns host:port. */
 export async function startFront(
-  address: string,
+  { http, trusted_proxies }: Config["listen"],
   transport: Transport,
   lifecycle: Lifecycle,
   logger: Logger,
@@ -53,9 +55,10 @@ export async function startFront(
     random: systemRandom,
     logger,
     observer,
+    isTrustedProxy: trusted_proxies.length === 0 ? undefined : inNetworks(trusted_proxies),
     ...(tracer && { trace: traceExchanges(tracer) }),
   });
-  const server = await startHttpServer(front, address, { tls });
+  const server = await startHttpServer(front, http, { tls });
   lifecycle.onStop((graceMs) => server.close(graceMs));
   return server.address;
 }

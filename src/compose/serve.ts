@@ -38,7 +38,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry);
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const http = await startFront(config.listen.http, transport, lifecycle, logger, telemetry, tls);
+  const http = await startFront(config.listen, transport, lifecycle, logger, telemetry, tls);
   if (options.config !== undefined && embedded === undefined)
     reloadOnHangup(options.config, config, core, lifecycle, logger);
   if (embedded !== undefined) {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { MAX_PICO_USD, parseRate, parseUsd } from "../money.ts";
 import { isLoopback, parseAddress } from "./address.ts";
+import { parseNetwork } from "./networks.ts";
 
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
 // the configuration reference are generated from this.
@@ -17,6 +18,12 @@ const rate = z.coerce.string().refine((text) => (parseRate(text) ?? MAX_RATE + 1
 const address = z
   .string()
   .refine((text) => parseAddress(text) !== undefined, "must be host:port, such as 127.0.0.1:8080 or [::1]:8080");
+const network = z
+  .string()
+  .refine(
+    (text) => parseNetwork(text) !== undefined,
+    "must be an address or a network, such as 10.0.0.5 or 10.0.0.0/8 or 2001:db8::/32",
+  );
 const seconds = z.number().positive().max(86_400);
 
 const file = z.string().min(1);
@@ -40,8 +47,18 @@ const listen = z
     admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
     tls: tls.optional(),
     insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
+    trusted_proxies: z
+      .array(network)
+      .default([])
+      .describe("Load balancers before http, as networks: their X-Forwarded-For tells where a client is."),
+    trusted_facades: z
+      .array(network)
+      .default([])
+      .describe(
+        "Facades on other machines, as networks, that are believed where a client is. Not needed with client_ca.",
+      ),
   })
-  .superRefine(({ insecure, tls, ...listeners }, context) => {
+  .superRefine(({ insecure, tls, trusted_proxies, trusted_facades, ...listeners }, context) => {
     const seen = new Map<string, string>();
     for (const [name, text] of Object.entries(listeners)) {
       const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });

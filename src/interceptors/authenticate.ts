@@ -4,18 +4,12 @@ import { Access, access } from "#gen/access/v1/access_pb.js";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { Authenticator, Principal } from "../accounts/interface.ts";
 import { durationOf, failure } from "../errors.ts";
-import { peerKey } from "../grpc/peer.ts";
+import { clientAddressOf, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { principalKey } from "./principal.ts";
 
 /** Which account pays for a call that a service token makes. */
 export const accountHeader = "x-tollgate-account";
-
-/**
- * The address of the client that a facade calls for. Believed only from this machine, where the facade
- * runs in the same process or beside the core; from elsewhere the facade's own address counts.
- */
-export const clientAddressHeader = "x-tollgate-client-address";
 
 type Request = UnaryRequest | StreamRequest;
 
@@ -24,14 +18,14 @@ type Request = UnaryRequest | StreamRequest;
  * the principal in `principalKey`. A method without the option is closed to everybody. Wrong credentials
  * are counted by address; a right one is never refused for what others did.
  */
-export function authenticate(authenticator: Authenticator, attempts: FailedAttempts): Interceptor {
+export function authenticate(authenticator: Authenticator, attempts: FailedAttempts, trusts: TrustsPeer): Interceptor {
   const check = async (request: Request): Promise<Principal> => {
     const credential = credentialOf(request.header);
     try {
       return await authenticator.authenticate(credential, request.header.get(accountHeader) ?? undefined);
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
-        const wait = await attempts.count(addressOf(request));
+        const wait = await attempts.count(clientAddressOf(request, trusts));
         if (wait !== undefined) throw throttled(wait);
       }
       throw error;
@@ -98,11 +92,3 @@ function credentialOf(header: Headers): string {
   }
   return credential;
 }
-
-function addressOf({ contextValues, header }: Request): string {
-  const peer = contextValues.get(peerKey);
-  const isLocal = peer === undefined || loopback.test(peer);
-  return (isLocal ? header.get(clientAddressHeader) : null) ?? peer ?? "in process";
-}
-
-const loopback = /^(::ffff:)?127\.|^::1$/i;

@@ -13,6 +13,7 @@ interface Reached {
 }
 
 const model = "victim/model";
+const listen = { ...freePorts.listen, trusted_proxies: ["127.0.0.1"] };
 let reached: Reached[];
 let engine: Server;
 let canary: Server;
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await Promise.all([once(engine, "listening"), once(canary, "listening")]);
   const servers = [{ url: urlOf(engine), engine: "openai" }];
   site = await createSite();
-  const config = await site.configure({ ...freePorts, models: [{ id: model, servers }] });
+  const config = await site.configure({ listen, models: [{ id: model, servers }] });
   tollgate = await startTollgate(site, "serve", "--config", config);
   const { id } = (await tollgate.admin("accounts", "create", "--name", "customer")) as { id: string };
   await tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", "payment");
@@ -292,6 +293,19 @@ test("a flood of wrong keys is slowed down, and a right one from the same addres
   const count = (status: number) => statuses.filter((one) => one === status).length;
   expect([count(401), count(429)]).toEqual([30, 170]);
 }, 60_000);
+
+test("behind a proxy that is trusted, clients are told apart by its word and not by theirs", async () => {
+  const wrong = async (forwarded: string) => {
+    const headers = { authorization: "Bearer tg-wrong", "x-tollgate-client-address": forwarded };
+    const response = await chat({}, { ...headers, "x-forwarded-for": forwarded });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const flood = await Promise.all(Array.from({ length: 40 }, (_, index) => wrong(`198.51.100.${index}, 203.0.113.7`)));
+  expect([401, 429].map((status) => flood.filter((one) => one === status).length)).toEqual([30, 10]);
+  expect(await wrong("203.0.113.7, 203.0.113.8")).toBe(401);
+  expect((await chat({}, { "x-forwarded-for": "203.0.113.7" })).status).toBe(200);
+});
 
 test.each(["grpc", "connect", "admin"])("rubbish on the %s address is cut off", async (name) => {
   const address = String(tollgate.addresses[name]);

@@ -130,6 +130,10 @@ test.each([
   ],
   [model("    price: { input: 0.0000001 }"), "t.yaml:4: models[0].price.input: must be USD per 1M tokens"],
   [model("    price: { floor: 0 }"), "t.yaml:4: models[0].price.floor: must be above 0, is 0"],
+  [
+    "listen:\n  trusted_proxies: [10.0.0.0/33]",
+    "t.yaml:2: listen.trusted_proxies[0]: must be an address or a network, such as 10.0.0.5",
+  ],
   ["a: 1\na: 2", "t.yaml:2: is not one valid YAML document: Map keys must be unique"],
   ["models: [", "t.yaml:1: is not one valid YAML document"],
   ["a: 1\n---\nb: 1", "t.yaml:2: is not one valid YAML document"],

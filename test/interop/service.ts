@@ -73,7 +73,7 @@ export async function serveModels(models: input<typeof configSchema>["models"]):
   const telemetry = { registry: new Registry(), tracer: undefined };
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const address = await startFront("127.0.0.1:0", transport, lifecycle, logger, telemetry);
+  const address = await startFront({ ...config.listen, http: "127.0.0.1:0" }, transport, lifecycle, logger, telemetry);
 
   const headers = { authorization: `Bearer ${secrets.operatorToken}` };
   const accounts = createClient(AccountsService, transport);

@@ -1,0 +1,32 @@
+import { BlockList, isIP } from "node:net";
+
+/** Addresses that have their first bits in common. */
+export interface Network {
+  readonly address: string;
+  readonly prefix: number;
+  readonly family: "ipv4" | "ipv6";
+}
+
+/** Reads "10.0.0.0/8", "2001:db8::/32", or one address, such as "10.0.0.5". Undefined: it is neither. */
+export function parseNetwork(text: string): Network | undefined {
+  const [, address = "", bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  if (version === 0) return undefined;
+  const most = version === 4 ? 32 : 128;
+  const prefix = bits === undefined ? most : Number(bits);
+  return prefix > most ? undefined : { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
+}
+
+/** Tells whether an address is in one of the networks, as they stand in the configuration. What is no address is in none. */
+export function inNetworks(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const text of networks) {
+    const network = parseNetwork(text);
+    if (network !== undefined) list.addSubnet(network.address, network.prefix, network.family);
+  }
+  return (address) => {
+    const plain = address.replace(/^::ffff:(?=\d+\.)|%.*$/gi, ""); // IPv4 on an IPv6 socket; an interface's name
+    const version = isIP(plain);
+    return version !== 0 && list.check(plain, version === 4 ? "ipv4" : "ipv6");
+  };
+}

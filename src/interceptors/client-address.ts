@@ -1,0 +1,29 @@
+import { isIP } from "node:net";
+import type { StreamRequest, UnaryRequest } from "@connectrpc/connect";
+import { inNetworks } from "../config/networks.ts";
+import type { Config } from "../config/schema.ts";
+import { peerKey } from "../grpc/peer.ts";
+
+/** The address of the client that a facade calls for. */
+export const clientAddressHeader = "x-tollgate-client-address";
+
+/** Tells whether a peer, by its address, is believed about the addresses of its clients. */
+export type TrustsPeer = (peer: string) => boolean;
+
+const thisMachine = ["127.0.0.0/8", "::1"];
+
+/**
+ * Facades on this machine are believed, those in the networks that the configuration names, and, where callers
+ * have to show certificates, everybody who could connect.
+ */
+export function facadesOf({ tls, trusted_facades }: Config["listen"]): TrustsPeer {
+  return tls?.client_ca === undefined ? inNetworks([...thisMachine, ...trusted_facades]) : () => true;
+}
+
+/** Where a call came from: the client, as far as whoever called for it is believed, else the peer itself. */
+export function clientAddressOf({ contextValues, header }: UnaryRequest | StreamRequest, trusts: TrustsPeer): string {
+  const peer = contextValues.get(peerKey);
+  const named = header.get(clientAddressHeader);
+  const isBelieved = named !== null && isIP(named) !== 0 && (peer === undefined || trusts(peer));
+  return isBelieved ? named : (peer ?? "in process");
+}
