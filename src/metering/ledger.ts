@@ -172,7 +172,8 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   async charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
     const { purse, request } = hold;
-    const excess = () => price(tokens, hold.rates) - hold.amount - Math.max(0, purse.free);
+    // What is free is below zero when slices were lost: then nothing stands behind the holds.
+    const excess = () => price(tokens, hold.rates) - hold.amount - purse.free;
     while (excess() > 0 && (await this.#purses.lease(purse, excess()).catch(() => false)));
     hold.free(); // the charge may use whatever is free
     const payment = purse.charge(request.model, tokens, purse.free, hold.rates);
@@ -316,7 +317,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       for (const hold of this.#running.values()) hold.note();
     });
     const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
-      if (!(await this.#lifeline.beat())) this.#purses.loseAll();
+      if (!(await this.#lifeline.beat())) await this.#purses.loseTaken();
       await this.#store.listen((accountId) => this.#purses.heard(accountId));
       await this.#purses.tidy();
     });

@@ -30,7 +30,10 @@ export class Lifeline {
     return !this.#store.shared || this.#clock.monotonic() - this.#lastBeat < DEAD_AFTER_MS - MARGIN_MS;
   }
 
-  /** Beats when it is time. Returns false when the slices may have been lost since the last beat. */
+  /**
+   * Beats when it is time. Returns false when it has just come back after so long that others may have taken its
+   * slices; while it cannot beat nothing is known, and nothing new is admitted.
+   */
   async beat(): Promise<boolean> {
     const now = this.#clock.monotonic();
     const held = this.holds;
@@ -39,11 +42,13 @@ export class Lifeline {
     try {
       await this.#store.heartbeat();
       this.#lastBeat = now;
-      const reaped = await this.#store.reap();
+      // If the store was away the others could not beat either: they get the time until the next beat.
+      const reaped = held ? await this.#store.reap() : 0;
       if (reaped > 0) this.#logger.warn({ slices: reaped }, "gave back what dead cores had leased");
+      return held;
     } catch (error) {
       this.#logger.error({ error }, "this core could not say that it is alive");
+      return true;
     }
-    return held;
   }
 }

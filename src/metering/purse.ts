@@ -226,6 +226,10 @@ export class Purse {
     }
   }
 
+  get sliceIds(): string[] {
+    return [...this.#slices, ...this.#drained].map((slice) => slice.id);
+  }
+
   /** Forgets slices that turned out to belong to this core no longer. */
   lose(sliceIds: ReadonlySet<string>): void {
     for (const slice of this.#slices) if (sliceIds.has(slice.id)) this.available -= slice.available;
@@ -259,7 +263,7 @@ export class Purse {
 
   /** Takes out all slices, to be closed. What is held stays held, of whatever comes next. */
   takeAll(): string[] {
-    const ids = [...this.#slices, ...this.#drained].map((slice) => slice.id);
+    const ids = this.sliceIds;
     this.#slices = [];
     this.#drained = [];
     this.available = 0;

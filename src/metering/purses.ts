@@ -179,10 +179,14 @@ export class Purses {
     for (const id of sliceIds) this.#ended.add(id); // those that are this core's after all
   }
 
-  /** Forgets all slices, because they may no longer be this core's. */
-  loseAll(): void {
+  /** Forgets slices that others have taken since. */
+  async loseTaken(): Promise<void> {
+    const mine = await this.#store.leased();
     for (const purse of this.#purses.values()) {
-      for (const id of purse.takeAll()) this.#ended.add(id);
+      this.lose(
+        purse,
+        purse.sliceIds.filter((id) => !mine.has(id)),
+      );
       purse.stale = true;
     }
   }

@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../src/errors.ts";
+import type { Hold } from "../../src/metering/interface.ts";
 import { reconcile } from "../../src/metering/reconcile.ts";
+import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
 import { Core } from "../../src/storage/entities/slice.ts";
 import { Usage } from "../../src/storage/entities/usage.ts";
 import { databases } from "./databases.ts";
@@ -32,6 +34,19 @@ const core = (at: number) => {
   if (found === undefined) throw new Error("no such core");
   return found;
 };
+
+/** A store that fails whatever it is asked for while it is away. */
+const unreachable = (store: LedgerStore, isAway: () => boolean): LedgerStore =>
+  new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function" || name === "isViolation") return value;
+      return async (...parameters: unknown[]) => {
+        if (isAway()) throw new Error("the store is away");
+        return value.apply(target, parameters);
+      };
+    },
+  });
 
 /** Makes the store believe that a core has not beaten for a minute. */
 const stopHeart = (coreId: string) =>
@@ -107,6 +122,47 @@ test("a core that was suspended past its lease admits nothing until it has beate
   await expect(refused).rejects.toThrow();
   await refused.catch((error: unknown) => expect(detailOf(error)?.reason).toBe(Reason.LEDGER_UNAVAILABLE));
   Reflect.deleteProperty(clock, "monotonic");
+});
+
+describe("a core that did not reach the store for longer than its lease", () => {
+  let away: boolean;
+  let cutOff: Metering;
+  let account: string;
+  let hold: Hold;
+  beforeEach(async () => {
+    away = false;
+    cutOff = await openMetering({ clock, url, wrap: (store) => unreachable(store, () => away) });
+    cores.push(cutOff);
+    account = await core(0).account({ paid: USD });
+    hold = await cutOff.ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+    away = true;
+    await clock.pass(30_000);
+  });
+
+  test("admits nothing, and charges what it had leased if nobody took it meanwhile", async () => {
+    const refused = await cutOff.ledger
+      .hold(request(account, { inputTokens: 0, outputTokens: 1 }), never)
+      .catch((error: unknown) => detailOf(error)?.reason);
+    expect(refused).toBe(Reason.LEDGER_UNAVAILABLE);
+    const settled = hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed");
+    away = false;
+    await clock.until(settled);
+    await clock.pass(2000);
+    expect(cutOff.log.join()).not.toContain("after its slices were lost");
+    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+    expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+    (await cutOff.ledger.hold(request(account, { inputTokens: 0, outputTokens: 1 }), never)).release();
+  });
+
+  test("finds other money for what it had held when others took its slices, and owes nothing", async () => {
+    for (const id of await coreIds()) await stopHeart(id);
+    expect(await core(1).store.reap()).toBe(1);
+    away = false;
+    await clock.pass(2000);
+    await clock.until(hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
+    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+    expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+  });
 });
 
 test("the same request id on two cores is charged once", async () => {

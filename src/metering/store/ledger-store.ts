@@ -92,6 +92,8 @@ export interface LedgerStore {
   enter(): Promise<LeasedSlice[]>;
   /** Keeps this core's slices its own. Returns how many cores are alive; throws when a newer epoch has begun. */
   heartbeat(): Promise<number>;
+  /** The open slices that are this core's. */
+  leased(): Promise<Set<string>>;
   /** Leases money, at once for several accounts. An unknown account is not in the answer. */
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
   /** Stores charges durably, each at most once. Outcomes are in the order of the charges. */

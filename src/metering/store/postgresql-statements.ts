@@ -29,6 +29,12 @@ export const ADOPT: Statement = {
   returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${LOT_COLUMNS}`,
 };
 
+/** $1 core, $2 epoch. */
+export const LEASED: Statement = {
+  name: "leased",
+  text: "select id from slice where open and core_id = $1 and epoch = $2",
+};
+
 /** $1 core, $2 epoch, $3 milliseconds after which a core is dead. No row: the epoch is over. */
 export const HEARTBEAT: Statement = {
   name: "heartbeat",

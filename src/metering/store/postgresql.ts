@@ -50,6 +50,11 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#cores;
   }
 
+  async leased(): Promise<Set<string>> {
+    const { rows } = await query<{ id: string }>(this.#pool, sql.LEASED, [this.#coreId, this.#epoch]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
     const accounts = requests.map((request) => request.accountId);
     return this.#transaction(async (client) => {

@@ -34,6 +34,10 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("heartbeat");
   }
 
+  leased(): Promise<Set<string>> {
+    return this.#call("leased");
+  }
+
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
     return this.#call("acquire", requests, now);
   }

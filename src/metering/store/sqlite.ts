@@ -70,6 +70,15 @@ export class SqliteLedgerStore implements LedgerStore {
     return 1; // the lock on the file is the proof that this core is alive and alone
   }
 
+  leased(): Promise<Set<string>> {
+    return this.#transaction((database) => {
+      const rows = this.#runner(database).all<{ id: string }>("select id from slice where open and epoch = ?", [
+        this.#epoch,
+      ]);
+      return new Set(rows.map(({ id }) => id));
+    });
+  }
+
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
     return this.#transaction((database) => {
       const run = this.#runner(database);
