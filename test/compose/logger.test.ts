@@ -1,0 +1,32 @@
+import { execFile, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const logger = JSON.stringify(new URL("../../src/compose/logger.ts", import.meta.url).href);
+
+/** A program that logs, as the arguments of Node.js. */
+const program = (body: string) => [
+  "--disable-warning=ExperimentalWarning",
+  "--input-type=module",
+  "--eval",
+  `import { createLogger } from ${logger}; const log = createLogger("json"); ${body}`,
+];
+
+test.each(["process.exit(3)", "", "throw new Error('end')"])("nothing is lost at the end: %s", async (end) => {
+  const body = `for (let line = 0; line < 2000; line++) log.info({ line }, "said"); ${end}`;
+  const { stdout } = await promisify(execFile)(process.execPath, program(body)).catch((error) => error);
+  const lines = stdout.trim().split("\n");
+  expect(lines.map((line: string) => JSON.parse(line).line)).toEqual(Array.from({ length: 2000 }, (_, at) => at));
+});
+
+test("a line of a quiet process comes without others", async () => {
+  const child = spawn(process.execPath, program(`log.info({}, "one"); setInterval(() => {}, 1000)`));
+  try {
+    for await (const line of createInterface(child.stdout)) {
+      expect(JSON.parse(line)).toMatchObject({ msg: "one" });
+      break;
+    }
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
