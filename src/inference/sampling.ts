@@ -29,8 +29,10 @@ export function samplingOf(asked: Sampling | undefined, defaults: ModelConfig["s
   return sampling;
 }
 
+const fields = Object.entries(bounds) as [keyof typeof bounds, readonly [number, number]][];
+
 function refuseOutOfBounds(asked: Sampling): void {
-  for (const [field, [low, high]] of Object.entries(bounds) as [keyof typeof bounds, readonly [number, number]][]) {
+  for (const [field, [low, high]] of fields) {
     const value = asked[field];
     if (value === undefined || (value >= low && value <= high)) continue;
     const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,22 +1,24 @@
 import type { Chunk } from "./chunk.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
 
-/** Forms that are kept: an engine has one for text and one for thinking, each perhaps with and without usage. */
-const maxTemplates = 4;
+/** Forms that are kept: the role, text, thinking, each kind of end, usage alone. */
+const maxTemplates = 8;
 
 /** Forms that may be learned in vain before no more are. */
 const patience = 16;
 
 /** Parses an engine's chunks, and remembers the forms that most of them have. One an engine. */
 export class ChunkParser {
-  #templates: readonly ChunkTemplate[] = [];
+  /** Roughly by how often they are met. */
+  readonly #templates: ChunkTemplate[] = [];
   #patience = patience;
 
   /** A chunk from its JSON text, good until the next call. Throws a SyntaxError. */
   parse(data: string): Chunk {
-    for (const template of this.#templates) {
-      const chunk = template.read(data);
+    for (let at = 0; at < this.#templates.length; at++) {
+      const chunk = this.#templates[at]?.read(data);
       if (chunk === undefined) continue;
+      if (at > 0) this.#advance(at);
       this.#patience = patience;
       return chunk;
     }
@@ -30,6 +32,12 @@ export class ChunkParser {
     const template = ChunkTemplate.of(data, chunk);
     if (template === undefined) return;
     this.#patience--;
-    this.#templates = [template, ...this.#templates].slice(0, maxTemplates);
+    if (this.#templates.length === maxTemplates) this.#templates.pop();
+    this.#templates.push(template);
+  }
+
+  #advance(at: number): void {
+    const [template] = this.#templates.splice(at, 1);
+    if (template !== undefined) this.#templates.splice(at - 1, 0, template);
   }
 }

@@ -16,9 +16,9 @@ interface Hole {
 }
 
 /**
- * The form of a chunk that adds a piece of text. Nearly all chunks of an engine differ from each other in
- * few places: such a chunk is read by comparing the rest, which costs a third of parsing its JSON. Any
- * other one, or one whose text has an escape, is left to the parser.
+ * The form of a chunk. Nearly all chunks of an engine differ from each other in few places, their piece of
+ * text and their counts above all: such a chunk is read by comparing the rest, which costs a third of
+ * parsing its JSON. Any other one, or one whose text has an escape, is left to the parser.
  */
 export class ChunkTemplate {
   readonly #holes: readonly Hole[];
@@ -37,18 +37,17 @@ export class ChunkTemplate {
     this.#chunk = {
       ...chunk,
       ...(chunk.usage && { usage: this.#counts }),
-      choices: [{ ...choice, delta: this.#delta }],
+      ...(choice && { choices: [{ ...choice, delta: this.#delta }] }),
     };
   }
 
-  /** The form of a chunk, given as JSON text and parsed. Undefined: it does not add a piece of text and nothing else. */
+  /** The form of a chunk, given as JSON text and parsed. Undefined: it has one that is not met again, such as a tool call's. */
   static of(data: string, chunk: Chunk): ChunkTemplate | undefined {
-    const field = onlyText(chunk);
-    const text = field && chunk.choices?.[0]?.delta?.[field];
-    if (!field || !text) return undefined;
-    const opening = `"${field}":"`;
-    const start = data.indexOf(opening) + opening.length;
-    if (!data.startsWith(`${text}"`, start) || data.includes(opening, start)) return undefined;
+    if (!isCommon(chunk)) return undefined;
+    const delta = chunk.choices?.[0]?.delta;
+    const field = textFields.find((name) => delta?.[name]);
+    const text = field && placeOf(data, field, delta?.[field] ?? "");
+    if (field && !text) return undefined;
 
     const found: Hole[] = [];
     let from = 0;
@@ -56,12 +55,12 @@ export class ChunkTemplate {
       found.push({ before: data.slice(from, at), name, kind });
       from = at + length;
     };
-    let isPlaced = false;
+    const addText = (before: number) => {
+      const isNext = text && from <= text.start && text.start < before;
+      if (isNext) add(field, "text", text.start, text.length);
+    };
     for (const { 0: whole, index } of data.matchAll(holes)) {
-      if (index > start && !isPlaced) {
-        isPlaced = true;
-        add(field, "text", start, text.length);
-      }
+      addText(index);
       const value = whole.indexOf(":") + 1;
       const name = whole.slice(1, value - 2);
       if (name === "id") add("", "text", index + value + 1, whole.length - value - 1);
@@ -70,7 +69,7 @@ export class ChunkTemplate {
         add(name, "digits", index + value, whole.length - value);
       else return undefined;
     }
-    if (!isPlaced) add(field, "text", start, text.length);
+    addText(data.length);
     return new ChunkTemplate(found, data.slice(from), chunk);
   }
 
@@ -99,14 +98,20 @@ export class ChunkTemplate {
   }
 }
 
-/** The field of a chunk's only text. Undefined: there is none, or there is more to the chunk. */
-function onlyText({ error, choices }: Chunk): (typeof textFields)[number] | undefined {
+/** Whether a chunk holds no more than a piece of text, its counts and the answer's end. */
+function isCommon({ error, choices }: Chunk): boolean {
   const [choice, ...others] = choices ?? [];
   const delta = choice?.delta;
-  if (error || others.length > 0 || !delta || choice.text || choice.finish_reason) return undefined;
-  if (delta.tool_calls || delta.function_call) return undefined;
-  const fields = textFields.filter((name) => delta[name]);
-  return fields.length === 1 ? fields[0] : undefined;
+  if (error || others.length > 0 || choice?.text || delta?.tool_calls || delta?.function_call) return false;
+  return textFields.filter((name) => delta?.[name]).length <= 1;
+}
+
+/** Where a field's text stands. Undefined: it is written with an escape, or the field occurs again. */
+function placeOf(data: string, field: string, text: string): { start: number; length: number } | undefined {
+  const opening = `"${field}":"`;
+  const start = data.indexOf(opening) + opening.length;
+  const isThere = data.startsWith(`${text}"`, start) && !data.includes(opening, start);
+  return isThere ? { start, length: text.length } : undefined;
 }
 
 function hasName(holes: readonly Hole[], name: string): boolean {

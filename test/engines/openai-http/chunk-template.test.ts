@@ -60,10 +60,8 @@ test.each(["", "{", "null", JSON.stringify(chunk()).slice(0, -1), `${JSON.string
 );
 
 test.each<[string, object]>([
-  ["without text", chunk({ delta: { role: "assistant", content: "" } })],
   ["with text and thinking", chunk({ delta: { content: "a", reasoning: "b" } })],
   ["with an escape", chunk({ delta: { content: "\\" } })],
-  ["with its end", chunk({ choice: { finish_reason: "stop" } })],
   ["with a tool call", chunk({ delta: { content: "a", tool_calls: [{ index: 0 }] } })],
   ["of two answers", { ...chunk(), choices: [...chunk().choices, { index: 1, delta: { content: "b" } }] }],
   ["whose text stands twice", chunk({ more: { echo: { content: " text" } } })],
@@ -78,10 +76,30 @@ test.each<[string, object]>([
 test.each<[string, object]>([
   ["thinking", { reasoning: "hm" }],
   ["thinking under its older name", { reasoning_content: "hm" }],
+  ["a role without text", { role: "assistant", content: "" }],
+  ["nothing at all", {}],
   ["a role beside the text", { role: "assistant", content: "a" }],
 ])("is made of %s", (_, delta) => {
-  const next = chunk({ delta: { ...delta, ...("content" in delta ? { content: "b" } : {}) }, usage: usage(9) });
+  const isSaid = "content" in delta && delta.content !== "";
+  const next = chunk({ delta: { ...delta, ...(isSaid && { content: "b" }) }, usage: usage(9) });
   expect(read(learn(chunk({ delta })), next)).toEqual(next);
+});
+
+test.each<[string, object, object]>([
+  [
+    "text with its end",
+    { choice: { finish_reason: "length" } },
+    { delta: { content: "b" }, choice: { finish_reason: "length" } },
+  ],
+  ["an end", { delta: {}, choice: { finish_reason: "stop" } }, { delta: {}, choice: { finish_reason: "stop" } }],
+])("is made of %s", (_, first, second) => {
+  const next = chunk({ ...second, usage: usage(7) });
+  expect(read(learn(chunk(first)), next)).toEqual(next);
+});
+
+test("is made of usage alone", () => {
+  const alone = (count: number) => ({ ...chunk({ usage: usage(count) }), choices: [] });
+  expect(read(learn(alone(1)), alone(7))).toEqual(alone(7));
 });
 
 test("whatever it reads of any two chunks, the parser reads too", () => {
