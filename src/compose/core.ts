@@ -42,6 +42,7 @@ import type { Payment } from "../payments/stripe-payment.ts";
 import { createStripeWebhook, stripePath } from "../payments/stripe-webhook.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
+import { systemLookup } from "../runtime/lookup.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { openStorage } from "../storage/orm.ts";
 import { coreMetrics } from "../telemetry/core-metrics.ts";
@@ -101,6 +102,7 @@ export async function composeCore(
     clock,
     random,
     logger,
+    lookup: systemLookup,
     observer: metrics.fleet,
   });
   lifecycle.onStop(() => fleet.close());

@@ -105,8 +105,15 @@ const server = z
     engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
     model: z.string().min(1).optional().describe("The model under the server's own name. Default: our id."),
     capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
+    resolve: z
+      .boolean()
+      .default(false)
+      .describe("Whether every address of the host's name is a server of its own; looked up again and again."),
   })
-  .superRefine(({ url, engine }, context) => {
+  .superRefine(({ url, engine, resolve }, context) => {
+    if (resolve && !/^https?:\/\/(?![\d.]+(:|\/|$)|\[)/.test(url)) {
+      context.addIssue({ code: "custom", path: ["resolve"], message: "needs an http:// or https:// url with a name" });
+    }
     if (url.startsWith("file:") && engine !== "llama.cpp") {
       context.addIssue({ code: "custom", path: ["engine"], message: "must be llama.cpp for a model file" });
     }
@@ -207,6 +214,7 @@ const fleet = z.strictObject({
   idle_timeout_s: seconds.default(60).describe("The longest silence of a running stream."),
   total_timeout_s: seconds.default(1800).describe("The longest that a request may run."),
   health_interval_s: seconds.default(5).describe("Between two health checks of a server."),
+  resolve_interval_s: seconds.default(10).describe("Between two lookups of the name of servers with resolve: true."),
   cache_salt: z.boolean().default(true).describe("Keep accounts apart in the engines' prefix caches."),
 });
 
@@ -333,7 +341,10 @@ export const configSchema = z.strictObject({
 /** The configuration with every default filled in. */
 export type Config = z.output<typeof configSchema>;
 export type ModelConfig = Config["models"][number];
-export type ServerConfig = ModelConfig["servers"][number];
+export interface ServerConfig extends Readonly<ModelConfig["servers"][number]> {
+  /** Which of the addresses of the URL's host it is. Undefined: the host is one server. */
+  readonly address?: string;
+}
 export type FleetConfig = Config["fleet"];
 export type Routing = FleetConfig["routing"];
 export type EngineName = (typeof engineNames)[number];

@@ -25,6 +25,7 @@ export function createEngine(server: ServerConfig, model: ModelConfig, fleet: Fl
   return createNetworkEngine(server.engine, server.url, {
     connections: server.capacity + spareConnections,
     connectTimeoutMs: fleet.connect_timeout_s * 1000,
+    ...(server.address !== undefined && { address: server.address }),
     silenceTimeoutMs: 1000 * (1 + Math.max(fleet.first_token_timeout_s, fleet.idle_timeout_s)),
     systemAnywhere,
     contextLength,

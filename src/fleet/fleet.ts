@@ -141,7 +141,7 @@ export class PooledFleet implements Fleet {
     const { members, waiting } = this.#pool(modelId);
     const fit = members.filter((member) => member.fit);
     const capacity = sum(fit.length > 0 ? fit : members, (member) => member.config.capacity);
-    return (sum(members, (member) => member.inFlight) + waiting) / capacity;
+    return (sum(members, (member) => member.inFlight) + waiting) / Math.max(1, capacity);
   }
 
   waiting(modelId: string): number {

@@ -52,6 +52,7 @@ export class Pool {
   readonly #clock: Clock;
   readonly #maxWaiting: number;
   readonly #line = new WaitingLine<Waiter>();
+  #closed = false;
 
   /** Has no servers before `replace`. */
   constructor(modelId: string, policy: Policy, clock: Clock, maxWaiting: number) {
@@ -77,12 +78,12 @@ export class Pool {
 
   /**
    * Takes a place on a server, which `release` gives back. Throws OVERLOADED when the queue is full or the
-   * deadline passes, MODEL_NOT_FOUND when no server is left, and the signal's reason when that comes first.
+   * deadline passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when that comes first.
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     const place = this.#line.length === 0 ? this.#choose(wish) : undefined;
     if (place !== undefined) return place;
-    if (this.members.length === 0) throw this.#gone();
+    if (this.#closed) throw this.#gone();
     if (this.#line.length >= this.#maxWaiting) throw this.#overloaded("the queue is full");
     return this.#wait(wish, signal);
   }
@@ -94,17 +95,23 @@ export class Pool {
     this.pump();
   }
 
-  /** Takes other servers. Without any the model is no longer served, and those who wait are refused. */
+  /** Takes other servers. While there are none, requests wait. */
   replace(members: readonly Member[], policy: Policy = this.#policy): void {
     policy.replace(members);
     this.#members = members;
     this.#policy = policy;
     this.pump();
+  }
+
+  /** The model is no longer served: those who wait are refused, as are those who come. */
+  close(): void {
+    this.#closed = true;
+    this.replace([]);
     const refused = (waiter: Waiter) => {
       waiter.refuse(this.#gone());
       return true;
     };
-    while (members.length === 0 && this.#line.serveNext(refused));
+    while (this.#line.serveNext(refused));
   }
 
   /** A server has lost what it had in its cache. */

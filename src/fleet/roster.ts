@@ -3,7 +3,10 @@ import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "../config/
 import type { Engine } from "../engines/interface.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
+import type { Lookup } from "../runtime/lookup.ts";
 import type { Random } from "../runtime/random.ts";
+import { Addresses } from "./addresses.ts";
+import { describe } from "./failures.ts";
 import { HealthChecker } from "./health.ts";
 import type { FleetChange } from "./interface.ts";
 import { Member, memberId } from "./member.ts";
@@ -20,6 +23,8 @@ export interface RosterSettings {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Finds the servers of a name. */
+  readonly lookup: Lookup;
 }
 
 interface Entry {
@@ -43,9 +48,18 @@ export class Roster {
   #entries: readonly Entry[] = [];
   /** Members that were left out; they close when what runs on them has ended. */
   #retired: readonly Member[] = [];
+  #models: readonly ServedModel[] = [];
+  /** Changes that are neither made nor discarded yet. */
+  #prepared = 0;
+  readonly #addresses: Addresses;
 
   constructor(settings: RosterSettings) {
     this.#settings = settings;
+    this.#addresses = new Addresses({
+      ...settings,
+      intervalMs: settings.config.resolve_interval_s * 1000,
+      onChange: () => this.#follow(),
+    });
   }
 
   /**
@@ -53,6 +67,17 @@ export class Roster {
    * requests. Throws when an adapter cannot be made.
    */
   prepare(models: readonly ServedModel[]): FleetChange {
+    const { apply, discard } = this.#plan(models);
+    this.#prepared++;
+    const end = (action: () => void) => () => {
+      this.#prepared--;
+      action();
+      this.#follow();
+    };
+    return { apply: end(apply), discard: end(discard) };
+  }
+
+  #plan(models: readonly ServedModel[]): FleetChange {
     const made: Entry[] = [];
     const discard = () => {
       for (const { member } of made) void member.close();
@@ -60,16 +85,18 @@ export class Roster {
     try {
       const plans = models.map((model): Plan => {
         const pool = this.pools.get(model.id) ?? this.#createPool(model);
-        const entries = model.servers.map((server) => {
-          const known = this.#entries.find((entry) => entry.made === madeOf(server, model));
-          if (known !== undefined) return known;
-          const entry = this.#take(server, model, pool);
-          made.push(entry);
-          return entry;
-        });
+        const entries = model.servers
+          .flatMap((server) => this.#place(server))
+          .map((server) => {
+            const known = this.#entries.find((entry) => entry.made === madeOf(server, model));
+            if (known !== undefined) return known;
+            const entry = this.#take(server, model, pool);
+            made.push(entry);
+            return entry;
+          });
         return { model, pool, entries };
       });
-      return { apply: () => this.#apply(plans), discard };
+      return { apply: () => this.#apply(models, plans), discard };
     } catch (error) {
       discard();
       throw error;
@@ -78,13 +105,31 @@ export class Roster {
 
   /** Closes every adapter, whatever still runs on it. */
   async close(): Promise<void> {
+    this.#addresses.close();
     for (const checker of this.#checkers.values()) checker.close();
     const members = [...this.#entries.map(({ member }) => member), ...this.#retired];
     await Promise.all(members.map((member) => member.close()));
   }
 
-  #apply(plans: readonly Plan[]): void {
+  /** Servers of a name may have come or gone. Waits for a change that is prepared: it knows those of before. */
+  #follow(): void {
+    if (this.#prepared > 0) return;
+    try {
+      this.#plan(this.#models).apply();
+    } catch (error) {
+      this.#settings.logger.error({ error: describe(error) }, "could not take servers on, the last ones stay");
+    }
+  }
+
+  /** A server is one, or as many as its host has addresses. */
+  #place(server: ServerConfig): readonly ServerConfig[] {
+    if (!server.resolve) return [server];
+    return this.#addresses.of(hostOf(server)).map((address) => ({ ...server, address }));
+  }
+
+  #apply(models: readonly ServedModel[], plans: readonly Plan[]): void {
     const [before, poolsBefore] = [this.#entries, this.pools];
+    this.#models = models;
     this.#entries = plans.flatMap(({ entries }) => entries);
     this.pools = new Map(plans.map(({ pool }) => [pool.modelId, pool]));
     for (const { model, pool, entries } of plans) {
@@ -93,7 +138,7 @@ export class Roster {
       const stays = pool.policy.routing === this.#routingOf(model);
       pool.replace(members, stays ? pool.policy : this.#createPolicy(model));
     }
-    for (const [id, pool] of poolsBefore) if (!this.pools.has(id)) pool.replace([]);
+    for (const [id, pool] of poolsBefore) if (!this.pools.has(id)) pool.close();
 
     const left = before.filter((entry) => !this.#entries.includes(entry)).map(({ member }) => member);
     for (const member of left) {
@@ -103,6 +148,8 @@ export class Roster {
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
     for (const { model, pool } of plans) for (const member of pool.members) this.#watch(member, model, pool);
+    const named = models.flatMap(({ servers }) => servers).filter(({ resolve }) => resolve);
+    this.#addresses.watch(new Set(named.map(hostOf)));
   }
 
   #take(server: ServerConfig, model: ServedModel, pool: Pool): Entry {
@@ -113,8 +160,9 @@ export class Roster {
       openMs: config.health_interval_s * 1000,
       onFree: () => pool.pump(),
     });
-    // An embedding server gets work only when it has shown that it cuts nothing.
-    member.healthy = model.kind !== "embedding";
+    // An embedding server gets work only when it has shown that it cuts nothing, one that a lookup brought
+    // when it has shown that it is up: it may have been started this moment.
+    member.healthy = model.kind !== "embedding" && server.address === undefined;
     // An operator's word holds for the server, whatever else of it has changed.
     member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
     return { member, made: madeOf(server, model) };
@@ -150,6 +198,10 @@ export class Roster {
   #routingOf({ routing }: ServedModel): Routing {
     return routing ?? this.#settings.config.routing;
   }
+}
+
+function hostOf({ url }: ServerConfig): string {
+  return new URL(url).hostname;
 }
 
 /** Prices and routing say nothing to a server; whatever else of its model has changed, it may need another adapter for. */

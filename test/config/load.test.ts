@@ -117,6 +117,11 @@ test.each([
     "models:\n  - id: m\n    servers:\n      - url: dns:///a:1",
     "t.yaml:4: models[0].servers[0].url: must start with http:// or https:// for vllm",
   ],
+  ...["http://10.0.0.1:80", "https://[::1]", "file:///m.gguf"].map((url): [string, string] => [
+    `models:\n  - id: m\n    servers:\n      - { engine: llama.cpp, resolve: true, url: "${url}" }`,
+    "t.yaml:4: models[0].servers[0].resolve: needs an http:// or https:// url with a name",
+  ]),
+  [model("    routing: random"), "t.yaml:4: models[0].routing: must be one of prefix, least-load, round-robin"],
   [
     "models:\n  - id: m\n    servers:\n      - url: http://a\n      - url: http://a",
     "t.yaml:5: models[0].servers[1].url: is listed twice",

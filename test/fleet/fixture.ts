@@ -5,6 +5,7 @@ import type { EngineOutput } from "../../src/engines/interface.ts";
 import { createFleet } from "../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../src/fleet/interface.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
+import type { Lookup } from "../../src/runtime/lookup.ts";
 
 import { chatRequest } from "../engines/requests.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -27,6 +28,7 @@ export function fixture(
   capacities: readonly number[],
   config: input<typeof configSchema>["fleet"] = {},
   model: Partial<NonNullable<input<typeof configSchema>["models"]>[number]> = {},
+  lookup: Lookup = async () => [],
 ): Fixture {
   const parsed = configSchema.parse({
     fleet: { routing: "round-robin", ...config },
@@ -54,6 +56,7 @@ export function fixture(
     clock,
     random: new SeededRandom(1),
     logger: silent,
+    lookup,
     observer: { waited() {}, failed() {} },
   });
   return {

@@ -12,7 +12,7 @@ const reconfigure = (fleet: Fleet, models: readonly ServedModel[]) => fleet.prep
 function withServers(model: ServedModel, ...hosts: string[]): ServedModel {
   return {
     ...model,
-    servers: hosts.map((host) => ({ url: `http://${host}:8000`, engine: "vllm", capacity: 1 })),
+    servers: hosts.map((host) => ({ url: `http://${host}:8000`, engine: "vllm", capacity: 1, resolve: false })),
   };
 }
 

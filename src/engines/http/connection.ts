@@ -1,3 +1,4 @@
+import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { engineFailed } from "../faults.ts";
 
@@ -6,6 +7,8 @@ export interface ConnectionOptions {
   /** Connections at most; calls beyond that wait for one. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
+  /** Where to connect instead of looking the URL's host up; TLS and the Host header keep the name. */
+  readonly address?: string;
   /** The longest silence within an answer. Only a backstop: the caller's signal bounds every call sooner. */
   readonly silenceTimeoutMs: number;
 }
@@ -39,7 +42,10 @@ export class HttpConnection {
     this.#prefix = parsed.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#pool = new Pool(parsed.origin, {
       connections: options.connections,
-      connect: { timeout: options.connectTimeoutMs },
+      connect: {
+        timeout: options.connectTimeoutMs,
+        ...(options.address !== undefined && { lookup: lookupOf(options.address) }),
+      },
       // Shorter than the engines keep idle connections (5 s), or a call meets one that is just being closed.
       keepAliveTimeout: 3000,
       keepAliveTimeoutThreshold: 2000,
@@ -84,6 +90,12 @@ export class HttpConnection {
       body: body ?? null,
     };
   }
+}
+
+/** Finds one address, whatever the host. */
+function lookupOf(address: string): LookupFunction {
+  const family = isIP(address);
+  return (_, { all }, found) => (all ? found(null, [{ address, family }]) : found(null, address, family));
 }
 
 /** The error for a connection that could not be made or broke. */

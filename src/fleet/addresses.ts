@@ -1,0 +1,94 @@
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Lookup } from "../runtime/lookup.ts";
+
+/** How addresses are looked up. */
+export interface AddressSettings {
+  readonly lookup: Lookup;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds between two lookups of a host. */
+  readonly intervalMs: number;
+  /** Is told when a host has other addresses than before. */
+  readonly onChange: () => void;
+}
+
+/** The addresses of hosts, looked up over and over. A lookup that fails changes nothing. */
+export class Addresses {
+  readonly #settings: AddressSettings;
+  readonly #watched = new Map<string, HostWatch>();
+
+  constructor(settings: AddressSettings) {
+    this.#settings = settings;
+  }
+
+  /** A host's addresses in ascending order; none before the first lookup has succeeded. */
+  of(host: string): readonly string[] {
+    return this.#watched.get(host)?.addresses ?? [];
+  }
+
+  /** Looks these hosts up from now on, and no others. */
+  watch(hosts: ReadonlySet<string>): void {
+    for (const [host, watch] of this.#watched) {
+      if (hosts.has(host)) continue;
+      watch.close();
+      this.#watched.delete(host);
+    }
+    for (const host of hosts) {
+      if (!this.#watched.has(host)) this.#watched.set(host, new HostWatch(host, this.#settings));
+    }
+  }
+
+  close(): void {
+    this.watch(new Set());
+  }
+}
+
+class HostWatch {
+  addresses: readonly string[] = [];
+  readonly #host: string;
+  readonly #settings: AddressSettings;
+  #failing = false;
+  #closed = false;
+  #cancelTimer: () => void = () => {};
+
+  /** Looks up at once. */
+  constructor(host: string, settings: AddressSettings) {
+    this.#host = host;
+    this.#settings = settings;
+    void this.#round();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimer();
+  }
+
+  async #round(): Promise<void> {
+    const { lookup, clock, intervalMs } = this.#settings;
+    try {
+      const found = await lookup(this.#host);
+      if (found.length === 0) throw new Error("it has no address");
+      if (!this.#closed) this.#found([...new Set(found)].sort());
+    } catch (error) {
+      if (!this.#closed) this.#failed(error);
+    }
+    if (!this.#closed) this.#cancelTimer = clock.after(intervalMs, () => void this.#round());
+  }
+
+  #found(addresses: readonly string[]): void {
+    this.#failing = false;
+    if (addresses.join() === this.addresses.join()) return;
+    this.addresses = addresses;
+    this.#settings.logger.info({ host: this.#host, addresses }, "servers have other addresses");
+    this.#settings.onChange();
+  }
+
+  /** Says so once, however often it fails. */
+  #failed(error: unknown): void {
+    if (this.#failing) return;
+    this.#failing = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#settings.logger.warn({ host: this.#host, error: reason }, "could not look up servers, the last ones stay");
+  }
+}
