@@ -1,7 +1,8 @@
+import { ledger } from "./ledger/ledger.ts";
 import { loadScenarios } from "./loads.ts";
 import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...loadScenarios, routing, soak];
+export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, soak];

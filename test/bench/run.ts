@@ -8,15 +8,12 @@ import type { Bench } from "./scenario.ts";
 import { cpuOfUnit, type Result, summarise, type Turn } from "./summary.ts";
 import type { Running, System } from "./systems/interface.ts";
 import { short } from "./table.ts";
+import { takeUndisturbed } from "./undisturbed.ts";
 
 /** The yardstick, without which no ratio can be told. */
 export const RAW = "pass-through";
 
 const RAMP_UP = 500;
-
-/** A turn during which others took more than this part of the machine's CPU is taken again, this often. */
-const DISTURBED = 0.1;
-const RETAKES = 4;
 
 /** What a started scenario consists of. */
 interface Stage {
@@ -86,7 +83,13 @@ async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench)
     const order = round % 2 === 0 ? stage.systems : stage.systems.toReversed();
     for (const { system, running } of order) {
       if (running.paths[cell.surface] === undefined) continue;
-      const turn = await attempt(system, bench, () => takeUndisturbed(cell, running, stage, bench));
+      const turn = await attempt(system, bench, () =>
+        takeUndisturbed(
+          () => take(cell, running, stage),
+          ({ load }) => load.disturbance,
+          bench.progress,
+        ),
+      );
       if (!turn) continue;
       turns.set(system.name, [...(turns.get(system.name) ?? []), turn]);
       bench.progress(`${cellName(cell)}: ${system.name}: ${short(cpuOfUnit(cell, turn.load))} µs`);
@@ -104,17 +107,6 @@ async function attempt<T>(system: System, bench: Bench, act: () => Promise<T>): 
     bench.progress(`${system.name}: ${error instanceof Error ? error.message.split("\n", 2).join(" ") : error}`);
     return undefined;
   }
-}
-
-/** The least disturbed of several turns; the first one that is hardly disturbed at all. */
-async function takeUndisturbed(cell: Cell, system: Running, stage: Stage, bench: Bench): Promise<Turn> {
-  let best = await take(cell, system, stage);
-  for (let again = 0; again < RETAKES && best.load.disturbance > DISTURBED; again++) {
-    bench.progress(`others took ${Math.round(best.load.disturbance * 100)} % of the CPU: once more`);
-    const turn = await take(cell, system, stage);
-    if (turn.load.disturbance < best.load.disturbance) best = turn;
-  }
-  return best;
 }
 
 /** One turn of a system under a load, with the light load alone and then amid it where the cell has one. */
