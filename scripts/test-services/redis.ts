@@ -14,15 +14,21 @@ const names = ["redis-server", "valkey-server"];
 export async function startRedis(): Promise<TestService> {
   const given = process.env.TOLLGATE_TEST_REDIS_URL;
   if (given !== undefined) return { url: given, stop: async () => {} };
+  return startOwnRedis(await freePort());
+}
+
+/** A server that keeps nothing when it ends. */
+export async function startOwnRedis(port: number): Promise<TestService & { readonly process: ChildProcess }> {
   const program = installed() ?? install();
-  const port = await freePort();
   const server = spawn(program, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
     stdio: "ignore",
   });
   await listening(server, port);
   return {
     url: `redis://127.0.0.1:${port}`,
+    process: server,
     async stop() {
+      if (server.exitCode !== null || server.signalCode !== null) return;
       server.kill();
       await once(server, "exit");
     },

@@ -1,3 +1,5 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,11 +14,23 @@ export interface PostgresqlServer {
   stop(): Promise<void>;
 }
 
-/** Uses the server at TOLLGATE_TEST_POSTGRESQL_URL, else starts one of its own from the npm package's binaries. */
+/** A server of the test's own, which it may do anything to. */
+export interface OwnPostgresqlServer extends PostgresqlServer {
+  /** Ends it as a crash does: nothing is finished, nobody is told. */
+  crash(): Promise<void>;
+  /** Starts it again on the data that the crash left. */
+  restart(): Promise<void>;
+}
+
+/** Uses the server at TOLLGATE_TEST_POSTGRESQL_URL, else starts one of its own. */
 export async function startPostgresql(): Promise<PostgresqlServer> {
   const given = process.env.TOLLGATE_TEST_POSTGRESQL_URL;
   if (given !== undefined) return { createDatabase: () => createDatabase(given), stop: async () => {} };
+  return startOwnPostgresql();
+}
 
+/** Starts a server from the npm package's binaries. */
+export async function startOwnPostgresql(): Promise<OwnPostgresqlServer> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-postgresql-"));
   const port = await freePort();
   const server = new EmbeddedPostgres({
@@ -31,6 +45,13 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
   await server.start();
   return {
     createDatabase: () => createDatabase(`postgresql://postgres:password@127.0.0.1:${port}/postgres`),
+    async crash() {
+      const { process: postmaster } = server as unknown as { process: ChildProcess };
+      const exited = once(postmaster, "exit");
+      postmaster.kill("SIGQUIT");
+      await exited;
+    },
+    restart: () => server.start(),
     async stop() {
       await server.stop();
       await rm(directory, { recursive: true, force: true });

@@ -1,0 +1,82 @@
+import { createClient } from "@connectrpc/connect";
+import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { type Receipt, ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
+import { detailOf } from "../../src/errors.ts";
+import { createChannelTransport } from "../../src/grpc/channel-transport.ts";
+import type { Tollgate } from "../support/tollgate.ts";
+import type { Asked, Load } from "./load.ts";
+
+/** The token that the services under test take for their operator's. */
+export const OPERATOR_TOKEN = "operator-token-of-the-fault-tests";
+
+/** What a core's books say, asked over gRPC. */
+export type Books = ReturnType<typeof openBooks>;
+
+export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
+  const transport = createChannelTransport({
+    target: String(addresses.grpc),
+    interceptors: [
+      (next) => (call) => {
+        call.header.set("authorization", `Bearer ${OPERATOR_TOKEN}`);
+        return next(call);
+      },
+    ],
+  });
+  const metering = createClient(MeteringService, transport);
+  const accounts = createClient(AccountsService, transport);
+  return {
+    metering,
+    accounts,
+    close: () => transport.close(),
+
+    /** A new account with money, and a key that no rate limit stops. */
+    async customer(usd: bigint): Promise<{ account: string; key: string }> {
+      const { account: made } = await accounts.createAccount({ name: "customer" });
+      const accountId = made?.id ?? "";
+      const amountPicoUsd = usd * 1_000_000_000_000n;
+      await accounts.topUp({ accountId, amountPicoUsd, reference: `payment-${accountId}` });
+      const { secret } = await accounts.createKey({ accountId, rpm: 1_000_000 });
+      return { account: accountId, key: secret };
+    },
+
+    /** Undefined: the request was not charged. */
+    async receipt(requestId: string | undefined): Promise<Receipt | undefined> {
+      if (requestId === undefined) return undefined;
+      try {
+        return (await metering.getReceipt({ requestId })).receipt;
+      } catch (error) {
+        if (detailOf(error)?.reason === Reason.RECEIPT_NOT_FOUND) return undefined;
+        throw error;
+      }
+    },
+
+    /** The receipts of all that was begun and charged, by the request's name. */
+    async receiptsOf({ asked }: Load): Promise<Map<string, Receipt>> {
+      const begun = asked.filter(({ status }) => status === 200);
+      const found = await Promise.all(begun.map(async ({ name, id }) => [name, await this.receipt(id)] as const));
+      return new Map(found.flatMap(([name, receipt]) => (receipt === undefined ? [] : [[name, receipt]])));
+    },
+
+    /** How many receipts the account has. */
+    async requests(accountId: string): Promise<number> {
+      let requests = 0n;
+      for await (const { rows } of metering.listUsage({ accountId })) for (const row of rows) requests += row.requests;
+      return Number(requests);
+    },
+  };
+}
+
+/** What is wrong with the receipts of requests whose clients were told their usage. */
+export function discrepancies(acknowledged: readonly Asked[], receipts: ReadonlyMap<string, Receipt>): string[] {
+  return acknowledged.flatMap(({ name, acknowledged: told }) => {
+    const receipt = receipts.get(name);
+    if (receipt === undefined) return [`${name} was acknowledged but never charged`];
+    const same = receipt.inputTokens === told?.inputTokens && receipt.outputTokens === told.outputTokens;
+    const whole = receipt.status === ReceiptStatus.COMPLETED;
+    return same && whole
+      ? []
+      : [`${name}: told ${JSON.stringify(told)}, charged ${receipt.outputTokens}, ${receipt.status}`];
+  });
+}

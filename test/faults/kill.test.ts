@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
+import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { discrepancies } from "./books.ts";
+import { eventually } from "./eventually.ts";
+import { Load } from "./load.ts";
+import { type Metronome, startMetronome } from "./metronome.ts";
+import { startService } from "./service.ts";
+
+// kill -9 of the whole program, in the middle of a hundred streams and while others finish.
+
+const STREAMS = 100;
+const ENDLESS = 100_000;
+
+let postgresql: PostgresqlServer;
+let metronome: Metronome;
+beforeAll(async () => {
+  [postgresql, metronome] = await Promise.all([startPostgresql(), startMetronome()]);
+}, 60_000);
+afterAll(async () => {
+  await metronome.close();
+  await postgresql.stop();
+});
+
+describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
+  test("what was acknowledged is billed once, what ran is billed up to its last note, and nothing stays held", async () => {
+    const shared = dialect === "sqlite" ? {} : { TOLLGATE_STORAGE_URL: await postgresql.createDatabase() };
+    const service = await startService(metronome.url, shared);
+    const { account, key } = await service.books.customer(100n);
+    const load = new Load(key);
+    try {
+      load.start(4, service.urls, 40);
+      const streams = Array.from({ length: STREAMS }, (_, at) =>
+        load.stream(service.urls[at % service.urls.length] ?? "", ENDLESS),
+      );
+      await eventually("streams run and others are done", () => {
+        const far = load.asked.filter(({ name }) => (metronome.counted.get(name) ?? 0) >= 600);
+        return far.length >= STREAMS && load.acknowledged.length >= 10;
+      });
+      await service.kill();
+      const counted = new Map(metronome.counted);
+      const killed = await Promise.all(streams);
+      await load.finish();
+      await service.restart();
+
+      const receipts = await service.books.receiptsOf(load);
+      expect(discrepancies(load.acknowledged, receipts)).toEqual([]);
+      const lost = killed.map(({ name }) => {
+        const billed = receipts.get(name);
+        expect(billed?.status).toBe(ReceiptStatus.RECOVERED);
+        return (counted.get(name) ?? 0) - (billed?.outputTokens ?? 0);
+      });
+      expect(Math.min(...lost)).toBeGreaterThanOrEqual(0);
+      expect(Math.max(...lost)).toBeLessThanOrEqual(256 + 200); // what the core had not read, had it been a second late
+      expect(await service.books.requests(account)).toBe(receipts.size);
+      const { account: after } = await service.books.accounts.getAccount({ accountId: account });
+      expect(after).toMatchObject({ heldPicoUsd: 0n, debtPicoUsd: 0n });
+      expect(await service.books.metering.reconcile({})).toMatchObject({ ok: true, debtPicoUsd: "0" });
+    } finally {
+      await Promise.all([load.finish(), service.stop()]);
+      await service.remove();
+    }
+  }, 120_000);
+});

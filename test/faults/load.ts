@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { MODEL } from "./metronome.ts";
+
+/** One request as its client saw it. Kept outside of the program, to be compared with the books later. */
+export interface Asked {
+  readonly name: string;
+  /** From the response's head. Undefined: none came. */
+  id?: string;
+  /** 0: no response came. */
+  status: number;
+  /** The usage that the client was told at the end of a whole answer. */
+  acknowledged?: { readonly inputTokens: number; readonly outputTokens: number };
+}
+
+/** Asks as clients do, and remembers what they were told. */
+export class Load {
+  readonly asked: Asked[] = [];
+  readonly #key: string;
+  #names = 0;
+  #stopping = false;
+  readonly #clients: Promise<void>[] = [];
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** Requests whose whole answer and usage have reached their client. */
+  get acknowledged(): Asked[] {
+    return this.asked.filter(({ acknowledged }) => acknowledged !== undefined);
+  }
+
+  /** Keeps so many clients asking at once, each at the next of the URLs, until finish is called. */
+  start(clients: number, urls: readonly string[], tokens: number): void {
+    for (let at = 0; at < clients; at++) this.#clients.push(this.#ask(urls[at % urls.length] ?? "", tokens));
+  }
+
+  async #ask(url: string, tokens: number): Promise<void> {
+    while (!this.#stopping) {
+      const { status } = await this.stream(url, tokens);
+      if (status !== 200) await sleep(200);
+    }
+  }
+
+  /** Lets the clients go after their running requests. */
+  async finish(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#clients);
+  }
+
+  /** Asks for one streamed answer and reads it to its end, wherever that comes. */
+  async stream(url: string, tokens: number): Promise<Asked> {
+    const asked: Asked = { name: `request-${this.#names++}`, status: 0 };
+    this.asked.push(asked);
+    try {
+      const response = await fetch(`${url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${this.#key}` },
+        body: JSON.stringify({
+          ...{ model: MODEL, stream: true, stream_options: { include_usage: true }, max_tokens: tokens },
+          messages: [{ role: "user", content: `${asked.name} ${tokens}` }],
+        }),
+      });
+      asked.status = response.status;
+      const id = response.headers.get("x-request-id");
+      if (id !== null) asked.id = id;
+      const usage = usageOf(await response.text());
+      if (usage !== undefined) asked.acknowledged = usage;
+    } catch {
+      // the connection went with the process
+    }
+    return asked;
+  }
+}
+
+/** The usage at the end of a whole stream. */
+function usageOf(text: string): Asked["acknowledged"] {
+  const events = text.split("\n\n").filter((event) => event.startsWith("data: "));
+  if (events.at(-1) !== "data: [DONE]") return undefined;
+  const { usage } = JSON.parse(events.at(-2)?.slice("data: ".length) ?? "");
+  return { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+}

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** The model that a metronome serves. */
+export const MODEL = "metronome";
+/** What it counts for every prompt. */
+export const PROMPT_TOKENS = 7;
+/** How often it beats, and how many tokens a beat has. */
+const BEAT_MS = 100;
+const BEAT_TOKENS = 20;
+
+/**
+ * An inference server that keeps the same time for every answer, and knows how far each had come. A prompt is
+ * "NAME TOKENS": what the test calls the request, and how long its answer shall be.
+ */
+export interface Metronome {
+  readonly url: string;
+  /** The tokens that it has counted, by the request's name. */
+  readonly counted: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+interface Stream {
+  readonly name: string;
+  readonly length: number;
+  readonly response: ServerResponse;
+}
+
+export async function startMetronome(): Promise<Metronome> {
+  const counted = new Map<string, number>();
+  const streams = new Set<Stream>();
+  const server = createServer(async (request, response) => {
+    if (request.method !== "POST") {
+      response.end(JSON.stringify({ object: "list", data: [{ id: MODEL, object: "model" }] }));
+      return;
+    }
+    let body = "";
+    for await (const piece of request) body += piece;
+    const { messages, max_tokens = Number.POSITIVE_INFINITY } = JSON.parse(body);
+    const [name = "", tokens] = String(messages.at(-1).content).split(" ");
+    const stream = { name, length: Math.min(Number(tokens), max_tokens), response };
+    response.setHeader("content-type", "text/event-stream");
+    counted.set(name, 0);
+    streams.add(stream);
+    response.on("close", () => streams.delete(stream));
+    beat(stream);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+
+  function beat(stream: Stream): void {
+    const before = counted.get(stream.name) ?? 0;
+    const now = Math.min(before + BEAT_TOKENS, stream.length);
+    counted.set(stream.name, now);
+    const finish_reason = now < stream.length ? null : "stop";
+    const choice = { index: 0, delta: { content: " tick".repeat(now - before) }, finish_reason };
+    const usage = { prompt_tokens: PROMPT_TOKENS, completion_tokens: now, total_tokens: PROMPT_TOKENS + now };
+    stream.response.write(`data: ${JSON.stringify({ choices: [choice], usage })}\n\n`);
+    if (finish_reason === null) return;
+    streams.delete(stream);
+    stream.response.end("data: [DONE]\n\n");
+  }
+  const beats = setInterval(() => streams.forEach(beat), BEAT_MS);
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counted,
+    async close() {
+      clearInterval(beats);
+      server.close().closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}

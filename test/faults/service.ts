@@ -1,0 +1,71 @@
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { type Books, OPERATOR_TOKEN, openBooks } from "./books.ts";
+import { MODEL } from "./metronome.ts";
+
+/** A whole service of one or more processes on one database, whose processes a test may end and start again. */
+export interface Service {
+  /** Each serves both surfaces and is a core. */
+  readonly processes: readonly Tollgate[];
+  readonly urls: readonly string[];
+  /** Asks the last process. */
+  readonly books: Books;
+  /** Ends every process at the same moment and without a word. */
+  kill(): Promise<void>;
+  /** Starts the processes again, each on its own data. */
+  restart(): Promise<void>;
+  /** Ends every process in order. Returns their exit codes. */
+  stop(): Promise<(number | null)[]>;
+  remove(): Promise<void>;
+}
+
+/** What the processes share: nothing means SQLite, and then there is one process. */
+export interface Shared {
+  readonly TOLLGATE_STORAGE_URL?: string;
+  readonly TOLLGATE_RATE_LIMIT_URL?: string;
+}
+
+/** Starts one process, or two where they share a database, in front of an inference server. */
+export async function startService(engineUrl: string, shared: Shared = {}): Promise<Service> {
+  const number = shared.TOLLGATE_STORAGE_URL === undefined ? 1 : 2;
+  const secrets = { TOLLGATE_OPERATOR_TOKEN: OPERATOR_TOKEN, TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests" };
+  const sites: Site[] = [];
+  for (let at = 0; at < number; at++) sites.push(await createSite({ ...secrets, ...shared }));
+  const servers = [{ url: engineUrl, engine: "openai", capacity: 1000 }];
+  const free_tier = { grant_usd: "0" };
+  const config = {
+    ...freePorts,
+    free_tier,
+    models: [{ id: MODEL, price: { input: "0.20", output: "0.25" }, servers }],
+  };
+  const start = () =>
+    Promise.all(sites.map(async (site) => startTollgate(site, "serve", "--config", await site.configure(config))));
+
+  let processes = await start();
+  let books = openBooks(processes.at(-1) as Tollgate);
+  const end = async (signal: NodeJS.Signals) => {
+    books.close();
+    return Promise.all(processes.map((process) => process.stop(signal)));
+  };
+  return {
+    get processes() {
+      return processes;
+    },
+    get urls() {
+      return processes.map(({ url }) => url);
+    },
+    get books() {
+      return books;
+    },
+    async kill() {
+      await end("SIGKILL");
+    },
+    async restart() {
+      processes = await start();
+      books = openBooks(processes.at(-1) as Tollgate);
+    },
+    stop: () => end("SIGTERM"),
+    async remove() {
+      await Promise.all(sites.map((site) => site.remove()));
+    },
+  };
+}
