@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { Finding } from "./check/finding.ts";
+import type { ServerFinding } from "./check/servers.ts";
 import type { Io } from "./io.ts";
 import { renderJson, renderText } from "./render.ts";
 
@@ -12,8 +14,23 @@ export function addCheck(program: Command, io: Io): void {
     .action(async ({ config, json }: { config: string; json?: boolean }) => {
       const { check } = await import("./check/check.ts");
       const findings = (await check(config, io.environment)).map((finding) => ({ ...finding }));
-      io.print(json ? renderJson(findings) : renderText(findings));
+      if (json) io.print(renderJson(findings));
+      else for (const block of [renderText(findings), ...findings.flatMap(detailsOf)]) io.print(block);
       const wrong = findings.filter((finding) => finding.status === "wrong").length;
       if (wrong > 0) throw new Error(`${wrong} of ${findings.length} parts have to be mended`);
     });
+}
+
+/** All that there is to say about a server that is not as it should be, and how to start it. */
+function detailsOf(finding: Finding | ServerFinding): string[] {
+  if (finding.status === "ok" || !("remarks" in finding)) return [];
+  const { part, engine, version, facts, remarks, start } = finding;
+  const title = `\n${part}: ${engine}${version === null ? "" : ` ${version}`}`;
+  const told = facts.map(({ name, value }) => `${name} ${value}`).join(" · ");
+  const lines = [
+    ...(told === "" ? [] : [told]),
+    ...remarks.map(({ status, message }) => `${status}: ${message}`),
+    ...(start === null ? [] : ["start it with", ...start.split("\n").map((line) => `  ${line}`)]),
+  ];
+  return [[title, ...lines.map((line) => `  ${line}`)].join("\n")];
 }

@@ -18,3 +18,11 @@ export function metricSum(text: string, name: string): number | undefined {
   }
   return sum;
 }
+
+/** The labels of a metric's first sample; of an information metric they are what it tells. Empty: there is none. */
+export function labelsOf(text: string, name: string): Readonly<Record<string, string>> {
+  const line = text.split("\n").find((one) => one.startsWith(`${name}{`)) ?? "";
+  return Object.fromEntries(
+    [...line.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", value = ""]) => [label, value]),
+  );
+}

@@ -27,6 +27,18 @@ export interface ModelOptions extends Partial<Omit<ModelTraits, "id" | "thinking
   readonly gpu?: Partial<Gpu>;
 }
 
+/** The options that a server was started with, as far as they show. All are on unless set. */
+export interface Setup {
+  /** `--enable-auto-tool-choice`, `--tool-call-parser`, `--jinja`. */
+  readonly toolCalls: boolean;
+  /** `--enable-prefix-caching`; SGLang's `--disable-radix-cache` is its opposite. */
+  readonly prefixCaching: boolean;
+  /** `--enable-prompt-tokens-details`, `--enable-cache-report`. */
+  readonly cacheReport: boolean;
+  /** `--metrics`, `--enable-metrics`; vLLM's `--disable-log-stats` is its opposite. */
+  readonly metrics: boolean;
+}
+
 /** What a simulated server is like. Everything but the models has a default. */
 export interface SimulatorOptions {
   /** A string is a model of that id with every default. */
@@ -46,6 +58,7 @@ export interface SimulatorOptions {
   readonly loading?: number;
   /** Whether embedding inputs that are too long are cut silently. Default: as the engine does by default. */
   readonly truncates?: boolean;
+  readonly setup?: Partial<Setup>;
   /** Demanded as `Authorization: Bearer`. Default: none is. */
   readonly apiKey?: string;
   /** Strikes every request from the start. */
@@ -63,6 +76,7 @@ export interface Settings {
   readonly seed: number;
   readonly loading: number;
   readonly truncates: boolean | undefined;
+  readonly setup: Setup;
   readonly apiKey: string | undefined;
   readonly fault: Fault | undefined;
   readonly clock: Clock;
@@ -79,6 +93,7 @@ export function settle(options: SimulatorOptions): Settings {
     seed: options.seed ?? 0,
     loading: options.loading ?? 0,
     truncates: options.truncates,
+    setup: { toolCalls: true, prefixCaching: true, cacheReport: true, metrics: true, ...options.setup },
     apiKey: options.apiKey,
     fault: options.fault,
     clock: options.clock ?? systemClock,

@@ -65,7 +65,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
 function answerer(host: Host): (request: IncomingMessage, response: ServerResponse) => void {
   const { dialect, settings } = host;
-  const routes = new Map(Object.entries(routesOf(dialect)));
+  const routes = new Map(Object.entries(routesOf(dialect, settings.setup)));
   const loadedAt = settings.clock.monotonic() + settings.loading;
   const authorization = settings.apiKey === undefined ? undefined : `Bearer ${settings.apiKey}`;
   return (request, response) => {

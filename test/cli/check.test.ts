@@ -55,7 +55,14 @@ test("a configuration whose parts all answer is fine, and nothing is changed", a
   expect(findings.filter((finding) => finding.status !== "ok")).toEqual([]);
   expect(of("storage")?.message).toMatch(/^PostgreSQL at .*, version \d+/);
   expect(of("rate limits")?.message).toMatch(/runs scripts$/);
-  expect(of("server")?.message).toBe("vllm is healthy and serves writer");
+  expect(of("server")).toMatchObject({
+    message: "vllm 0.28.0 is healthy and serves writer",
+    engine: "vllm",
+    version: "0.28.0",
+    facts: expect.arrayContaining([{ name: "counts", value: "as it goes" }]),
+    remarks: [],
+    start: expect.stringMatching(/^vllm serve writer/),
+  });
   expect(await readdir(folder)).toEqual(["tollgate.yaml"]);
 });
 
@@ -94,6 +101,48 @@ test.each([
   const { code, of } = await check(served(server, model));
   expect(code).toBe(1);
   expect(of("server")?.message).toContain(message);
+});
+
+test("everything that is risky about a server is told, with the command that starts it properly", async () => {
+  const risky = await startSimulator({ models: ["writer"], speed: 0, setup: { toolCalls: false, cacheReport: false } });
+  const config = { models: [{ id: "writer", servers: [{ url: risky.url }] }] };
+  const { code, of } = await check(config);
+  expect(code).toBe(0);
+  expect(of("server")).toMatchObject({
+    status: "warning",
+    message: expect.stringContaining("--enable-prompt-tokens-details"),
+    remarks: [
+      { status: "warning", message: expect.stringContaining("--enable-prompt-tokens-details") },
+      { status: "warning", message: expect.stringContaining("--enable-auto-tool-choice") },
+    ],
+  });
+  const { output } = await runHere(["check", "--config", join(folder, "tollgate.yaml")], {});
+  expect(output).toMatch(/^server http.* warning +does not tell/m);
+  const details = output.slice(output.indexOf("\n\n"));
+  expect(details).toContain(`server ${risky.url} (writer): vllm 0.28.0\n  KV cache tokens `);
+  expect(details).toContain("warning: refuses tools");
+  expect(details).toContain("start it with\n    vllm serve writer \\\n");
+  await risky.close();
+});
+
+test("an embedding server that cuts long inputs, or takes none, is wrong", async () => {
+  const model = { id: "embedder", kind: "embedding", contextLength: 512 } as const;
+  const embedder = await startSimulator({ models: [model], speed: 0 });
+  const config = {
+    models: [{ id: "embedder", kind: "embedding", context_length: 512, servers: [{ url: embedder.url }] }],
+  };
+  expect((await check(config)).of("server")?.status).toBe("ok");
+  embedder.faults.add({ truncate: true });
+  const { code, of } = await check(config);
+  expect(code).toBe(1);
+  expect(of("server")?.message).toBe("cuts long inputs and says nothing: it read 512 tokens of 576 words");
+  await embedder.close();
+});
+
+test("a server that does not answer is told how to be started", async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { of } = await check({ models: [{ id: "writer", servers: [{ url, engine: "llama.cpp", capacity: 2 }] }] });
+  expect(of("server")).toMatchObject({ status: "wrong", version: null, start: expect.stringContaining("-np 2") });
 });
 
 test("a taken port is a warning: a running service may have it", async () => {

@@ -48,11 +48,25 @@ export declare type InfoResponse = Message<"tei.v1.InfoResponse"> & {
   modelId: string;
 
   /**
+   * Most inputs that it works on or keeps waiting.
+   *
+   * @generated from field: uint32 max_concurrent_requests = 8;
+   */
+  maxConcurrentRequests: number;
+
+  /**
    * Most tokens of an input.
    *
    * @generated from field: uint32 max_input_length = 9;
    */
   maxInputLength: number;
+
+  /**
+   * Most tokens that it embeds together.
+   *
+   * @generated from field: uint32 max_batch_tokens = 10;
+   */
+  maxBatchTokens: number;
 
   /**
    * Most inputs of a call over HTTP.

@@ -2,10 +2,12 @@
 export interface Finding {
   /** Such as "storage" or "server http://10.0.0.5:8000". */
   readonly part: string;
-  readonly status: "ok" | "warning" | "wrong";
+  readonly status: Status;
   /** What was found, and how to mend it. */
   readonly message: string;
 }
+
+export type Status = "ok" | "warning" | "wrong";
 
 /** How long a part may take to answer. */
 export const PATIENCE_MS = 5000;

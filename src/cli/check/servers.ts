@@ -1,45 +1,80 @@
-import type { Config, ModelConfig, ServerConfig } from "../../config/schema.ts";
+import type { Config } from "../../config/schema.ts";
 import { createEngine } from "../../engines/create-engine.ts";
+import { inspectServer, startCommand } from "../../engines/inspection/inspect-server.ts";
+import { type Inspection, type Remark, type Subject, servedName } from "../../engines/inspection/inspection.ts";
 import { type Engine, EngineFault } from "../../engines/interface.ts";
-import { type Finding, PATIENCE_MS, reasonOf } from "./finding.ts";
+import { tryEmbedding } from "./embedding-trial.ts";
+import { type Finding, PATIENCE_MS, reasonOf, type Status } from "./finding.ts";
 
-/** Asks every inference server how it is and whether it serves what the configuration says. */
+/** What looking at an inference server came to. */
+export interface ServerFinding extends Finding {
+  readonly engine: string;
+  /** Null: it does not tell. */
+  readonly version: string | null;
+  /** Its limits and settings, where it tells them. */
+  readonly facts: readonly { readonly name: string; readonly value: string | number | boolean }[];
+  /** All that is wrong or risky; the worst one is the message. */
+  readonly remarks: readonly { readonly status: Remark["status"]; readonly message: string }[];
+  /** The command line that starts this engine for this model. Null: none is known. */
+  readonly start: string | null;
+}
+
+/** A server works while it is tried out, perhaps for the first time since it started. */
+const trialMs = 60_000;
+
+/** Asks every inference server how it is, what it is like, and whether it serves what the configuration says. */
 export async function checkServers({ models, fleet }: Config): Promise<Finding[]> {
   if (models.length === 0) {
     const message = "none configured: serve needs --server or --gguf, or simulates some; core serves none";
     return [{ part: "models", status: "warning", message }];
   }
-  const servers = models.flatMap((model) => model.servers.map((server) => ({ server, model })));
-  return Promise.all(servers.map(({ server, model }) => checkServer(server, model, fleet)));
+  const subjects = models.flatMap((model) => model.servers.map((server) => ({ server, model })));
+  return Promise.all(subjects.map((subject) => checkServer(subject, fleet)));
 }
 
-async function checkServer(server: ServerConfig, model: ModelConfig, fleet: Config["fleet"]): Promise<Finding> {
-  const part = `server ${server.url} (${model.id})`;
+async function checkServer(subject: Subject, fleet: Config["fleet"]): Promise<ServerFinding> {
+  const { server, model } = subject;
+  const { version, facts, remarks } = await lookAt(subject, fleet);
+  const worst = remarks.find(({ status }) => status === "wrong") ?? remarks[0];
+  const status: Status = worst?.status ?? "ok";
+  const found = [server.engine, version].filter(Boolean).join(" ");
+  return {
+    part: `server ${server.url} (${model.id})`,
+    status,
+    message: worst?.message ?? `${found} is healthy and serves ${servedName(subject)}`,
+    engine: server.engine,
+    version: version ?? null,
+    facts: Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
+    remarks: remarks.map((remark) => ({ ...remark })),
+    start: startCommand(subject) ?? null,
+  };
+}
+
+/** A server that does not work, or serves something else, is not looked at any further. */
+async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspection> {
   let engine: Engine | undefined;
   try {
-    engine = createEngine(server, model, fleet);
+    engine = createEngine(subject.server, subject.model, fleet);
     const signal = AbortSignal.timeout(PATIENCE_MS);
     await engine.checkHealth(signal);
-    const wrong =
-      (await wrongModel(engine, server, model, signal)) ?? (await wrongVectors(engine, server, model, signal));
-    if (wrong !== undefined) return { part, status: "wrong", message: wrong };
-    return { part, status: "ok", message: `${server.engine} is healthy and serves ${nameOf(server, model)}` };
+    const other = await wrongModel(engine, subject, signal);
+    if (other !== undefined) return { facts: {}, remarks: [{ status: "wrong", message: other }] };
+    const trial = AbortSignal.timeout(trialMs);
+    const inspection = await inspectServer(subject, fleet.connect_timeout_s * 1000, trial);
+    return { ...inspection, remarks: [...(await tryEmbedding(engine, subject, trial)), ...inspection.remarks] };
   } catch (error) {
-    const mend = "check that it runs, its url and its engine";
-    return { part, status: "wrong", message: `${whatHappened(error)}: ${mend}` };
+    const message = `${whatHappened(error)}: check that it runs, its url and its engine`;
+    return { facts: {}, remarks: [{ status: "wrong", message }] };
   } finally {
     await engine?.close();
   }
 }
 
-async function wrongModel(
-  engine: Engine,
-  server: ServerConfig,
-  model: ModelConfig,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function wrongModel(engine: Engine, subject: Subject, signal: AbortSignal): Promise<string | undefined> {
+  const { model, server } = subject;
+  if (server.url.startsWith("file:")) return undefined; // it has the one that the file is
   const listed = await engine.listModels(signal);
-  const name = nameOf(server, model);
+  const name = servedName(subject);
   const found = listed.find((one) => one.id === name);
   if (!found) {
     const names = listed.map((one) => one.id).join(", ") || "none";
@@ -47,23 +82,6 @@ async function wrongModel(
   }
   if (found.contextLength === undefined || found.contextLength >= model.context_length) return undefined;
   return `takes ${found.contextLength} tokens, fewer than context_length ${model.context_length}: lower that, or raise the server's limit`;
-}
-
-async function wrongVectors(
-  engine: Engine,
-  server: ServerConfig,
-  model: ModelConfig,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (model.kind !== "embedding") return undefined;
-  const request = { requestId: "check", model: nameOf(server, model), inputs: ["check"] };
-  const dimensions = (await engine.embed(request, signal)).vectors[0]?.length;
-  if (dimensions === model.dimensions) return undefined;
-  return `answers vectors of ${dimensions} dimensions, not ${model.dimensions}: set dimensions: of the model`;
-}
-
-function nameOf(server: ServerConfig, model: ModelConfig): string {
-  return server.model ?? model.id;
 }
 
 function whatHappened(error: unknown): string {

@@ -11,7 +11,7 @@ export interface Counts {
 export function countsOf(call: Call, produced: number): Counts | undefined {
   const { sequence } = call.run;
   const prompt = sequence.work.prompt.length;
-  const cached = sequence.cached ?? 0;
+  const cached = call.cacheReport ? (sequence.cached ?? 0) : 0;
   switch (call.fault.usage) {
     case undefined:
       return { prompt, completion: produced, cached };

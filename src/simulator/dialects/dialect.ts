@@ -20,6 +20,8 @@ export interface Dialect {
   completion(call: Call): Encoder;
   /** The `usage` of embeddings. */
   embeddingUsage(tokens: number): unknown;
+  /** The error for tools when it was started without. Undefined: it takes no notice of them then. */
+  toolsRefused?(): EngineError;
   /** The body of an error answer. */
   error(error: EngineError, path: string): unknown;
   /** What ends a stream that fails half-way. Undefined: nothing does, the connection just closes. */
@@ -64,6 +66,8 @@ export interface Call {
   readonly request: SamplingRequest;
   readonly run: Run;
   readonly fault: Fault;
+  /** Whether it tells the prompt tokens that came from the cache. */
+  readonly cacheReport: boolean;
   /** Whether the request demanded one tool by name. */
   readonly namedTool: boolean;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Call, Encoder, Exchange } from "../dialects/dialect.ts";
 import { applyTemplate, type Message } from "../engine/chat-template.ts";
 import { directivesIn } from "../engine/directives.ts";
@@ -21,15 +22,19 @@ export function chat(exchange: Exchange): void {
 /** Answers a chat, in whatever form its request came and its answer goes. */
 export function answerChat(exchange: Exchange, request: ChatRequest, encoder: (call: Call) => Encoder): void {
   const model = generatorOf(exchange);
+  const { dialect, settings } = exchange.host;
   checkRoles(request.messages, model);
+  const takesTools = settings.setup.toolCalls;
+  const refusal = !takesTools && request.tools.length > 0 ? dialect.toolsRefused?.() : undefined;
+  if (refusal !== undefined) throw refusal;
   const last = request.messages.findLastIndex(({ role }) => role === "user");
   const since = request.messages.slice(last + 1);
   generate(exchange, model, request, encoder, {
     prompt: chatPrompt(request, model),
     text: request.messages[last]?.content ?? "",
     toolResults: since.filter(({ role }) => role === "tool").map(({ content }) => content),
-    tools: request.tools,
-    toolChoice: request.toolChoice,
+    tools: takesTools ? request.tools : [],
+    toolChoice: takesTools ? request.toolChoice : "none",
     parallelCalls: request.parallelCalls,
     depth: thinkingDepth(model.traits.thinking, request.thinking),
     shown: model.traits.thinking.shown,
@@ -104,7 +109,7 @@ function generate(
       prompt,
       limits: { ...request.limits, maxTokens },
       seed: request.seed ?? settings.seed,
-      salt: request.cacheSalt,
+      salt: settings.setup.prefixCaching ? request.cacheSalt : randomUUID(),
       stallAt: fault.stall,
     };
     let delivery: Delivery | undefined;
@@ -125,5 +130,7 @@ function callOf(
   // Engines take over the caller's request id; without one it follows from the prompt, so that it repeats too.
   const given = request.headers["x-request-id"];
   const id = typeof given === "string" ? given : run.seed.toString(16).padStart(8, "0");
-  return { id, startedAt: host.settings.clock.now(), model, request: sampling, run, fault, namedTool };
+  const { clock, setup } = host.settings;
+  const { cacheReport } = setup;
+  return { id, startedAt: clock.now(), model, request: sampling, run, fault, cacheReport, namedTool };
 }

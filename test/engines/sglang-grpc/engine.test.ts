@@ -3,6 +3,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
+import { configSchema } from "../../../src/config/schema.ts";
+import { inspectServer } from "../../../src/engines/inspection/inspect-server.ts";
 import { SglangGrpcEngine } from "../../../src/engines/sglang-grpc/engine.ts";
 import { detailOf } from "../../../src/errors.ts";
 import type { ListeningServer } from "../../../src/grpc/listening-server.ts";
@@ -70,6 +72,9 @@ beforeAll(async () => {
     },
     tokenize: ({ text: value }) => ({ count: value.length }),
     healthCheck: () => ({ healthy }),
+    getServerInfo: () => ({
+      jsonInfo: JSON.stringify({ max_running_requests: 8, tool_call_parser: null, enable_metrics: true }),
+    }),
     listModels: () => ({ models: [{ id: "qwen3", maxModelLen: 32768 }] }),
     getLoad: () => ({ jsonInfo: '[{"dp_rank":0,"num_reqs":5,"num_waiting_reqs":2,"token_usage":0.5},{"num_reqs":1}]' }),
     abort({ rid }) {
@@ -236,6 +241,20 @@ test("TLS does not trust whom nobody vouches for", async () => {
   const insecure = new SglangGrpcEngine(`grpcs://${server.address}`, settings);
   await expect(insecure.checkHealth(never())).rejects.toMatchObject({ cause: { transient: true } });
   await insecure.close();
+});
+
+test("tells its options", async () => {
+  const servers = [{ url: `grpc://${server.address}`, engine: "sglang-grpc" }];
+  const [model] = configSchema.parse({ models: [{ id: "qwen3", servers }] }).models;
+  const [first] = model?.servers ?? [];
+  if (model === undefined || first === undefined) throw new Error("the configuration lost its server");
+  const { facts, remarks } = await inspectServer({ model, server: first }, 1000, never());
+  expect(facts).toMatchObject({ "running requests": 8, metrics: true });
+  expect(remarks.map(({ message }) => message)).toEqual([
+    expect.stringContaining("fewer than capacity: 256"),
+    expect.stringContaining("--tool-call-parser"),
+    expect.stringContaining("nobody reads any more"),
+  ]);
 });
 
 test("counts texts, lists its models, tells its health and its load", async () => {

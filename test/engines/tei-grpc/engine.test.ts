@@ -1,6 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
+import { configSchema } from "../../../src/config/schema.ts";
+import { inspectServer } from "../../../src/engines/inspection/inspect-server.ts";
 import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";
 import { detailOf } from "../../../src/errors.ts";
 import { createHealth, type HealthReporter } from "../../../src/grpc/health.ts";
@@ -31,7 +33,16 @@ let listed: number[] = [];
 /** A server after TEI's router/src/grpc/server.rs, whose tokens are the characters of an input. */
 beforeAll(async () => {
   const services = [
-    registration(Info, { info: () => ({ modelId: "BAAI/bge-m3", maxInputLength: longest, maxClientBatchSize: 32 }) }),
+    registration(Info, {
+      info: () => ({
+        version: "1.9.3",
+        modelId: "BAAI/bge-m3",
+        maxConcurrentRequests: 64,
+        maxInputLength: longest,
+        maxBatchTokens: 16_384,
+        maxClientBatchSize: 32,
+      }),
+    }),
     registration(Tokenize, {
       tokenize({ inputs }) {
         listed.push(inputs.length);
@@ -141,6 +152,25 @@ test("is healthy when it says so, or when it embeds all the same", async () => {
   await engine.checkHealth(never());
   failing = new ConnectError("CUDA out of memory", Code.FailedPrecondition);
   await expect(engine.checkHealth(never())).rejects.toMatchObject({ cause: { transient: true } });
+});
+
+test("tells its version and limits", async () => {
+  const servers = [{ url: `grpc://${server.address}`, engine: "tei-grpc", capacity: 2 }];
+  const inspect = (more: object) => {
+    const [model] = configSchema.parse({
+      models: [{ id: "BAAI/bge-m3", kind: "embedding", context_length: longest, ...more, servers }],
+    }).models;
+    const [first] = model?.servers ?? [];
+    if (model === undefined || first === undefined) throw new Error("the configuration lost its server");
+    return inspectServer({ model, server: first }, 1000, never());
+  };
+  expect(await inspect({})).toMatchObject({
+    version: "1.9.3",
+    facts: { "input length": 100, "batch tokens": 16_384, "inputs at once": 64 },
+    remarks: [],
+  });
+  const { remarks } = await inspect({ context_length: 8192 });
+  expect(remarks).toEqual([{ status: "wrong", message: expect.stringContaining("takes inputs of 100 tokens") }]);
 });
 
 test("fails where nothing listens", async () => {

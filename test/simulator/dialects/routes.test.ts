@@ -30,7 +30,11 @@ test.each<[DialectName, string, object, (body: { tokens: number[] }) => number]>
 
 test.each<[DialectName, string, RegExp]>([
   ["vllm", "/metrics", /^vllm:kv_cache_usage_perc\{model_name="m"\} 0$/m],
-  ["vllm", "/metrics", /^vllm:cache_config_info\{block_size="16",num_gpu_blocks="32768"\} 1$/m],
+  [
+    "vllm",
+    "/metrics",
+    /^vllm:cache_config_info\{block_size="16",enable_prefix_caching="True",num_gpu_blocks="32768"\} 1$/m,
+  ],
   ["sglang", "/metrics", /^sglang:num_running_reqs\{model_name="m"\} 0$/m],
   ["llama.cpp", "/metrics", /^llamacpp:requests_processing\{model="m"\} 0$/m],
   ["trtllm", "/prometheus/metrics", /^trtllm_kv_cache_max_blocks\{model_name="m"\} 32768$/m],

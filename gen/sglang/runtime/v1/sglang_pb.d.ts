@@ -190,6 +190,40 @@ export declare type HealthCheckResponse = Message<"sglang.runtime.v1.HealthCheck
 export declare const HealthCheckResponseSchema: GenMessage<HealthCheckResponse>;
 
 /**
+ * Asks how the engine was started.
+ *
+ * @generated from message sglang.runtime.v1.GetServerInfoRequest
+ */
+export declare type GetServerInfoRequest = Message<"sglang.runtime.v1.GetServerInfoRequest"> & {
+};
+
+/**
+ * Describes the message sglang.runtime.v1.GetServerInfoRequest.
+ * Use `create(GetServerInfoRequestSchema)` to create a new message.
+ */
+export declare const GetServerInfoRequestSchema: GenMessage<GetServerInfoRequest>;
+
+/**
+ * How the engine was started.
+ *
+ * @generated from message sglang.runtime.v1.GetServerInfoResponse
+ */
+export declare type GetServerInfoResponse = Message<"sglang.runtime.v1.GetServerInfoResponse"> & {
+  /**
+   * A JSON object: its options by name, and what its scheduler settled.
+   *
+   * @generated from field: string json_info = 1;
+   */
+  jsonInfo: string;
+};
+
+/**
+ * Describes the message sglang.runtime.v1.GetServerInfoResponse.
+ * Use `create(GetServerInfoResponseSchema)` to create a new message.
+ */
+export declare const GetServerInfoResponseSchema: GenMessage<GetServerInfoResponse>;
+
+/**
  * Asks for the served models.
  *
  * @generated from message sglang.runtime.v1.ListModelsRequest
@@ -379,6 +413,16 @@ export declare const SglangService: GenService<{
     methodKind: "unary";
     input: typeof HealthCheckRequestSchema;
     output: typeof HealthCheckResponseSchema;
+  },
+  /**
+   * Tells how the engine was started and what its scheduler settled.
+   *
+   * @generated from rpc sglang.runtime.v1.SglangService.GetServerInfo
+   */
+  getServerInfo: {
+    methodKind: "unary";
+    input: typeof GetServerInfoRequestSchema;
+    output: typeof GetServerInfoResponseSchema;
   },
   /**
    * Lists the served models.

@@ -11,7 +11,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
  * Describes the file sglang/runtime/v1/sglang.proto.
  */
 export const file_sglang_runtime_v1_sglang = /*@__PURE__*/
-  fileDesc("Ch5zZ2xhbmcvcnVudGltZS92MS9zZ2xhbmcucHJvdG8SEXNnbGFuZy5ydW50aW1lLnYxIqIBCg1PcGVuQUlSZXF1ZXN0EhEKCWpzb25fYm9keRgBIAEoDBJJCg10cmFjZV9oZWFkZXJzGAIgAygLMjIuc2dsYW5nLnJ1bnRpbWUudjEuT3BlbkFJUmVxdWVzdC5UcmFjZUhlYWRlcnNFbnRyeRozChFUcmFjZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjkKEU9wZW5BSVN0cmVhbUNodW5rEhIKCmpzb25fY2h1bmsYASABKAwSEAoIZmluaXNoZWQYAiABKAgiOAoOT3BlbkFJUmVzcG9uc2USEQoJanNvbl9ib2R5GAEgASgMEhMKC3N0YXR1c19jb2RlGAIgASgFIlcKD1Rva2VuaXplUmVxdWVzdBIMCgR0ZXh0GAEgASgJEh8KEmFkZF9zcGVjaWFsX3Rva2VucxgCIAEoCEgAiAEBQhUKE19hZGRfc3BlY2lhbF90b2tlbnMiSAoQVG9rZW5pemVSZXNwb25zZRIOCgZ0b2tlbnMYASADKAUSDQoFY291bnQYAiABKAUSFQoNbWF4X21vZGVsX2xlbhgDIAEoBSIUChJIZWFsdGhDaGVja1JlcXVlc3QiJgoTSGVhbHRoQ2hlY2tSZXNwb25zZRIPCgdoZWFsdGh5GAEgASgIIhMKEUxpc3RNb2RlbHNSZXF1ZXN0IkIKEkxpc3RNb2RlbHNSZXNwb25zZRIsCgZtb2RlbHMYASADKAsyHC5zZ2xhbmcucnVudGltZS52MS5Nb2RlbENhcmQiRQoJTW9kZWxDYXJkEgoKAmlkGAEgASgJEhoKDW1heF9tb2RlbF9sZW4YBCABKAVIAIgBAUIQCg5fbWF4X21vZGVsX2xlbiIQCg5HZXRMb2FkUmVxdWVzdCIkCg9HZXRMb2FkUmVzcG9uc2USEQoJanNvbl9pbmZvGAEgASgJIhsKDEFib3J0UmVxdWVzdBILCgNyaWQYASABKAkiIAoNQWJvcnRSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIMr8FCg1TZ2xhbmdTZXJ2aWNlElgKDENoYXRDb21wbGV0ZRIgLnNnbGFuZy5ydW50aW1lLnYxLk9wZW5BSVJlcXVlc3QaJC5zZ2xhbmcucnVudGltZS52MS5PcGVuQUlTdHJlYW1DaHVuazABElQKCENvbXBsZXRlEiAuc2dsYW5nLnJ1bnRpbWUudjEuT3BlbkFJUmVxdWVzdBokLnNnbGFuZy5ydW50aW1lLnYxLk9wZW5BSVN0cmVhbUNodW5rMAESUgoLT3BlbkFJRW1iZWQSIC5zZ2xhbmcucnVudGltZS52MS5PcGVuQUlSZXF1ZXN0GiEuc2dsYW5nLnJ1bnRpbWUudjEuT3BlbkFJUmVzcG9uc2USUwoIVG9rZW5pemUSIi5zZ2xhbmcucnVudGltZS52MS5Ub2tlbml6ZVJlcXVlc3QaIy5zZ2xhbmcucnVudGltZS52MS5Ub2tlbml6ZVJlc3BvbnNlElwKC0hlYWx0aENoZWNrEiUuc2dsYW5nLnJ1bnRpbWUudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiYuc2dsYW5nLnJ1bnRpbWUudjEuSGVhbHRoQ2hlY2tSZXNwb25zZRJZCgpMaXN0TW9kZWxzEiQuc2dsYW5nLnJ1bnRpbWUudjEuTGlzdE1vZGVsc1JlcXVlc3QaJS5zZ2xhbmcucnVudGltZS52MS5MaXN0TW9kZWxzUmVzcG9uc2USUAoHR2V0TG9hZBIhLnNnbGFuZy5ydW50aW1lLnYxLkdldExvYWRSZXF1ZXN0GiIuc2dsYW5nLnJ1bnRpbWUudjEuR2V0TG9hZFJlc3BvbnNlEkoKBUFib3J0Eh8uc2dsYW5nLnJ1bnRpbWUudjEuQWJvcnRSZXF1ZXN0GiAuc2dsYW5nLnJ1bnRpbWUudjEuQWJvcnRSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("Ch5zZ2xhbmcvcnVudGltZS92MS9zZ2xhbmcucHJvdG8SEXNnbGFuZy5ydW50aW1lLnYxIqIBCg1PcGVuQUlSZXF1ZXN0EhEKCWpzb25fYm9keRgBIAEoDBJJCg10cmFjZV9oZWFkZXJzGAIgAygLMjIuc2dsYW5nLnJ1bnRpbWUudjEuT3BlbkFJUmVxdWVzdC5UcmFjZUhlYWRlcnNFbnRyeRozChFUcmFjZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjkKEU9wZW5BSVN0cmVhbUNodW5rEhIKCmpzb25fY2h1bmsYASABKAwSEAoIZmluaXNoZWQYAiABKAgiOAoOT3BlbkFJUmVzcG9uc2USEQoJanNvbl9ib2R5GAEgASgMEhMKC3N0YXR1c19jb2RlGAIgASgFIlcKD1Rva2VuaXplUmVxdWVzdBIMCgR0ZXh0GAEgASgJEh8KEmFkZF9zcGVjaWFsX3Rva2VucxgCIAEoCEgAiAEBQhUKE19hZGRfc3BlY2lhbF90b2tlbnMiSAoQVG9rZW5pemVSZXNwb25zZRIOCgZ0b2tlbnMYASADKAUSDQoFY291bnQYAiABKAUSFQoNbWF4X21vZGVsX2xlbhgDIAEoBSIUChJIZWFsdGhDaGVja1JlcXVlc3QiJgoTSGVhbHRoQ2hlY2tSZXNwb25zZRIPCgdoZWFsdGh5GAEgASgIIhYKFEdldFNlcnZlckluZm9SZXF1ZXN0IioKFUdldFNlcnZlckluZm9SZXNwb25zZRIRCglqc29uX2luZm8YASABKAkiEwoRTGlzdE1vZGVsc1JlcXVlc3QiQgoSTGlzdE1vZGVsc1Jlc3BvbnNlEiwKBm1vZGVscxgBIAMoCzIcLnNnbGFuZy5ydW50aW1lLnYxLk1vZGVsQ2FyZCJFCglNb2RlbENhcmQSCgoCaWQYASABKAkSGgoNbWF4X21vZGVsX2xlbhgEIAEoBUgAiAEBQhAKDl9tYXhfbW9kZWxfbGVuIhAKDkdldExvYWRSZXF1ZXN0IiQKD0dldExvYWRSZXNwb25zZRIRCglqc29uX2luZm8YASABKAkiGwoMQWJvcnRSZXF1ZXN0EgsKA3JpZBgBIAEoCSIgCg1BYm9ydFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgyowYKDVNnbGFuZ1NlcnZpY2USWAoMQ2hhdENvbXBsZXRlEiAuc2dsYW5nLnJ1bnRpbWUudjEuT3BlbkFJUmVxdWVzdBokLnNnbGFuZy5ydW50aW1lLnYxLk9wZW5BSVN0cmVhbUNodW5rMAESVAoIQ29tcGxldGUSIC5zZ2xhbmcucnVudGltZS52MS5PcGVuQUlSZXF1ZXN0GiQuc2dsYW5nLnJ1bnRpbWUudjEuT3BlbkFJU3RyZWFtQ2h1bmswARJSCgtPcGVuQUlFbWJlZBIgLnNnbGFuZy5ydW50aW1lLnYxLk9wZW5BSVJlcXVlc3QaIS5zZ2xhbmcucnVudGltZS52MS5PcGVuQUlSZXNwb25zZRJTCghUb2tlbml6ZRIiLnNnbGFuZy5ydW50aW1lLnYxLlRva2VuaXplUmVxdWVzdBojLnNnbGFuZy5ydW50aW1lLnYxLlRva2VuaXplUmVzcG9uc2USXAoLSGVhbHRoQ2hlY2sSJS5zZ2xhbmcucnVudGltZS52MS5IZWFsdGhDaGVja1JlcXVlc3QaJi5zZ2xhbmcucnVudGltZS52MS5IZWFsdGhDaGVja1Jlc3BvbnNlEmIKDUdldFNlcnZlckluZm8SJy5zZ2xhbmcucnVudGltZS52MS5HZXRTZXJ2ZXJJbmZvUmVxdWVzdBooLnNnbGFuZy5ydW50aW1lLnYxLkdldFNlcnZlckluZm9SZXNwb25zZRJZCgpMaXN0TW9kZWxzEiQuc2dsYW5nLnJ1bnRpbWUudjEuTGlzdE1vZGVsc1JlcXVlc3QaJS5zZ2xhbmcucnVudGltZS52MS5MaXN0TW9kZWxzUmVzcG9uc2USUAoHR2V0TG9hZBIhLnNnbGFuZy5ydW50aW1lLnYxLkdldExvYWRSZXF1ZXN0GiIuc2dsYW5nLnJ1bnRpbWUudjEuR2V0TG9hZFJlc3BvbnNlEkoKBUFib3J0Eh8uc2dsYW5nLnJ1bnRpbWUudjEuQWJvcnRSZXF1ZXN0GiAuc2dsYW5nLnJ1bnRpbWUudjEuQWJvcnRSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * Describes the message sglang.runtime.v1.OpenAIRequest.
@@ -63,53 +63,67 @@ export const HealthCheckResponseSchema = /*@__PURE__*/
   messageDesc(file_sglang_runtime_v1_sglang, 6);
 
 /**
+ * Describes the message sglang.runtime.v1.GetServerInfoRequest.
+ * Use `create(GetServerInfoRequestSchema)` to create a new message.
+ */
+export const GetServerInfoRequestSchema = /*@__PURE__*/
+  messageDesc(file_sglang_runtime_v1_sglang, 7);
+
+/**
+ * Describes the message sglang.runtime.v1.GetServerInfoResponse.
+ * Use `create(GetServerInfoResponseSchema)` to create a new message.
+ */
+export const GetServerInfoResponseSchema = /*@__PURE__*/
+  messageDesc(file_sglang_runtime_v1_sglang, 8);
+
+/**
  * Describes the message sglang.runtime.v1.ListModelsRequest.
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema = /*@__PURE__*/
-  messageDesc(file_sglang_runtime_v1_sglang, 7);
+  messageDesc(file_sglang_runtime_v1_sglang, 9);
 
 /**
  * Describes the message sglang.runtime.v1.ListModelsResponse.
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema = /*@__PURE__*/
-  messageDesc(file_sglang_runtime_v1_sglang, 8);
+  messageDesc(file_sglang_runtime_v1_sglang, 10);
 
 /**
  * Describes the message sglang.runtime.v1.ModelCard.
  * Use `create(ModelCardSchema)` to create a new message.
  */
 export const ModelCardSchema = /*@__PURE__*/
-  messageDesc(file_sglang_runtime_v1_sglang, 9);
+  messageDesc(file_sglang_runtime_v1_sglang, 11);
 
 /**
  * Describes the message sglang.runtime.v1.GetLoadRequest.
  * Use `create(GetLoadRequestSchema)` to create a new message.
  */
 export const GetLoadRequestSchema = /*@__PURE__*/
-  messageDesc(file_sglang_runtime_v1_sglang, 10);
+  messageDesc(file_sglang_runtime_v1_sglang, 12);
 
 /**
  * Describes the message sglang.runtime.v1.GetLoadResponse.
  * Use `create(GetLoadResponseSchema)` to create a new message.
  */
 export const GetLoadResponseSchema = /*@__PURE__*/
-  messageDesc(file_sglang_runtime_v1_sglang, 11);
+  messageDesc(file_sglang_runtime_v1_sglang, 13);
 
 /**
  * Describes the message sglang.runtime.v1.AbortRequest.
  * Use `create(AbortRequestSchema)` to create a new message.
  */
 export const AbortRequestSchema = /*@__PURE__*/
-  messageDesc(file_sglang_runtime_v1_sglang, 12);
+  messageDesc(file_sglang_runtime_v1_sglang, 14);
 
 /**
  * Describes the message sglang.runtime.v1.AbortResponse.
  * Use `create(AbortResponseSchema)` to create a new message.
  */
 export const AbortResponseSchema = /*@__PURE__*/
-  messageDesc(file_sglang_runtime_v1_sglang, 13);
+  messageDesc(file_sglang_runtime_v1_sglang, 15);
 
 /**
  * SGLang's runtime. Chats, completions and embeddings pass as the JSON of the OpenAI-compatible API.

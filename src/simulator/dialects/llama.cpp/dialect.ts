@@ -26,6 +26,7 @@ export const llamaCpp: Dialect = {
   embeddingUsage: (tokens) => ({ prompt_tokens: tokens, total_tokens: tokens }),
   error: errorBody,
   brokenStream: (error) => event(errorBody(error)),
+  toolsRefused: () => new EngineError(500, "tools param requires --jinja flag"),
   overloaded: () => new EngineError(503, "Server is busy", { type: "unavailable_error" }),
   loading: () => new EngineError(503, "Loading model", { type: "unavailable_error" }),
   unknownModel: (id) => new EngineError(404, `model not found: ${id}`),

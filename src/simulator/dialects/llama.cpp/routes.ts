@@ -40,6 +40,7 @@ function props(exchange: Exchange): void {
     default_generation_settings: { n_ctx: traits.contextLength },
     total_slots: gpu.maxRunning,
     model_alias: traits.id,
+    endpoint_metrics: exchange.host.settings.setup.metrics,
     model_path: `/models/${traits.id}.gguf`,
     build_info: buildInfo,
   });

@@ -22,6 +22,7 @@ export const ollama: Dialect = {
   embeddingUsage: (tokens) => ({ prompt_tokens: tokens, total_tokens: tokens }),
   error: errorBody,
   brokenStream: () => "",
+  toolsRefused: () => new EngineError(400, "the model does not support tools"),
   overloaded: () => new EngineError(503, "server busy, please try again.  maximum pending requests exceeded"),
   loading: () => new EngineError(503, "loading model"),
   unknownModel: (id) => new EngineError(404, `model '${id}' not found`),

@@ -37,9 +37,10 @@ function embed(exchange: Exchange): void {
 
 function show(exchange: Exchange): void {
   const { kind, contextLength, thinking } = modelOf(exchange).traits;
+  const tools = exchange.host.settings.setup.toolCalls ? ["tools"] : [];
   const thinks = thinking.mode === "none" ? [] : ["thinking"];
   sendJson(exchange.response, 200, {
-    capabilities: kind === "embedding" ? ["embedding"] : ["completion", "tools", ...thinks],
+    capabilities: kind === "embedding" ? ["embedding"] : ["completion", ...tools, ...thinks],
     model_info: { "general.architecture": "simulated", "simulated.context_length": contextLength },
   });
 }

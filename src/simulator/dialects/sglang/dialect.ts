@@ -1,6 +1,5 @@
 import { EngineError } from "../../engine-error.ts";
 import { listModels } from "../../http/models.ts";
-import { sendJson } from "../../http/reply.ts";
 import { tokenize } from "../../http/tokenize.ts";
 import { CompletionEncoder } from "../completion.ts";
 import { reasoningTokens } from "../counts.ts";
@@ -9,6 +8,7 @@ import { event } from "../sse.ts";
 import { ChatEncoder } from "./chat.ts";
 import { errorBody, promptTooLong, sumTooLong } from "./errors.ts";
 import { metrics } from "./metrics.ts";
+import { serverInfo } from "./server-info.ts";
 import { usageOf } from "./usage.ts";
 
 /** SGLang. */
@@ -27,7 +27,8 @@ export const sglang: Dialect = {
       })),
     "GET /health": ({ response }) => void response.writeHead(200).end(),
     "GET /health_generate": ({ response }) => void response.writeHead(200).end(),
-    "GET /get_server_info": ({ response }) => sendJson(response, 200, { version: "0.5.9", status: "ready" }),
+    "GET /server_info": serverInfo,
+    "GET /get_server_info": serverInfo,
     "GET /metrics": metrics,
   },
   chat: (call) => new ChatEncoder(call),

@@ -39,6 +39,8 @@ export const vllm: Dialect = {
   }),
   error: errorBody,
   brokenStream: (error) => `${event(errorBody(error))}data: [DONE]\n\n`,
+  toolsRefused: () =>
+    new EngineError(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
   overloaded: () => new EngineError(503, "The server is overloaded, please retry later."),
   loading: () => new EngineError(503, "Service Unavailable"),
   unknownModel: (id) => new EngineError(404, `The model \`${id}\` does not exist.`, { param: "model" }),

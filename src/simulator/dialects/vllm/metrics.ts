@@ -18,9 +18,11 @@ const figures: readonly Figure[] = [
 
 /** GET /metrics */
 export function metrics({ host, response }: Exchange): void {
+  const caching = host.settings.setup.prefixCaching ? "True" : "False"; // as Python writes it
   const caches = Array.from(
     host.models.values(),
-    ({ gpu }) => `vllm:cache_config_info{block_size="${blockSize}",num_gpu_blocks="${gpu.kvTokens / blockSize}"} 1\n`,
+    ({ gpu }) =>
+      `vllm:cache_config_info{block_size="${blockSize}",enable_prefix_caching="${caching}",num_gpu_blocks="${gpu.kvTokens / blockSize}"} 1\n`,
   );
   const text = prometheus(figures, host.models.values(), "model_name");
   sendText(response, `${text}# TYPE vllm:cache_config_info gauge\n${caches.join("")}`);

@@ -1,0 +1,52 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { type Remark, type Subject, servedName, wrong } from "../../engines/inspection/inspection.ts";
+import type { Engine, EngineEmbeddings } from "../../engines/interface.ts";
+import { detailOf } from "../../errors.ts";
+
+/** Words beyond the context, each of at least one token. */
+const excess = 64;
+
+/** The part of the context that a long input fills: engines add tokens of their own, and some words are two. */
+const almost = 0.4;
+
+const tooLong: readonly (Reason | undefined)[] = [
+  Reason.INPUT_TOO_LONG,
+  Reason.CONTEXT_LENGTH_EXCEEDED,
+  Reason.INVALID_ARGUMENT,
+];
+
+/** Embeds a short input, a long one and one that is too long. Nothing for a model that generates. */
+export async function tryEmbedding(engine: Engine, subject: Subject, signal: AbortSignal): Promise<Remark[]> {
+  const { kind, dimensions, context_length: length } = subject.model;
+  if (kind !== "embedding") return [];
+  const embed = (words: number) => {
+    const inputs = [new Array<string>(words).fill("word").join(" ")];
+    return engine.embed({ requestId: "check", model: servedName(subject), inputs }, signal);
+  };
+  const found = (await embed(1)).vectors[0]?.length;
+  if (found !== dimensions) {
+    return [wrong(`answers vectors of ${found} dimensions, not ${dimensions}: set dimensions: of the model`)];
+  }
+  if ((await refusalOf(embed(Math.floor(length * almost)))) !== undefined) {
+    return [wrong(`refuses an input that is shorter than context_length ${length}: raise its limits`)];
+  }
+  const words = length + excess;
+  const cut = await embed(words).catch((error): Pick<EngineEmbeddings, "inputTokens"> => {
+    if (tooLong.includes(detailOf(error)?.reason)) return { inputTokens: words };
+    throw error;
+  });
+  if (cut.inputTokens >= words) return [];
+  return [wrong(`cuts long inputs and says nothing: it read ${cut.inputTokens} tokens of ${words} words`)];
+}
+
+/** Why an input is refused as too long. Undefined: it is not. */
+async function refusalOf(embedding: Promise<EngineEmbeddings>): Promise<Reason | undefined> {
+  try {
+    await embedding;
+    return undefined;
+  } catch (error) {
+    const reason = detailOf(error)?.reason;
+    if (tooLong.includes(reason)) return reason;
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * A command line of a program and its options, one a line, as it can be pasted into a shell. A value of
+ * true is an option without a value; undefined leaves the option out.
+ */
+export function commandLine(
+  program: string,
+  options: Readonly<Record<string, string | number | true | undefined>>,
+): string {
+  const words = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return value === true ? [name] : [`${name} ${quoted(String(value))}`];
+  });
+  return [program, ...words].join(" \\\n  ");
+}
+
+/** A word that a shell takes as it is. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The port of a server's URL. */
+export function portOf(url: string): number | undefined {
+  const port = /:(\d+)\/?$/.exec(url)?.[1];
+  return port === undefined ? undefined : Number(port);
+}

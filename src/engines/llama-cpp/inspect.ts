@@ -1,0 +1,40 @@
+import { inspectChat } from "../inspection/inspect-chat.ts";
+import { type Inspection, remarksOf, type Subject, warning, wrong } from "../inspection/inspection.ts";
+import { numberIn, type Probe, textIn } from "../inspection/probe.ts";
+import type { Fields } from "../openai-http/dialect.ts";
+import { metricSum } from "../prometheus.ts";
+import { llamaCpp } from "./dialect.ts";
+
+/** Inspects llama-server by `/props`, `/metrics` and short chats. */
+export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
+  const [props = {}, metrics = ""] = await Promise.all([probe.json("/props"), probe.text({ path: "/metrics" })]);
+  const slots = numberIn(props.total_slots);
+  const slotLength = numberIn((props.default_generation_settings as Fields | undefined)?.n_ctx);
+  const { server, model } = subject;
+  const chat = await inspectChat(probe, llamaCpp, subject, { tools: "--jinja" });
+  return {
+    version: textIn(props.build_info),
+    facts: { slots, "context length of a slot": slotLength, ...chat.facts },
+    remarks: [
+      ...remarksOf(
+        [
+          slotLength !== undefined && slotLength < model.context_length,
+          wrong(
+            `has ${slotLength} tokens a slot, fewer than context_length ${model.context_length}: -c is shared among the slots of -np`,
+          ),
+        ],
+        [
+          slots !== undefined && slots < server.capacity,
+          warning(
+            `has ${slots} slots, fewer than capacity: ${server.capacity}: set capacity: ${slots} of this server, or raise -np and -c`,
+          ),
+        ],
+        [
+          metricSum(metrics, "llamacpp:requests_processing") === undefined,
+          warning("publishes no load, so that routing has our own counts only: --metrics"),
+        ],
+      ),
+      ...chat.remarks,
+    ],
+  };
+}

@@ -1,0 +1,25 @@
+import { commandLine, portOf } from "../inspection/command-line.ts";
+import { type Subject, servedName } from "../inspection/inspection.ts";
+
+/** More slots than a machine for this engine fills; the context is shared among them. */
+const mostSlots = 16;
+
+/** How to start llama-server for a model. An input for an embedding has to fit one physical batch. */
+export function startCommand(subject: Subject): string {
+  const { server, model } = subject;
+  const name = servedName(subject);
+  const common = { "-m": `${name.split("/").at(-1)}.gguf`, "--alias": name, "--port": portOf(server.url) };
+  const length = model.context_length;
+  if (model.kind === "embedding") {
+    const slots = { "-c": length, "-np": 1, "-b": length, "-ub": length };
+    return commandLine("llama-server", { ...common, ...slots, "--embeddings": true, "--metrics": true });
+  }
+  const slots = Math.min(server.capacity, mostSlots);
+  return commandLine("llama-server", {
+    ...common,
+    "-c": length * slots,
+    "-np": slots,
+    "--jinja": true,
+    "--metrics": true,
+  });
+}

@@ -1,0 +1,78 @@
+import { type Inspection, remarksOf, type Subject, servedName, warning, wrong } from "../inspection/inspection.ts";
+import { numberIn, objectIn, type Probe, textIn } from "../inspection/probe.ts";
+import type { Fields } from "../openai-http/dialect.ts";
+
+/** The first version that refuses a prompt that is too long when it is asked to; ones before cut it. */
+const firstThatRefuses = [0, 12, 6] as const;
+
+/** Requests at once beyond which its usual settings make them wait in a queue that it does not tell of. */
+const usualParallel = 8;
+
+/** Inspects Ollama by `/api/version`, `/api/show` and `/api/ps`. */
+export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
+  const { server, model } = subject;
+  const name = servedName(subject);
+  const [about, shown, running] = await Promise.all([
+    probe.json("/api/version"),
+    probe.text({ path: "/api/show", body: JSON.stringify({ model: name }) }),
+    probe.json("/api/ps"),
+  ]);
+  const version = textIn(about?.version);
+  const { capabilities = [], model_info = {} } = (objectIn(shown) ?? {}) as Shown;
+  const [, trained] = Object.entries(model_info).find(([key]) => key.endsWith(".context_length")) ?? [];
+  const loaded = numberIn(
+    ((running?.models ?? []) as readonly Fields[]).find((one) => one.name === name)?.context_length,
+  );
+  const thinks = capabilities.includes("thinking");
+  const generates = model.kind === "generation";
+  return {
+    version,
+    facts: {
+      "context length": numberIn(trained),
+      "loaded with context": loaded,
+      capabilities: capabilities.join(", ") || undefined,
+      counts: "at the end",
+    },
+    remarks: remarksOf(
+      [
+        version !== undefined && isBefore(version, firstThatRefuses),
+        wrong(
+          `cuts prompts that are too long and says nothing: version ${firstThatRefuses.join(".")} or newer does not`,
+        ),
+      ],
+      [generates && !capabilities.includes("tools"), warning("refuses tools with this model: its template knows none")],
+      [
+        thinks && model.thinking.mode === "none",
+        warning("thinks, although the configuration says that the model does not: set thinking: of the model"),
+      ],
+      [
+        generates && !thinks && model.thinking.mode !== "none",
+        wrong("refuses to think with this model: set thinking: { mode: none } of the model"),
+      ],
+      [
+        loaded !== undefined && loaded !== model.context_length,
+        warning(
+          `has the model loaded with a context of ${loaded}, and loads it again for each request with another one: OLLAMA_CONTEXT_LENGTH=${model.context_length}`,
+        ),
+      ],
+      [
+        server.capacity > usualParallel,
+        warning(
+          `does not tell how many requests it runs at once: set capacity: of this server to its OLLAMA_NUM_PARALLEL, 1 unless set, not ${server.capacity}`,
+        ),
+      ],
+    ),
+  };
+}
+
+/** What `/api/show` tells of a model. */
+interface Shown {
+  readonly capabilities?: readonly string[];
+  readonly model_info?: Readonly<Record<string, unknown>>;
+}
+
+function isBefore(version: string, other: readonly number[]): boolean {
+  const parts = version.split(/[.-]/).map(Number);
+  const at = other.findIndex((part, index) => (parts[index] ?? 0) !== part);
+  return at !== -1 && (parts[at] ?? 0) < (other[at] ?? 0);
+}

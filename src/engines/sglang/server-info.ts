@@ -1,0 +1,45 @@
+import { type Inspection, remarksOf, type Subject, warning, wrong } from "../inspection/inspection.ts";
+import { flagIn, numberIn, textIn } from "../inspection/probe.ts";
+import type { Fields } from "../openai-http/dialect.ts";
+
+/** Reads what SGLang tells of its options: the fields of its ServerArgs, and what its scheduler settled. */
+export function readServerInfo(info: Fields, { server, model }: Subject): Inspection {
+  const running = numberIn(info.max_running_requests);
+  const generates = model.kind === "generation";
+  return {
+    version: textIn(info.version),
+    facts: {
+      "context length": numberIn(info.context_length),
+      "running requests": running,
+      "KV cache tokens": numberIn(info.max_total_num_tokens),
+      "prefix caching": info.disable_radix_cache === undefined ? undefined : info.disable_radix_cache !== true,
+      "tool parser": textIn(info.tool_call_parser),
+      "reasoning parser": textIn(info.reasoning_parser),
+      metrics: flagIn(info.enable_metrics),
+    },
+    remarks: remarksOf(
+      [
+        info.allow_auto_truncate === true,
+        wrong("cuts what is too long and says nothing: leave out --allow-auto-truncate"),
+      ],
+      [
+        running !== undefined && running < server.capacity,
+        warning(
+          `runs ${running} requests at once, fewer than capacity: ${server.capacity}: lower that, or raise --max-running-requests`,
+        ),
+      ],
+      [
+        info.enable_metrics === false,
+        warning("publishes no load, so that routing has our own counts only: --enable-metrics"),
+      ],
+      [
+        generates && info.disable_radix_cache === true,
+        warning("reads every prompt from its beginning: leave out --disable-radix-cache"),
+      ],
+      [
+        generates && info.tool_call_parser === null,
+        warning("leaves tool calls in the text: --tool-call-parser PARSER"),
+      ],
+    ),
+  };
+}

@@ -1,0 +1,9 @@
+import { Info } from "#gen/tei/v1/tei_pb.js";
+import type { GrpcConnection } from "../grpc/connection.ts";
+import type { Inspection, Subject } from "../inspection/inspection.ts";
+import { inspectInfo } from "../tei/info.ts";
+
+/** Inspects TEI over gRPC by what `Info` tells. */
+export async function inspect(connection: GrpcConnection, subject: Subject, signal: AbortSignal): Promise<Inspection> {
+  return inspectInfo(await connection.client(Info).info({}, { signal }), subject);
+}

@@ -1,0 +1,48 @@
+import { type Inspection, remarksOf, type Subject, warning, wrong } from "../inspection/inspection.ts";
+
+/** What TEI tells of itself, over either protocol. */
+export interface TeiSettings {
+  readonly version: string;
+  readonly maxInputLength: number;
+  readonly maxBatchTokens: number;
+  readonly maxConcurrentRequests: number;
+  readonly maxClientBatchSize: number;
+  /** Undefined over gRPC, where every request says it. */
+  readonly autoTruncate?: boolean | undefined;
+}
+
+/** Judges what TEI tells of itself. Each input counts as a request of its own. */
+export function inspectInfo(info: TeiSettings, { server, model }: Subject): Inspection {
+  const { version, maxInputLength, maxBatchTokens, maxConcurrentRequests, maxClientBatchSize, autoTruncate } = info;
+  const inputs = server.capacity * maxClientBatchSize;
+  return {
+    version,
+    facts: {
+      "input length": maxInputLength,
+      "batch tokens": maxBatchTokens,
+      "inputs a call": maxClientBatchSize,
+      "inputs at once": maxConcurrentRequests,
+      "auto truncate": autoTruncate,
+    },
+    remarks: remarksOf(
+      [
+        maxInputLength < model.context_length,
+        wrong(
+          `takes inputs of ${maxInputLength} tokens, fewer than context_length ${model.context_length}: raise --max-batch-tokens, if the model itself takes them`,
+        ),
+      ],
+      [
+        autoTruncate,
+        warning(
+          "cuts inputs that are too long where a request does not forbid it, as ours do: --auto-truncate false keeps other callers from it, too",
+        ),
+      ],
+      [
+        inputs > maxConcurrentRequests,
+        warning(
+          `refuses more than ${maxConcurrentRequests} inputs at once, and capacity: ${server.capacity} may send ${inputs}: set capacity: ${Math.max(1, Math.floor(maxConcurrentRequests / maxClientBatchSize))}, or raise --max-concurrent-requests`,
+        ),
+      ],
+    ),
+  };
+}

@@ -1,0 +1,30 @@
+import { inspectChat } from "../inspection/inspect-chat.ts";
+import { type Inspection, remarksOf, type Subject, warning } from "../inspection/inspection.ts";
+import { type Probe, textIn } from "../inspection/probe.ts";
+import { metricSum } from "../prometheus.ts";
+import { trtllm } from "./dialect.ts";
+
+/** Inspects trtllm-serve by `/version`, its metrics and short chats; it tells no limits. */
+export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
+  const [version, metrics = ""] = await Promise.all([
+    probe.json("/version"),
+    probe.text({ path: "/prometheus/metrics" }),
+  ]);
+  const chat = await inspectChat(probe, trtllm, subject, {
+    tools: "--tool_parser PARSER",
+    reasoning: "--reasoning_parser PARSER",
+  });
+  return {
+    version: textIn(version?.version),
+    facts: chat.facts,
+    remarks: [
+      ...remarksOf([
+        metricSum(metrics, "trtllm_num_requests_running") === undefined,
+        warning(
+          "publishes no load, so that routing has our own counts only: return_perf_metrics: true in the file of --extra_llm_api_options",
+        ),
+      ]),
+      ...chat.remarks,
+    ],
+  };
+}

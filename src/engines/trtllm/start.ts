@@ -1,0 +1,15 @@
+import { commandLine, portOf, quoted } from "../inspection/command-line.ts";
+import { type Subject, servedName } from "../inspection/inspection.ts";
+
+/** How to start trtllm-serve for a model; PARSER is one of those that `--help` lists. */
+export function startCommand(subject: Subject): string {
+  const { server, model } = subject;
+  return commandLine(`echo 'return_perf_metrics: true' > serve.yaml && trtllm-serve ${quoted(servedName(subject))}`, {
+    "--port": portOf(server.url),
+    "--max_seq_len": model.context_length,
+    "--max_batch_size": server.capacity,
+    "--tool_parser": "PARSER",
+    "--reasoning_parser": model.thinking.mode === "none" ? undefined : "PARSER",
+    "--extra_llm_api_options": "serve.yaml",
+  });
+}

@@ -1,0 +1,44 @@
+import { inspectChat } from "../inspection/inspect-chat.ts";
+import { type Inspection, remarksOf, type Subject, warning } from "../inspection/inspection.ts";
+import { type Probe, textIn } from "../inspection/probe.ts";
+import { labelsOf, metricSum } from "../prometheus.ts";
+import { vllm } from "./dialect.ts";
+
+/**
+ * Inspects vLLM by `/version`, `/metrics` and short chats; it tells its options on `/server_info` in
+ * development only.
+ */
+export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
+  const [version, metrics = ""] = await Promise.all([probe.json("/version"), probe.text({ path: "/metrics" })]);
+  const cache = labelsOf(metrics, "vllm:cache_config_info");
+  const generates = subject.model.kind === "generation";
+  const chat = await inspectChat(probe, vllm, subject, {
+    cached: "--enable-prompt-tokens-details",
+    tools: "--enable-auto-tool-choice --tool-call-parser PARSER",
+    reasoning: "--reasoning-parser PARSER",
+  });
+  const kvTokens = Number(cache.num_gpu_blocks) * Number(cache.block_size);
+  return {
+    version: textIn(version?.version),
+    facts: {
+      "KV cache tokens": kvTokens > 0 ? kvTokens : undefined,
+      "prefix caching": cache.enable_prefix_caching && cache.enable_prefix_caching === "True",
+      ...chat.facts,
+    },
+    remarks: [
+      ...remarksOf(
+        [
+          metricSum(metrics, "vllm:num_requests_running") === undefined,
+          warning(
+            "publishes no load on /metrics, so that routing has our own counts only: leave out --disable-log-stats",
+          ),
+        ],
+        [
+          generates && cache.enable_prefix_caching === "False",
+          warning("reads every prompt from its beginning: --enable-prefix-caching"),
+        ],
+      ),
+      ...chat.remarks,
+    ],
+  };
+}
