@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkGenerated } from "./check-generated.ts";
 import { startPostgres } from "./test-services/postgres.ts";
+import { postgresPrograms } from "./test-services/postgres-programs.ts";
 import { startRedis } from "./test-services/redis.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -22,10 +23,16 @@ if (selected.length === 0) {
 }
 run("npm", ["run", "--silent", "install:llama"]);
 
+const programs = postgresPrograms();
 const postgres = await startPostgres();
 const redis = await startRedis();
 try {
-  const env = { ...process.env, TOLLGATE_TEST_POSTGRES_URL: postgres.url, TOLLGATE_TEST_REDIS_URL: redis.url };
+  const env = {
+    ...process.env,
+    TOLLGATE_TEST_POSTGRES_PROGRAMS: programs,
+    TOLLGATE_TEST_POSTGRES_URL: postgres.url,
+    TOLLGATE_TEST_REDIS_URL: redis.url,
+  };
   run("npm", ["run", "--silent", "jest", "--", ...selected], env);
 } finally {
   await redis.stop();

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.ts";
+import { installPackage } from "./install-package.ts";
 import type { TestService } from "./postgres.ts";
 
 const names = ["redis-server", "valkey-server"];
@@ -38,17 +39,9 @@ export async function startOwnRedis(port: number): Promise<TestService & { reado
 const installed = () => names.find((name) => spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0);
 
 function install(): string {
-  const isRoot = process.getuid?.() === 0;
-  const hasApt = spawnSync("apt-get", ["--version"], { stdio: "ignore" }).status === 0;
-  if (isRoot && hasApt) {
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    const apt = (...args: string[]) => spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
-    apt("update");
-    // The tests start their own server; the distribution's service must not come up.
-    apt("install", "-y", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", "redis-server");
-    const program = installed();
-    if (program !== undefined) return program;
-  }
+  installPackage("redis-server");
+  const program = installed();
+  if (program !== undefined) return program;
   console.error(
     "The tests need Redis or Valkey: put redis-server or valkey-server on the PATH, or set TOLLGATE_TEST_REDIS_URL.",
   );

@@ -37,12 +37,12 @@ export interface PostgresqlStorage extends Common {
 
 /**
  * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date.
- * Throws when another process has the SQLite file.
+ * Throws when another process has the SQLite file, or a newer version of the program made the schema.
  */
 export async function openStorage(url: string): Promise<Storage> {
   const storage = url.startsWith("sqlite:") ? await openFile(url.slice("sqlite:".length)) : await openServer(url);
   try {
-    await (storage.dialect === "sqlite" ? storage.orm.migrator.up() : migrateAlone(storage));
+    await (storage.dialect === "sqlite" ? migrate(storage) : migrateAlone(storage));
   } catch (error) {
     await storage.close();
     throw error;
@@ -99,12 +99,24 @@ async function openServer(url: string): Promise<PostgresqlStorage> {
   return { dialect: "postgresql", orm, pool, snapshot, close: () => orm.close() };
 }
 
+/** Migrations run forward only: a program must not write money into a schema that it does not know. */
+async function migrate({ orm, dialect }: Storage): Promise<void> {
+  const known = new Set((dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name));
+  const newer = (await orm.migrator.getExecuted()).filter(({ name }) => !known.has(name));
+  if (newer.length > 0) {
+    throw new Error(
+      `the database was upgraded by a newer tollgate (${newer[0]?.name}): start that version, or restore the backup from before the upgrade`,
+    );
+  }
+  await orm.migrator.up();
+}
+
 /** Cores that start at the same time migrate one after the other. */
 async function migrateAlone(storage: PostgresqlStorage): Promise<void> {
   const connection = await storage.pool.connect();
   try {
     await connection.query("select pg_advisory_lock(hashtext('tollgate migrations'))");
-    await storage.orm.migrator.up();
+    await migrate(storage);
   } finally {
     connection.release(true); // ending the session gives up its lock, whatever happened
   }

@@ -1,9 +1,11 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { backup, DatabaseSync } from "node:sqlite";
+import { backup, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import OpenAI from "openai";
 import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { startInstallation } from "../storage/postgresql-programs.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { scrape } from "../telemetry/scrape.ts";
 
 // What an operator does when things go wrong or grow: restore a backup, move to PostgreSQL, rotate the pepper.
 
@@ -117,6 +119,80 @@ test("a backup of SQLite that was made while requests ran is a whole service aga
   expect(books).toMatchObject({ ok: true });
   expect(account).toMatchObject({ id: customer.id, name: "customer", paid_total_usd: "10.00" });
   expect(await ask(again, customer.key)).toMatch(/^req_/);
+}, 120_000);
+
+test("a dump of PostgreSQL that was made while requests ran is a whole service again, with the old journal", async () => {
+  await using installation = await startInstallation();
+  const site = await newSite({ TOLLGATE_STORAGE_URL: await installation.createDatabase("live") });
+  const tollgate = await start(site);
+  const customer = await populate(tollgate);
+  const dump = join(site.folder, "tollgate.dump");
+  const [, ...asked] = await Promise.all([
+    installation.run("pg_dump", "--format=custom", `--file=${dump}`, String(site.env.TOLLGATE_STORAGE_URL)),
+    ...[1, 2, 3].map(() => ask(tollgate, customer.key)),
+  ]);
+  expect(asked).toHaveLength(3);
+  const lost = await ask(tollgate, customer.key);
+  await tollgate.stop("SIGKILL");
+
+  const empty = await installation.createDatabase("restored");
+  await installation.run("pg_restore", "--exit-on-error", "--no-owner", `--dbname=${empty}`, dump);
+  site.env.TOLLGATE_STORAGE_URL = empty; // and the data directory as the dead process left it
+  const again = await start(site);
+  const { account, receipt, books } = await state(again, customer);
+  expect(books).toMatchObject({ ok: true });
+  expect(account).toMatchObject({ id: customer.id, name: "customer", paid_total_usd: "10.00" });
+  expect(receipt).toMatchObject({ request_id: customer.requestId, status: "completed" });
+  await expect(again.admin("receipt", lost)).rejects.toMatchObject({ code: 1 });
+  expect(await ask(again, customer.key)).toMatch(/^req_/);
+  await again.admin("accounts", "top-up", customer.id, "--usd", "10", "--ref", "payment-1"); // was in the dump
+  expect(await again.admin("accounts", "show", customer.id)).toMatchObject({ paid_total_usd: "10.00" });
+  expect(await again.admin("reconcile")).toMatchObject({ ok: true });
+}, 120_000);
+
+test("a row that was changed by hand is found, seen on the metrics, and put right from the rows below it", async () => {
+  const site = await newSite();
+  const before = await start(site);
+  const customer = await populate(before);
+  await before.stop();
+  const file = join(site.folder, "data/tollgate.db");
+  const edit = (sql: string, ...values: SQLInputValue[]) => {
+    const database = new DatabaseSync(file);
+    expect(database.prepare(sql).run(...values).changes).toBe(1);
+    database.close();
+  };
+  edit("update lot set spent = spent - 1000 where account_id = ? and spent > 0", customer.id);
+
+  const wrong = await start(site);
+  const refusal: { code: number; stdout: string; stderr: string } = await runTollgate(
+    site,
+    ...["reconcile", "--json", "--core", String(wrong.addresses.grpc)],
+  ).then(
+    () => Promise.reject(new Error("the books add up")),
+    (error) => error,
+  );
+  expect(refusal).toMatchObject({ code: 1, stderr: expect.stringContaining("the books do not add up") });
+  const { findings } = JSON.parse(refusal.stdout) as { findings: { rule: string; row: string; message: string }[] };
+  expect(findings).toMatchObject([
+    { rule: expect.stringContaining("top-ups + grants = balance"), row: `account ${customer.id}` },
+    { rule: expect.stringContaining("a lot's spending"), row: expect.stringMatching(/^lot /) },
+  ]);
+  expect((await scrape(wrong)).samples.get("tollgate_ledger_invariant_ok")).toBe(0);
+  for (const { id } of (await wrong.admin("keys", "list", customer.id)) as { id: string }[])
+    await wrong.admin("keys", "revoke", id);
+  await expect(ask(wrong, customer.key)).rejects.toMatchObject({ status: 401 });
+  await wrong.stop();
+
+  const [, expected = "", found = ""] = /^expected (\d+), found (\d+)$/.exec(findings[1]?.message ?? "") ?? [];
+  edit(
+    "update lot set spent = ? where id = ? and spent = ?",
+    Number(expected),
+    String(findings[1]?.row.slice(4)),
+    Number(found),
+  );
+  const right = await start(site);
+  expect(await right.admin("reconcile")).toMatchObject({ ok: true, findings: [] });
+  expect((await scrape(right)).samples.get("tollgate_ledger_invariant_ok")).toBe(1);
 }, 120_000);
 
 test("keys of an older pepper work as long as it is listed, new ones are made with the first", async () => {

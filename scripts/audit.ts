@@ -1,0 +1,41 @@
+// Looks up what is known by now of vulnerabilities in the dependencies that ship: `npm run audit`. It is apart from
+// `npm test`, whose outcome must not change by itself.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** Severities that must not ship. */
+const refused = ["high", "critical"];
+
+interface Report {
+  /** By package. Undefined: the registry gave no report. */
+  readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string; readonly range: string }>>;
+  readonly message?: string;
+}
+
+/**
+ * Judges what `npm audit --json` printed. Without a report nothing is found: registries and mirrors without an
+ * audit, and those that are away, say nothing about the dependencies.
+ */
+export function judge(output: string): { readonly ok: boolean; readonly lines: readonly string[] } {
+  const { vulnerabilities, message = "the registry gave no report" } = parse(output);
+  if (vulnerabilities === undefined) return { ok: true, lines: [`not audited: ${message}`] };
+  const found = Object.entries(vulnerabilities);
+  if (found.length === 0) return { ok: true, lines: ["no known vulnerabilities"] };
+  const lines = found.map(([name, { severity, range }]) => `${severity}: ${name} ${range}`);
+  return { ok: !found.some(([, { severity }]) => refused.includes(severity)), lines };
+}
+
+function parse(output: string): Report {
+  try {
+    return JSON.parse(output) as Report;
+  } catch {
+    return {};
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { stdout } = spawnSync("npm", ["audit", "--json", "--omit=dev"], { encoding: "utf8" });
+  const { ok, lines } = judge(stdout);
+  console.log(lines.join("\n"));
+  process.exitCode = ok ? 0 : 1;
+}
