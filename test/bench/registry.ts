@@ -1,8 +1,9 @@
 import { ledger } from "./ledger/ledger.ts";
 import { loadScenarios } from "./loads.ts";
+import { profile } from "./profile/profile.ts";
 import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, soak];
+export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, soak, profile];

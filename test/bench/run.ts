@@ -55,8 +55,8 @@ export async function run(cells: readonly Cell[], of: readonly System[], bench: 
 }
 
 /** Requests of a kind after which the systems' code has been compiled, and the longest that is waited for them. */
-const WARM_REQUESTS = 5000;
-const WARM_TURNS = 10;
+const WARM_REQUESTS = 30_000;
+const WARM_TURNS = 20;
 
 /** Every kind of request until the systems' code has been compiled; nothing is kept. */
 async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promise<void> {
