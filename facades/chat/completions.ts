@@ -8,9 +8,9 @@ import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import { type GenerateRequest, Thinking } from "#gen/inference/v1/inference_service_pb.js";
 import type { Answer } from "../http/answer.ts";
 import { jsonEncoder } from "../http/json-encoder.ts";
-import { escapeLineEnds } from "../http/line-ends.ts";
 import { invalidField } from "../http/request-error.ts";
 import type { EventEncoder } from "../http/sse.ts";
+import { textTemplate } from "../http/text-template.ts";
 import { errorOf } from "./errors.ts";
 import type { Head } from "./head.ts";
 import { outputBound, samplingOf, stopsOf } from "./sampling.ts";
@@ -62,8 +62,9 @@ export function completionStream(head: Head, rules: { readonly separateUsage: bo
       ...(usage !== undefined && { usage }),
     })}\n\n`;
 
+  const text = textTemplate((content) => chunk([choice(content)]));
   const write = ({ event }: GenerationEvent): string => {
-    if (event.case === "text" && event.value !== "") return chunk([choice(event.value)]);
+    if (event.case === "text" && event.value !== "") return text(event.value);
     if (event.case !== "finished") return "";
     const last = { ...choice(""), finishReason: finishReasonOf(event.value.reason) };
     const usage = usageOf(event.value.usage);
@@ -73,7 +74,7 @@ export function completionStream(head: Head, rules: { readonly separateUsage: bo
   return {
     keepAlive,
     fail: (error) => `data: ${errorOf(error).body}\n\n${done}`,
-    encode: (events) => escapeLineEnds(events.map(write).join("")),
+    encode: (events) => events.map(write).join(""),
   };
 }
 

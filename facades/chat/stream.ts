@@ -7,8 +7,8 @@ import {
 } from "#gen/chat/v1/chat_completion_pb.js";
 import type { Finished, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import { jsonEncoder } from "../http/json-encoder.ts";
-import { escapeLineEnds } from "../http/line-ends.ts";
 import type { EventEncoder } from "../http/sse.ts";
+import { textTemplate } from "../http/text-template.ts";
 import { errorOf } from "./errors.ts";
 import type { Head } from "./head.ts";
 import { finishReasonOf, usageOf } from "./usage.ts";
@@ -31,7 +31,7 @@ export interface StreamRules {
 /** Writes an answer as chunks: role, thinking, text and calls as they come, finish reason, usage, [DONE]. */
 export function chatStream(head: Head, rules: StreamRules): EventEncoder {
   const chunk = (choices: ChunkChoice[], usage?: ChatCompletionChunk["usage"]): string => {
-    const text = writeChunk({
+    const json = writeChunk({
       $typeName: "chat.v1.ChatCompletionChunk",
       id: head.id,
       object: "chat.completion.chunk",
@@ -40,9 +40,11 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
       choices,
       ...(usage !== undefined && { usage }),
     });
-    return `data: ${text}\n\n`;
+    return `data: ${json}\n\n`;
   };
   const delta = (content: Partial<Delta>): string => chunk([choice(content)]);
+  const text = textTemplate((content) => delta({ content }));
+  const reasoning = textTemplate((reasoning) => delta({ reasoning }));
 
   const finish = ({ reason, usage }: Finished): string => {
     const last = { ...choice({}), finishReason: finishReasonOf(reason) };
@@ -55,9 +57,9 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
       case "started":
         return delta({ role: "assistant", content: "" });
       case "reasoning":
-        return event.value === "" || rules.hideReasoning ? "" : delta({ reasoning: event.value });
+        return event.value === "" || rules.hideReasoning ? "" : reasoning(event.value);
       case "text":
-        return event.value === "" ? "" : delta({ content: event.value });
+        return event.value === "" ? "" : text(event.value);
       case "toolCallStarted": {
         const { index, id, name } = event.value;
         return delta({ toolCalls: [call(index, "", { id, type: "function" }, name)] });
@@ -77,9 +79,9 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
     keepAlive,
     fail: (error) => `data: ${errorOf(error).body}\n\n${done}`,
     encode(events) {
-      let text = "";
-      for (const event of events) text += write(event);
-      return escapeLineEnds(text);
+      let said = "";
+      for (const event of events) said += write(event);
+      return said;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { ContentBlock } from "#gen/messages/v1/message_pb.js";
 import { type Delta, type StreamEvent, StreamEventSchema } from "#gen/messages/v1/stream_event_pb.js";
 import { jsonEncoder } from "../http/json-encoder.ts";
 import type { EventEncoder } from "../http/sse.ts";
+import { textTemplate } from "../http/text-template.ts";
 import { classify } from "./errors.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
@@ -20,6 +21,8 @@ export class StreamEncoder implements EventEncoder {
   readonly #blocks: Block[] = [];
   readonly #calls = new Map<number, CallBlock>();
   #index = 0;
+  /** Writes the pieces of the open block. */
+  #piece = (_: string): string => "";
   #out = "";
 
   constructor(model: string, requestId: string) {
@@ -149,15 +152,14 @@ export class StreamEncoder implements EventEncoder {
       case: "contentBlockStart",
       value: { $typeName: "messages.v1.ContentBlockStart", index: this.#index, contentBlock: emptyBlock(block) },
     });
+    this.#piece = textTemplate((piece) => eventText(this.#deltaEvent(deltaOf(block.kind, piece))));
     for (const piece of block.waiting) this.#delta(block, piece);
   }
 
   #close(block: Block): void {
     if (block.kind === "thinking") {
-      this.#emitDelta({
-        case: "signatureDelta",
-        value: { $typeName: "messages.v1.SignatureDelta", signature: SIGNATURE },
-      });
+      const value = { $typeName: "messages.v1.SignatureDelta", signature: SIGNATURE } as const;
+      this.#emit(this.#deltaEvent({ case: "signatureDelta", value }));
     }
     if (block.kind === "tool_use" && block.empty) this.#delta(block, "{}"); // no arguments are an empty object
     this.#emit({
@@ -168,34 +170,19 @@ export class StreamEncoder implements EventEncoder {
   }
 
   #delta(block: Block, piece: string): void {
-    switch (block.kind) {
-      case "thinking":
-        this.#emitDelta({
-          case: "thinkingDelta",
-          value: { $typeName: "messages.v1.ThinkingDelta", thinking: piece },
-        });
-        break;
-      case "text":
-        this.#emitDelta({ case: "textDelta", value: { $typeName: "messages.v1.TextDelta", text: piece } });
-        break;
-      case "tool_use":
-        block.empty = false;
-        this.#emitDelta({
-          case: "inputJsonDelta",
-          value: { $typeName: "messages.v1.InputJsonDelta", partialJson: piece },
-        });
-    }
+    if (block.kind === "tool_use") block.empty = false;
+    this.#out += this.#piece(piece);
   }
 
-  #emitDelta(delta: Delta["delta"]): void {
-    this.#emit({
+  #deltaEvent(delta: Delta["delta"]): StreamEvent["event"] {
+    return {
       case: "contentBlockDelta",
       value: {
         $typeName: "messages.v1.ContentBlockDelta",
         index: this.#index,
         delta: { $typeName: "messages.v1.Delta", delta },
       },
-    });
+    };
   }
 
   #emit(event: StreamEvent["event"]): void {
@@ -223,6 +210,18 @@ interface CallBlock {
   readonly extent: JsonExtent;
   /** Whether no arguments were sent yet. */
   empty: boolean;
+}
+
+/** More of a block. */
+function deltaOf(kind: Block["kind"], piece: string): Delta["delta"] {
+  switch (kind) {
+    case "thinking":
+      return { case: "thinkingDelta", value: { $typeName: "messages.v1.ThinkingDelta", thinking: piece } };
+    case "text":
+      return { case: "textDelta", value: { $typeName: "messages.v1.TextDelta", text: piece } };
+    case "tool_use":
+      return { case: "inputJsonDelta", value: { $typeName: "messages.v1.InputJsonDelta", partialJson: piece } };
+  }
 }
 
 function emptyBlock(block: Block): ContentBlock {

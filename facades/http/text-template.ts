@@ -1,0 +1,16 @@
+/** What no answer says. */
+const mark = "\u0001text\u0001";
+
+/**
+ * Writes JSON texts that differ in one string alone: the rest, which is the most of a streamed token, is
+ * encoded once.
+ *
+ * @param write the JSON text around a given string
+ */
+export function textTemplate(write: (text: string) => string): (text: string) => string {
+  let around: readonly string[] | undefined;
+  return (text) => {
+    around ??= write(mark).split(JSON.stringify(mark));
+    return `${around[0]}${JSON.stringify(text)}${around[1]}`;
+  };
+}
