@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ServeOptions } from "../compose/options.ts";
+import { count } from "./arguments.ts";
 import { logOption } from "./log-option.ts";
 
 /** `tollgate serve` */
@@ -10,6 +11,7 @@ export function addServe(program: Command): void {
     .option("--config <file>", "the configuration file")
     .option("--server <url>", "serve the models that this inference server lists")
     .option("--gguf <file>", "serve this model file in process")
+    .option("--workers <n>", "serve with so many processes; they need PostgreSQL, and Valkey or Redis", count)
     .addOption(logOption())
     .action(async (options: ServeOptions) => (await import("../compose.ts")).serve(options));
 }

@@ -13,11 +13,13 @@ const sameWishMs = 1000;
 export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
   readonly #stops: Stop[] = [];
+  readonly #drains: (() => void)[] = [];
   readonly #logger: Logger;
   readonly #graceMs: number;
   #onHangup: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   #askedAt: number | undefined;
+  #announce = (addresses: Record<string, string>): void => this.#logger.info(addresses, "tollgate ready");
 
   /** The grace is how long running requests may go on after SIGTERM. */
   constructor(logger: Logger, { grace_s }: Config["shutdown"] = defaultConfig().shutdown) {
@@ -35,13 +37,23 @@ export class Lifecycle {
     this.#onHangup = act;
   }
 
+  /** Has somebody else than the log told that the process is ready, and where it listens. */
+  onReady(announce: (addresses: Record<string, string>) => void): void {
+    this.#announce = announce;
+  }
+
+  /** Notes who is told as soon as the process is to end. */
+  onDrain(listener: () => void): void {
+    this.#drains.push(listener);
+  }
+
   /** Says that the process is ready, and ends it in order on SIGTERM and SIGINT. */
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
     const nothing = () => this.#logger.warn({}, "nothing to reload: only models in a configuration file can be");
     if (this.#onHangup !== undefined || !process.stdin.isTTY) process.on("SIGHUP", this.#onHangup ?? nothing);
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void this.#exit(signal));
-    this.#logger.info(addresses, "tollgate ready");
+    this.#announce(addresses);
   }
 
   /** Ends every part, newest first, within one common grace. Calling it again waits for the same end. */
@@ -52,6 +64,7 @@ export class Lifecycle {
 
   async #stop(): Promise<void> {
     this.readiness.ready = false;
+    for (const listener of this.#drains) listener();
     const deadline = performance.now() + this.#graceMs;
     for (const stop of this.#stops.toReversed()) await stop(Math.max(0, deadline - performance.now()));
   }

@@ -14,6 +14,8 @@ export interface ServeOptions extends ProcessOptions {
   readonly server?: string;
   /** Serve this model file in process. */
   readonly gguf?: string;
+  /** Processes that serve, behind the same addresses. Default: this one alone. */
+  readonly workers?: number;
 }
 
 /** `tollgate core`: the gRPC core alone. */

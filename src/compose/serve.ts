@@ -17,15 +17,23 @@ import type { ServeOptions } from "./options.ts";
 import { reloadOnHangup } from "./reload.ts";
 import { startTracing } from "./tracing.ts";
 import { welcome } from "./welcome.ts";
+import { supervise } from "./workers/supervise.ts";
+import { reportToSupervisor, workerNumber } from "./workers/worker.ts";
 
-/** Runs everything in one process. Resolves when it is ready. */
+/** Runs everything in one process, or in as many as asked for. Resolves when it is ready. */
 export async function serve(options: ServeOptions): Promise<void> {
+  const { workers = 1 } = options;
+  const worker = workerNumber();
+  if (workers > 1 && worker === undefined) return supervise({ ...options, workers });
   const logger = createLogger(options.log);
   const configured = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
   const secrets = await readSecrets(configured, process.env, systemRandom);
   const lifecycle = new Lifecycle(logger, configured.shutdown);
   const tls = await openTls(configured.listen.tls, systemClock, logger);
-  const admin = await startAdmin(configured.listen.admin, lifecycle, tls);
+  const admin =
+    worker === undefined
+      ? await startAdmin(configured.listen.admin, lifecycle, tls)
+      : reportToSupervisor(worker, configured.listen.admin, lifecycle);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const isAsked = options.server !== undefined || options.gguf !== undefined;
   if (isAsked && configured.models.length > 0) {

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import type { Registry } from "prom-client";
 import type { ServerTls } from "../config/tls.ts";
 import { listen } from "../grpc/listening-server.ts";
 import { keepRenewed, tlsOptions } from "../grpc/tls.ts";
@@ -8,6 +7,12 @@ import { keepRenewed, tlsOptions } from "../grpc/tls.ts";
 /** Whether the process wants traffic; SIGTERM turns it off before anything stops. */
 export interface Readiness {
   ready: boolean;
+}
+
+/** Metrics in Prometheus' text format, such as a registry's. */
+export interface ShownMetrics {
+  readonly contentType: string;
+  metrics(): Promise<string>;
 }
 
 /** A running admin server. */
@@ -20,11 +25,11 @@ export interface AdminServer {
 /** Serves /metrics for Prometheus and /livez and /readyz for a supervisor. Rejects when the address is taken. */
 export async function startAdminServer(
   address: string,
-  registry: Registry,
+  shown: ShownMetrics,
   readiness: Readiness,
   tls?: ServerTls | undefined,
 ): Promise<AdminServer> {
-  const server = listenerOf((request, response) => void answer(request, response, registry, readiness), tls);
+  const server = listenerOf((request, response) => void answer(request, response, shown, readiness), tls);
   return {
     address: await listen(server, address, "listen.admin"),
     close: () =>
@@ -45,13 +50,13 @@ function listenerOf(handler: RequestListener, tls: ServerTls | undefined) {
 async function answer(
   { url }: IncomingMessage,
   response: ServerResponse,
-  registry: Registry,
+  shown: ShownMetrics,
   readiness: Readiness,
 ): Promise<void> {
   switch (url) {
     case "/metrics":
-      response.setHeader("content-type", registry.contentType);
-      response.end(await registry.metrics());
+      response.setHeader("content-type", shown.contentType);
+      response.end(await shown.metrics());
       return;
     case "/livez":
       response.end("ok\n");

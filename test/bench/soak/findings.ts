@@ -14,13 +14,14 @@ export interface Watched {
 }
 
 const mebibyte = 2 ** 20;
-const stretches = 20;
+/** A stretch of a long soak is longer than the time between two full collections. */
+const stretches = 10;
 
-/** How fast memory may seem to grow after the warm-up, in MiB an hour; at 25 requests a second 20 MiB are 230 bytes a request. */
-const heapGrowth = 20;
-const residentGrowth = 60;
+/** How fast memory may seem to grow after the warm-up, in MiB an hour; at 25 requests a second 30 MiB are 350 bytes a request. */
+const heapGrowth = 30;
+const residentGrowth = 120;
 /** Connections to servers and the store that are kept open. */
-const handleGrowth = 50;
+const handleGrowth = 150;
 
 /** Growth of a process's memory after so many seconds of warm-up, and what it did not put away at the end. */
 export function figuresOf({ system, part, readings, before, after }: Watched, warmUp: number): Figure[] {

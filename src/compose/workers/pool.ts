@@ -1,0 +1,136 @@
+import cluster, { type Worker } from "node:cluster";
+import type { Logger } from "../../runtime/logger.ts";
+import { Backoff } from "./backoff.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
+
+/** How long a worker may take to show its metrics; one that is too busy is left out. */
+const metricsMs = 2000;
+
+/** A place that is always filled: when its worker dies, another one takes it. */
+interface Place {
+  readonly number: string;
+  readonly backoff: Backoff;
+  worker: Worker;
+  startedAt: number;
+  ready: boolean;
+}
+
+/** The processes that serve. They share their listeners, which this process hands them connections from in turn. */
+export class WorkerPool {
+  readonly #places: Place[];
+  readonly #logger: Logger;
+  readonly #started = Promise.withResolvers<Readonly<Record<string, string>>>();
+  readonly #answers = new Map<number, (text: string) => void>();
+  #questions = 0;
+  /** Until all have started once, one that ends means that none can. */
+  #phase: "starting" | "running" | "stopping" = "starting";
+
+  /** Starts so many workers, each running this program with these arguments. */
+  constructor(count: number, { exec, args, logger }: { exec: string; args: readonly string[]; logger: Logger }) {
+    this.#logger = logger;
+    this.#started.promise.catch(() => {}); // it may be early, before anybody waits
+    cluster.setupPrimary({ exec, args: [...args] });
+    this.#places = Array.from({ length: count }, (_, at) => {
+      const number = String(at + 1);
+      const place = {
+        number,
+        backoff: new Backoff(),
+        worker: fork(number),
+        startedAt: performance.now(),
+        ready: false,
+      };
+      this.#watch(place);
+      return place;
+    });
+  }
+
+  /** Resolves with the addresses when all are ready. Rejects when one ends before that. */
+  get started(): Promise<Readonly<Record<string, string>>> {
+    return this.#started.promise;
+  }
+
+  /** How many take requests. */
+  get ready(): number {
+    return this.#places.filter(({ ready }) => ready).length;
+  }
+
+  /** The metrics of those that answer. */
+  async metrics(): Promise<string[]> {
+    const texts = await Promise.all(this.#places.map(({ worker }) => this.#ask(worker)));
+    return texts.filter((text) => text !== undefined);
+  }
+
+  /** Has every worker read the configuration again. One that starts just now reads it anyway. */
+  reload(): void {
+    for (const { ready, worker } of this.#places) if (ready) worker.process.kill("SIGHUP");
+  }
+
+  /** Lets every worker drain and end, each within its own grace. */
+  async stop(): Promise<void> {
+    this.#phase = "stopping";
+    const alive = this.#places.filter(({ worker }) => !worker.isDead());
+    const ended = alive.map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
+    for (const { worker } of alive) worker.process.kill("SIGTERM");
+    await Promise.all(ended);
+  }
+
+  #ask(worker: Worker): Promise<string | undefined> {
+    if (!worker.isConnected()) return Promise.resolve(undefined);
+    const question = ++this.#questions;
+    return new Promise((resolve) => {
+      const answer = (text: string | undefined) => {
+        clearTimeout(late);
+        this.#answers.delete(question);
+        resolve(text);
+      };
+      const late = setTimeout(answer, metricsMs, undefined);
+      this.#answers.set(question, answer);
+      worker.send({ type: "metrics", question } satisfies ToWorker);
+    });
+  }
+
+  #watch(place: Place): void {
+    place.worker.on("message", (message: FromWorker) => this.#hear(place, message));
+    place.worker.once("exit", (code, signal) => this.#replace(place, signal ?? code));
+  }
+
+  #hear(place: Place, message: FromWorker): void {
+    switch (message.type) {
+      case "ready":
+        place.ready = true;
+        this.#logger.info({ worker: place.number, pid: place.worker.process.pid }, "worker ready");
+        if (this.#phase === "starting" && this.ready === this.#places.length) {
+          this.#phase = "running";
+          this.#started.resolve(message.addresses);
+        }
+        return;
+      case "draining":
+        place.ready = false;
+        return;
+      case "metrics":
+        this.#answers.get(message.question)?.(message.text);
+    }
+  }
+
+  #replace(place: Place, ended: number | string): void {
+    place.ready = false;
+    if (this.#phase === "stopping") return;
+    if (this.#phase === "starting") {
+      this.#started.reject(new Error(`worker ${place.number} ended with ${ended} before all were ready`));
+      return;
+    }
+    const waitMs = place.backoff.after(performance.now() - place.startedAt);
+    const level = ended === 0 ? "info" : "error"; // somebody may end a worker in order, to have it replaced
+    this.#logger[level]({ worker: place.number, ended, restart_in_ms: waitMs }, "worker ended");
+    setTimeout(() => {
+      if (this.#phase === "stopping") return;
+      place.worker = fork(place.number);
+      place.startedAt = performance.now();
+      this.#watch(place);
+    }, waitMs);
+  }
+}
+
+function fork(number: string): Worker {
+  return cluster.fork({ TOLLGATE_WORKER: number });
+}

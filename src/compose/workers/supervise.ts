@@ -1,0 +1,77 @@
+import { fileURLToPath } from "node:url";
+import { Gauge } from "prom-client";
+import { ConfigError } from "../../config/config-error.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
+import { peekSecrets } from "../../config/secrets.ts";
+import { openTls } from "../../config/tls.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { type Readiness, type ShownMetrics, startAdminServer } from "../../telemetry/admin-server.ts";
+import { createRegistry } from "../../telemetry/registry.ts";
+import { Lifecycle } from "../lifecycle.ts";
+import { createLogger } from "../logger.ts";
+import type { ServeOptions } from "../options.ts";
+import { mergeMetrics } from "./merge-metrics.ts";
+import { WorkerPool } from "./pool.ts";
+
+/** Runs several processes that each serve everything, behind the same addresses. Resolves when all are ready. */
+export async function supervise({ workers, ...options }: ServeOptions & { readonly workers: number }): Promise<void> {
+  const logger = createLogger(options.log);
+  if (options.config === undefined || options.server !== undefined || options.gguf !== undefined)
+    throw new ConfigError("--workers needs --config with models: a simulated fleet or --gguf runs in one process");
+  const config = await loadConfig(options.config);
+  await demandSharedState(workers, config);
+  const lifecycle = new Lifecycle(logger, config.shutdown);
+  const tls = await openTls(config.listen.tls, systemClock, logger);
+
+  const exec = fileURLToPath(new URL("../../main.ts", import.meta.url));
+  const pool = new WorkerPool(workers, { exec, args: process.argv.slice(2), logger });
+  // All are up before the first request comes; afterwards one that is being replaced leaves the others serving.
+  const readiness: Readiness = {
+    get ready() {
+      return lifecycle.readiness.ready && pool.ready > 0;
+    },
+  };
+  const metrics = supervisorMetrics(readiness, pool);
+  const admin = await startAdminServer(config.listen.admin, metrics, readiness, tls);
+  lifecycle.onStop(() => admin.close());
+  lifecycle.onStop(() => pool.stop());
+  lifecycle.onHangup(() => pool.reload());
+  const addresses = await pool.started;
+  lifecycle.ready({ ...addresses, admin: admin.address, workers: String(workers) });
+}
+
+/** The metrics of every process, with a label that names it, as if they were replicas. */
+function supervisorMetrics(readiness: Readiness, pool: WorkerPool): ShownMetrics {
+  const registry = createRegistry(readiness);
+  registry.setDefaultLabels({ worker: "supervisor" });
+  new Gauge({
+    name: "tollgate_workers_ready",
+    help: "Worker processes that take requests.",
+    registers: [registry],
+    collect() {
+      this.set(pool.ready);
+    },
+  });
+  return {
+    contentType: registry.contentType,
+    metrics: async () => mergeMetrics([await registry.metrics(), ...(await pool.metrics())]),
+  };
+}
+
+/** Processes that share neither the books nor the limits would spend one balance several times. Throws ConfigError. */
+async function demandSharedState(workers: number, config: Config): Promise<void> {
+  if (config.models.length === 0) throw new ConfigError("--workers needs models in the configuration");
+  const { storageUrl, rateLimitUrl } = await peekSecrets(config, process.env);
+  const missing = [
+    ...(storageUrl.startsWith("sqlite:")
+      ? ["PostgreSQL (TOLLGATE_STORAGE_URL or storage.url: postgresql://…), because SQLite allows one process"]
+      : []),
+    ...(rateLimitUrl === "memory:"
+      ? [
+          "Valkey or Redis (TOLLGATE_RATE_LIMIT_URL or rate_limits.url: redis://…), because each process has a memory of its own",
+        ]
+      : []),
+  ];
+  if (missing.length > 0) throw new ConfigError(`--workers ${workers} needs ${missing.join(", and ")}`);
+}
