@@ -218,7 +218,8 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       return { lotId };
     },
 
-    statement: (accountId) => readStatement(storage, accountId, BigInt(ledger.held(accountId))),
+    statement: (accountId) =>
+      readStatement(storage, accountId, { held: BigInt(ledger.held(accountId)), now: clock.now() }),
   };
 }
 

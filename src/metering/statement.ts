@@ -8,7 +8,11 @@ import type { Storage } from "../storage/orm.ts";
 import type { LotStatement, Statement } from "./interface.ts";
 
 /** An account's money as the store has it, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
-export async function readStatement(storage: Storage, accountId: string, held: bigint): Promise<Statement> {
+export async function readStatement(
+  storage: Storage,
+  accountId: string,
+  { held, now }: { readonly held: bigint; readonly now: number },
+): Promise<Statement> {
   const options = storage.dialect === "postgresql" ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : {};
   const { account, lots, slices } = await storage.orm.em.fork().transactional(async (em) => {
     const account = await em.findOne(Account, accountId);
@@ -23,7 +27,7 @@ export async function readStatement(storage: Storage, accountId: string, held: b
   for (const slice of slices) spending.set(slice.lotId, (spending.get(slice.lotId) ?? 0) + slice.spent);
   const statements = lots
     .sort(bySpending)
-    .map((lot) => toStatement(lot, spending.get(lot.id) ?? 0))
+    .map((lot) => toStatement(lot, spending.get(lot.id) ?? 0, now))
     .filter((lot) => lot.remaining > 0);
   return {
     createdAt: account.createdAt.getTime(),
@@ -36,13 +40,16 @@ export async function readStatement(storage: Storage, accountId: string, held: b
   };
 }
 
-function toStatement(lot: Lot, spentOfSlices: number): LotStatement {
+function toStatement(lot: Lot, spentOfSlices: number, now: number): LotStatement {
   const { expiresAt } = lot;
+  // Of a lot whose time is over only running requests may still spend, though it has not been written off yet.
+  const lapsed = expiresAt instanceof Date && expiresAt.getTime() <= now;
+  const left = lapsed ? lot.leased : lot.granted - lot.spent - lot.refunded - lot.expired;
   return {
     id: lot.id,
     kind: lot.kind,
     granted: lot.granted,
-    remaining: lot.granted - lot.spent - lot.refunded - lot.expired - spentOfSlices,
+    remaining: left - spentOfSlices,
     priceVersion: String(lot.priceVersionId),
     createdAt: lot.createdAt,
     ...(expiresAt instanceof Date ? { expiresAt } : {}),

@@ -25,6 +25,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await expireLots({ storage, clock, random: systemRandom })).toBe(0);
 
     await clock.pass(12_000);
+    expect((await funds.statement(account)).balance).toBe(BigInt(100 * OUT)); // told so before it is written off
     expect(await expireLots({ storage, clock, random: systemRandom })).toBe(1);
     expect((await funds.statement(account)).balance).toBe(BigInt(100 * OUT));
     await clock.until(hold.settle({ inputTokens: 0, outputTokens: 60 }, "completed"));
