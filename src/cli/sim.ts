@@ -34,6 +34,7 @@ export function addSim(program: Command): void {
     .option("--models <ids>", `ids with commas between; ID=KIND for ${Object.keys(KINDS).join(", ")}`, models)
     .addOption(new Option("--dialect <engine>", "whose HTTP it speaks").choices(DIALECTS).default("vllm"))
     .option("--speed <factor>", "how many times faster than a real GPU; 0: no delay", amount, 1)
+    .option("--loading <ms>", "how long it loads its models after the start and answers 503", amount, 0)
     .option("--seed <n>", "for requests without a seed", amount, 0)
     .addOption(logOption())
     .action(async (options: SimulateOptions) => (await import("../compose.ts")).simulate(options));
