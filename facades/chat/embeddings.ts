@@ -41,8 +41,8 @@ function inBase64({ buffer, byteOffset, byteLength }: Uint8Array): EmbeddingVect
   return { case: "base64", value: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
 }
 
-function asNumbers({ buffer, byteOffset, byteLength }: Uint8Array): EmbeddingVector["form"] {
-  const view = new DataView(buffer, byteOffset, byteLength);
-  const numbers = Array.from({ length: byteLength / 4 }, (_, i) => view.getFloat32(i * 4, true));
+/** From a copy, because what came off a wire need not stand where four bytes may be read as one number. */
+function asNumbers(vector: Uint8Array): EmbeddingVector["form"] {
+  const numbers = Array.from(new Float32Array(Uint8Array.from(vector).buffer));
   return { case: "numbers", value: { $typeName: "chat.v1.EmbeddingNumbers", numbers } };
 }

@@ -118,6 +118,7 @@ function valueWriter(field: DescField): (value: unknown) => string {
   switch (field.fieldKind) {
     case "list": {
       const write = itemWriter(field);
+      if (write === JSON.stringify) return write; // whole lists at once, for vectors have a thousand numbers
       return (value) => {
         const items = value as unknown[];
         let text = "[";
