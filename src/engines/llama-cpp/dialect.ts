@@ -28,6 +28,7 @@ export const llamaCpp: Dialect = {
     names: { running: "llamacpp:requests_processing", waiting: "llamacpp:requests_deferred" },
   },
   embedBatch: 32,
+  embedFormat: "base64",
 };
 
 /** Counts since the request began: prompt tokens found in the cache, read, and tokens produced. */

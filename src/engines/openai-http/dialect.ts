@@ -31,6 +31,8 @@ export interface Dialect {
   readonly metrics?: { readonly path: string; readonly names: MetricNames };
   /** The most inputs of one embeddings call. */
   readonly embedBatch: number;
+  /** How vectors are asked for: base64 of their memory is a third of the text and exact. Either is read. */
+  readonly embedFormat: "float" | "base64";
 }
 
 /** The part of a request that says how to think. */

@@ -11,7 +11,7 @@ export function readEmbeddings(where: string, body: unknown, inputs: number): En
   const { data, usage } = body as WireEmbeddings;
   const vectors = new Array<Float32Array | undefined>(inputs).fill(undefined);
   for (const [position, entry] of (data ?? []).entries()) {
-    if (Array.isArray(entry.embedding)) vectors[entry.index ?? position] = Float32Array.from(entry.embedding);
+    vectors[entry.index ?? position] = vectorOf(entry.embedding);
   }
   const inputTokens = usage?.prompt_tokens;
   if (typeof inputTokens !== "number" || !Number.isInteger(inputTokens) || inputTokens < 1) {
@@ -22,4 +22,13 @@ export function readEmbeddings(where: string, body: unknown, inputs: number): En
     throw engineFailed(`${where} embedded ${whole.length} of ${inputs} inputs`, true);
   }
   return { vectors: whole, inputTokens };
+}
+
+/** A vector as a list of numbers, or as base64 of float32 in little-endian order, as every platform of Node has it. */
+function vectorOf(embedding: unknown): Float32Array | undefined {
+  if (Array.isArray(embedding)) return Float32Array.from(embedding);
+  if (typeof embedding !== "string") return undefined;
+  const { buffer, byteOffset, byteLength } = Buffer.from(embedding, "base64");
+  if (byteLength === 0 || byteLength % Float32Array.BYTES_PER_ELEMENT !== 0) return undefined;
+  return new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength));
 }

@@ -53,12 +53,13 @@ export class OpenAiHttpEngine implements Engine {
 
   embed({ model, requestId, inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
     const headers = { "x-request-id": requestId, ...trace };
+    const { embedBatch, embedFormat } = this.#dialect;
     const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
     return embedInBatches(inputs, {
-      size: this.#dialect.embedBatch,
+      size: embedBatch,
       limit: this.#settings.contextLength,
       embed: async (batch) => {
-        const body = JSON.stringify({ model, input: batch, encoding_format: "float" });
+        const body = JSON.stringify({ model, input: batch, encoding_format: embedFormat });
         const answer = await this.#call({ path: "/v1/embeddings", body, headers }, signal);
         return readEmbeddings(this.#traits.where, answer, batch.length);
       },

@@ -9,4 +9,5 @@ export const openai: Dialect = {
   fields: () => ({ stream_options: { include_usage: true } }),
   healthPath: "/v1/models",
   embedBatch: 128,
+  embedFormat: "float",
 };

@@ -71,7 +71,7 @@ export class SglangGrpcEngine implements Engine {
       size: sglang.embedBatch,
       limit: this.#settings.contextLength,
       embed: async (batch) => {
-        const body = JSON.stringify({ model: request.model, input: batch, encoding_format: "float" });
+        const body = JSON.stringify({ model: request.model, input: batch, encoding_format: sglang.embedFormat });
         const { jsonBody, statusCode } = await this.#call(signal, () =>
           this.#client.openAIEmbed(callOf(body, request), { signal }),
         );

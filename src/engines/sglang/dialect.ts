@@ -29,4 +29,5 @@ export const sglang: Dialect = {
     },
   },
   embedBatch: 128,
+  embedFormat: "float",
 };

@@ -24,6 +24,7 @@ export const trtllm: Dialect = {
     },
   },
   embedBatch: 32,
+  embedFormat: "float",
 };
 
 /** It also refuses a variable that the template does not use, so the switch goes under one name alone. */

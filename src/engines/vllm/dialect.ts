@@ -30,6 +30,7 @@ export const vllm: Dialect = {
     },
   },
   embedBatch: 128,
+  embedFormat: "base64",
 };
 
 /** `/tokenize` takes the effort as a variable of the template only. */
