@@ -9,6 +9,9 @@ const vocabulary = createVocabulary();
 
 /** As Qwen3's template: `enable_thinking: false` answers for the model that it has thought nothing. */
 const chatTemplate = [
+  "{%- if tools %}{{- '<|im_start|>system\\n<tools>' }}",
+  "{%- for tool in tools %}{{- '\\n' + (tool | tojson) }}{%- endfor %}",
+  `{{- '\\n</tools>\\nCall: <tool_call>\\n{"name": NAME, "arguments": {}}\\n</tool_call><|im_end|>\\n' }}{%- endif %}`,
   "{%- for message in messages %}",
   "{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}",
   "{%- endfor %}",
@@ -19,10 +22,10 @@ const chatTemplate = [
 ].join("");
 
 /** A model of 350 kB that generates. It prefers printable characters and ends by itself. */
-export function writeChatModel(path: string): void {
+export function writeChatModel(path: string, template = chatTemplate): void {
   const width = 64;
   const file = createQwen3({ name: "tiny-chat", width, contextLength: 4096, vocabulary });
-  file.string("tokenizer.chat_template", chatTemplate);
+  file.string("tokenizer.chat_template", template);
   const output = weights(createRandom(54_321), width, vocabulary.tokens.length);
   for (const [id, token] of vocabulary.tokens.entries()) {
     const scale = token === "<|im_end|>" ? 1 : /^[ -~Ġ]{1,2}$/.test(token) ? 2 : 0;

@@ -9,8 +9,13 @@ export type Token = number & { readonly __token: never };
 
 export interface Llama {
   loadModel(options: { readonly modelPath: string }): Promise<Model>;
+  /** Throws when the schema is beyond what it knows. */
+  createGrammarForJsonSchema(schema: object): Promise<Grammar>;
   dispose(): Promise<void>;
 }
+
+/** What a text must be like. */
+export type Grammar = object;
 
 export interface Model {
   readonly trainContextSize: number;
@@ -65,7 +70,11 @@ export interface SamplingOptions {
     readonly presencePenalty?: number;
   };
   readonly yieldEogToken: boolean;
+  readonly grammarEvaluationState?: GrammarState;
 }
+
+/** How much of a grammar one text has gone through. */
+export type GrammarState = object;
 
 export interface EmbeddingContext {
   getEmbeddingFor(tokens: Token[]): Promise<{ readonly vector: readonly number[] }>;
@@ -95,6 +104,7 @@ export interface Binding {
     readonly logLevel: "error";
   }): Promise<Llama>;
   readGgufFileInfo(path: string): Promise<{ readonly metadata: Metadata }>;
+  readonly GrammarState: new (options: { readonly model: Model; readonly grammar: Grammar }) => GrammarState;
   readonly Template: new (source: string) => Template;
 }
 
@@ -111,5 +121,6 @@ export async function loadBinding(): Promise<Binding> {
     throw new Error("llama.cpp is not installed. Install it with: npm run install:llama");
   }
   const [llama, jinja] = await Promise.all(paths.map((path) => import(pathToFileURL(path).href)));
-  return { getLlama: llama.getLlama, readGgufFileInfo: llama.readGgufFileInfo, Template: jinja.Template };
+  const { getLlama, readGgufFileInfo, LlamaGrammarEvaluationState: GrammarState } = llama;
+  return { getLlama, readGgufFileInfo, GrammarState, Template: jinja.Template };
 }

@@ -6,6 +6,7 @@ import { argumentsOf } from "../prompt/call-arguments.ts";
 import { parametersOf } from "../prompt/tool-parameters.ts";
 import { turnsOf } from "../prompt/turns.ts";
 import type { Template } from "./binding.ts";
+import { callOpening, demandedTools, toolsOf } from "./tools.ts";
 
 /** What a template is given beside the turns. */
 export interface TemplateSettings {
@@ -22,11 +23,12 @@ export function renderPrompt(
   settings: TemplateSettings,
 ): string {
   const { turns, continued } = turnsOf(conversation.messages, settings.systemAnywhere);
+  const tools = toolsOf(conversation);
   let prompt: string;
   try {
     prompt = template.render({
       messages: turns.map(messageOf),
-      tools: conversation.tools.length === 0 ? undefined : conversation.tools.map(toolOf),
+      tools: tools.length === 0 ? undefined : tools.map(toolOf),
       add_generation_prompt: !continued,
       bos_token: settings.bosToken ?? "",
       eos_token: settings.eosToken ?? "",
@@ -37,6 +39,7 @@ export function renderPrompt(
       `the chat template refused the conversation: ${error instanceof Error ? error.message : error}`,
     );
   }
+  if (demandedTools(conversation).length > 0) return prompt + callOpening;
   return continued ? upToEndOf(prompt, turns.at(-1)?.text ?? "") : prompt;
 }
 

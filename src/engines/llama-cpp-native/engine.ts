@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { splitterFor } from "../answer/splitter-for.ts";
 import { contextExceeded, engineFailed, inputTooLong } from "../faults.ts";
 import type {
   Engine,
@@ -11,10 +10,12 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
+import { AnswerReader } from "./answer-reader.ts";
 import type { Token } from "./binding.ts";
 import { renderPrompt } from "./chat-template.ts";
 import { generation } from "./generation.ts";
 import { type Loaded, load } from "./load.ts";
+import { checkTools, demandedTools } from "./tools.ts";
 
 /** What an in-process engine has to know of the configuration. */
 export interface LlamaCppSettings {
@@ -48,7 +49,9 @@ export class LlamaCppEngine implements Engine {
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const loaded = await this.#loaded();
     if (loaded.kind !== "generation") throw engineFailed(`${this.#path} is an embedding model`, false);
-    const { model, sequences, contextLength } = loaded;
+    const { model, sequences, contextLength, takesTools } = loaded;
+    const demanded = request.prompt.case === "conversation" ? demandedTools(request.prompt.value) : [];
+    if (request.prompt.case === "conversation") checkTools(request.prompt.value, takesTools);
     const prompt = this.#tokenize(loaded, request);
     const room = contextLength - prompt.length;
     if (room < 1) {
@@ -56,10 +59,12 @@ export class LlamaCppEngine implements Engine {
       throw contextExceeded(what, { limit: contextLength, actual: prompt.length });
     }
     const limited = { ...request, maxOutputTokens: Math.min(request.maxOutputTokens, room) };
+    const grammar = demanded.length > 0 ? await loaded.demandCall(demanded) : undefined;
     const seat = await sequences.take(request.cacheSalt, signal);
     this.#running++;
     try {
-      yield* generation(model, seat.sequence, prompt, limited, splitterFor(request, false), signal);
+      const reader = new AnswerReader(request, grammar !== undefined);
+      yield* generation(model, seat.sequence, prompt, limited, reader, grammar, signal);
     } finally {
       this.#running--;
       sequences.release(seat);

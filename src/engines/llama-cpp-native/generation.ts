@@ -1,22 +1,22 @@
 import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import type { Sampling } from "#gen/inference/v1/inference_service_pb.js";
-import { textEvent } from "../answer/events.ts";
 import { StopSequences } from "../answer/stop-sequences.ts";
-import type { ThinkSplitter } from "../answer/think-splitter.ts";
 import type { EngineOutput, EngineRequest, EngineUsage } from "../interface.ts";
-import type { Model, SamplingOptions, Sequence, Token } from "./binding.ts";
+import type { AnswerReader } from "./answer-reader.ts";
+import type { GrammarState, Model, SamplingOptions, Sequence, Token } from "./binding.ts";
 import { Detokenizer } from "./detokenizer.ts";
 
 /** Prompt tokens that are read in one go; an abort is noticed in between. */
 const prefillStep = 256;
 
-/** A generation on a sequence of its own. Without a splitter all text is the answer. */
+/** A generation on a sequence of its own. With a grammar the answer is nothing but what that allows. */
 export async function* generation(
   model: Model,
   sequence: Sequence,
   prompt: Token[],
   request: Pick<EngineRequest, "maxOutputTokens" | "sampling" | "stopSequences">,
-  splitter: ThinkSplitter | undefined,
+  answer: AnswerReader,
+  grammar: GrammarState | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<EngineOutput> {
   const cachedInputTokens = await readPrompt(sequence, prompt, signal);
@@ -28,24 +28,20 @@ export async function* generation(
   const stops = new StopSequences(request.stopSequences);
   const text = new Detokenizer(model);
   const produced: Token[] = [];
-  const show = (piece: string): GenerationEvent[] => {
-    const events: GenerationEvent[] = [];
-    if (piece !== "" && splitter !== undefined) splitter.push(piece, events);
-    else if (piece !== "") events.push(textEvent(piece));
-    return events;
-  };
   let finish = FinishReason.LENGTH;
   yield { events: [], usage: usage(0) };
-  for await (const token of sequence.evaluate(prompt.slice(-1), samplingOptions(request.sampling, produced))) {
+  for await (const token of sequence.evaluate(prompt.slice(-1), samplingOptions(request.sampling, produced, grammar))) {
     signal.throwIfAborted();
     produced.push(token);
     const ended = model.isEogToken(token);
-    const events = ended ? [] : show(stops.push(text.push(token)));
-    if (ended || stops.stopped) finish = FinishReason.STOP;
-    if (ended || stops.stopped || produced.length >= request.maxOutputTokens) {
-      const rest = show(stops.stopped ? "" : stops.push(text.end()) + stops.end());
-      splitter?.end(rest);
-      yield { events: [...events, ...rest], usage: usage(produced.length), finish };
+    const events: GenerationEvent[] = [];
+    if (!ended) answer.push(stops.push(text.push(token)), events);
+    const stopped = ended || stops.stopped || answer.complete;
+    if (stopped || produced.length >= request.maxOutputTokens) {
+      if (!stops.stopped) answer.push(stops.push(text.end()) + stops.end(), events);
+      answer.end(events);
+      if (stopped) finish = answer.called ? FinishReason.TOOL_CALLS : FinishReason.STOP;
+      yield { events, usage: usage(produced.length), finish };
       return;
     }
     yield { events, usage: usage(produced.length) };
@@ -65,7 +61,7 @@ async function readPrompt(sequence: Sequence, prompt: Token[], signal: AbortSign
   return known;
 }
 
-function samplingOptions(sampling: Sampling, produced: Token[]): SamplingOptions {
+function samplingOptions(sampling: Sampling, produced: Token[], grammar: GrammarState | undefined): SamplingOptions {
   const { temperature, topK, topP, seed, presencePenalty, frequencyPenalty } = sampling;
   return {
     ...(temperature !== undefined && { temperature }),
@@ -81,5 +77,6 @@ function samplingOptions(sampling: Sampling, produced: Token[]): SamplingOptions
       },
     }),
     yieldEogToken: true,
+    ...(grammar && { grammarEvaluationState: grammar }),
   };
 }

@@ -1,5 +1,15 @@
-import { type EmbeddingContext, type Llama, loadBinding, type Model, type Template } from "./binding.ts";
+import type { Tool } from "#gen/inference/v1/conversation_pb.js";
+import {
+  type Binding,
+  type EmbeddingContext,
+  type GrammarState,
+  type Llama,
+  loadBinding,
+  type Model,
+  type Template,
+} from "./binding.ts";
 import { Sequences } from "./sequences.ts";
+import { grammarOf, takesTools } from "./tools.ts";
 
 /** A model in memory, ready to work. */
 export type Loaded = LoadedGenerator | LoadedEmbedder;
@@ -7,12 +17,16 @@ export type Loaded = LoadedGenerator | LoadedEmbedder;
 interface LoadedModel {
   readonly model: Model;
   readonly template: Template;
+  /** Whether tools can be called. */
+  readonly takesTools: boolean;
   readonly contextLength: number;
   dispose(): Promise<void>;
 }
 
 export interface LoadedGenerator extends LoadedModel {
   readonly kind: "generation";
+  /** Makes sure that the answer is a call of one of the tools. */
+  demandCall(tools: readonly Tool[]): Promise<GrammarState>;
   readonly sequences: Sequences;
 }
 
@@ -47,18 +61,24 @@ export async function load(path: string, settings: LoadSettings): Promise<Loaded
   });
   try {
     const model = await llama.loadModel({ modelPath: path });
-    const template = new binding.Template(model.fileInfo.metadata.tokenizer?.chat_template ?? chatMl);
-    return await prepare(llama, model, template, settings);
+    return await prepare(binding, llama, model, settings);
   } catch (error) {
     await llama.dispose();
     throw error;
   }
 }
 
-async function prepare(llama: Llama, model: Model, template: Template, settings: LoadSettings): Promise<Loaded> {
+async function prepare(binding: Binding, llama: Llama, model: Model, settings: LoadSettings): Promise<Loaded> {
+  const source = model.fileInfo.metadata.tokenizer?.chat_template ?? chatMl;
   const { kind, capacity, threads } = settings;
   const contextLength = Math.min(settings.contextLength, model.trainContextSize);
-  const loaded = { model, template, contextLength, dispose: () => llama.dispose() };
+  const loaded = {
+    model,
+    template: new binding.Template(source),
+    takesTools: takesTools(source),
+    contextLength,
+    dispose: () => llama.dispose(),
+  };
   if (kind === "embedding") {
     // An input is read in one batch, so that has to be as large as the longest input.
     const context = await model.createEmbeddingContext({
@@ -69,5 +89,10 @@ async function prepare(llama: Llama, model: Model, template: Template, settings:
     return { ...loaded, kind, context };
   }
   const context = await model.createContext({ contextSize: contextLength, sequences: capacity, threads });
-  return { ...loaded, kind, sequences: new Sequences(context, capacity) };
+  return {
+    ...loaded,
+    kind,
+    sequences: new Sequences(context, capacity),
+    demandCall: async (tools) => new binding.GrammarState({ model, grammar: await grammarOf(llama, tools) }),
+  };
 }

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { Role } from "#gen/inference/v1/conversation_pb.js";
+import { type ConversationSchema, Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
 import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
@@ -156,6 +156,70 @@ test("an abort stops it, and the sequence works on", async () => {
   for await (const _ of chat.generate(chatRequest("hi"), never())) break;
   expect(await chat.readLoad()).toEqual({ running: 0, waiting: 0 });
   expect((await generate("hi")).error).toBeUndefined();
+});
+
+const weather = {
+  name: "weather",
+  parametersJson: JSON.stringify({
+    type: "object",
+    properties: {
+      unit: { enum: ["celsius", "fahrenheit"] },
+      days: { type: "array", items: { type: "boolean" }, maxItems: 2 },
+    },
+    required: ["unit"],
+  }),
+};
+const asking = (conversation: MessageInitShape<typeof ConversationSchema>) =>
+  chatRequest(
+    { messages: [{ role: Role.USER, text: "Is it warm?" }], ...conversation },
+    { sampling: seeded(1n), maxOutputTokens: 200 },
+  );
+
+test.each([
+  ["required", { mode: ToolChoiceMode.REQUIRED }],
+  ["named", { mode: ToolChoiceMode.NAMED, name: "weather" }],
+])("calls a tool that is %s, as its schema says, however random the model", async (_, toolChoice) => {
+  const request = asking({ tools: [weather], toolChoice });
+  const { answer, outputs, error } = await drain(chat.generate(request, never()));
+  expect(error).toBeUndefined();
+  expect(outputs.at(-1)?.finish).toBe(FinishReason.TOOL_CALLS);
+  expect(answer).toMatchObject({ text: "", calls: [{ name: "weather", id: expect.any(String) }] });
+  const { unit, days } = JSON.parse(answer.calls[0]?.arguments ?? "");
+  expect(["celsius", "fahrenheit"]).toContain(unit);
+  expect(days.length).toBeLessThanOrEqual(2);
+  expect(outputs[0]?.usage?.inputTokens).toBe(await chat.countTokens(request));
+});
+
+test("calls a tool whose schema no grammar can express, with some arguments", async () => {
+  const odd = { name: "odd", parametersJson: '{"type":"object","properties":{"x":{"type":"hexagon"}}}' };
+  const request = asking({ tools: [odd], toolChoice: { mode: ToolChoiceMode.REQUIRED } });
+  const { answer } = await drain(chat.generate(request, never()));
+  expect(answer.text).toBe("");
+  expect(answer.calls.map(({ name }) => name)).toEqual(["odd"]);
+});
+
+test("shows the tools to the model, unless they are forbidden", async () => {
+  const plain = await chat.countTokens(asking({}));
+  expect(await chat.countTokens(asking({ tools: [weather] }))).toBeGreaterThan(plain + 100);
+  const forbidden = asking({ tools: [weather], toolChoice: { mode: ToolChoiceMode.NONE } });
+  expect(await chat.countTokens(forbidden)).toBe(plain);
+  const { answer, error } = await drain(chat.generate(asking({ tools: [weather] }), never()));
+  expect([answer.calls, error]).toEqual([[], undefined]); // this model knows no better
+});
+
+test("refuses tools of which its template takes no notice, before it does anything", async () => {
+  const path = join(folder, "toolless.gguf");
+  writeChatModel(path, "{% for message in messages %}{{ message.content }}{% endfor %}");
+  const toolless = new LlamaCppEngine(pathToFileURL(path).href, {
+    ...settings,
+    kind: "generation",
+    contextLength: 512,
+  });
+  const { outputs, error } = await drain(toolless.generate(asking({ tools: [weather] }), never()));
+  expect(outputs).toEqual([]);
+  expect(detailOf(error)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "conversation.tools" });
+  expect((await drain(toolless.generate(asking({}), never()))).error).toBeUndefined();
+  await toolless.close();
 });
 
 test("refuses a prompt that does not fit", async () => {
