@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,11 +17,15 @@ const newDatabase = databases();
 const nothing = () => {};
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** Runs a spender until it has settled something, and kills it at some moment after that, in the middle of a long answer. */
-async function spendAndDie(url: string, directory: string, account: string, log: string): Promise<void> {
-  const spender = spawn(process.execPath, [join(import.meta.dirname, "spender.ts"), url, directory, account, log], {
+function startSpender(...args: string[]): ChildProcess {
+  return spawn(process.execPath, [join(import.meta.dirname, "spender.ts"), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+}
+
+/** Runs a spender until it has settled something, and kills it at some moment after that, in the middle of a long answer. */
+async function spendAndDie(url: string, directory: string, account: string, log: string): Promise<void> {
+  const spender = startSpender(url, directory, account, log);
   const before = settled(log).size;
   const done = new Promise((resolve) => spender.once("exit", resolve));
   while (settled(log).size < before + 3) {
@@ -84,4 +89,36 @@ describe.each(dialects)("%s", (dialect) => {
     await after.storage.close();
     rmSync(directory, { recursive: true, force: true });
   }, 120_000);
+
+  test("a core that dies between a commit and its acknowledgement has charged once", async () => {
+    const url = await newDatabase(dialect);
+    const directory = mkdtempSync(join(tmpdir(), "tollgate-recovery-"));
+    const log = join(directory, "log");
+    writeFileSync(log, "");
+    const first = await openMetering({ url, clock: systemClock });
+    const account = await first.account({ paid: 10 * USD });
+    await first.close();
+
+    const spender = startSpender(url, directory, account, log, "5");
+    await once(spender, "exit");
+    expect(spender.signalCode).toBe("SIGKILL");
+
+    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger });
+    const after = await openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
+    const receipts = await after.storage.orm.em.fork().findAll(Usage);
+    const unacknowledged = receipts.filter(
+      ({ requestId, status }) => status === "completed" && !settled(log).has(requestId),
+    );
+    expect(unacknowledged.length).toBeGreaterThan(0);
+    const spent = receipts.reduce(
+      (sum, { inputTokens, outputTokens }) => sum + inputTokens * 200_000 + outputTokens * 250_000,
+      0,
+    );
+    expect(await reconcile(after.storage)).toMatchObject({ ok: true, spentPicoUsd: String(spent), debtPicoUsd: "0" });
+    expect(after.ledger.held(account)).toBe(0);
+    await after.ledger.close();
+    expect(await after.storage.orm.em.fork().findAll(Lot)).toMatchObject([{ leased: 0, spent }]);
+    await after.storage.close();
+    rmSync(directory, { recursive: true, force: true });
+  }, 60_000);
 });

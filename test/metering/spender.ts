@@ -1,4 +1,5 @@
-// A core that spends as fast as it can until it is killed. Arguments: storage URL, data directory, account, log.
+// A core that spends as fast as it can until it is killed. Arguments: storage URL, data directory, account, log, and
+// perhaps how many groups of charges it commits before it kills itself, before anybody can be told of the last one.
 // The log gets a line for each step of a request, written before anything else happens:
 //   counted ID OUTPUT  the engine has counted so much     settled ID OUTPUT  the charge was acknowledged
 import { appendFileSync } from "node:fs";
@@ -6,22 +7,38 @@ import { openJournal } from "../../src/metering/file-journal.ts";
 import { createLedger } from "../../src/metering/ledger.ts";
 import { createPrices } from "../../src/metering/prices.ts";
 import { createLedgerStore } from "../../src/metering/store/create.ts";
+import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { systemRandom } from "../../src/runtime/random.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { MODEL, models, never, request } from "./fixture.ts";
 import { silentObserver } from "./silent-observer.ts";
 
-const [url = "", directory = "", account = "", log = ""] = process.argv.slice(2);
+const [url = "", directory = "", account = "", log = "", commits] = process.argv.slice(2);
 const parts = { clock: systemClock, random: systemRandom };
 const say = (_fields: object, message: string) => console.error(message);
 const logger = { debug() {}, info: say, warn: say, error: say };
+const stay = setInterval(() => {}, 1000); // the ledger's own timers do not keep a process alive
 const storage = await openStorage(url);
 const prices = await createPrices({ storage, ...parts, models: models() });
 const journal = openJournal(directory, { ...parts, logger });
-const store = createLedgerStore(storage, systemRandom, journal.coreId);
+const store = dyingAfter(
+  Number(commits ?? Number.POSITIVE_INFINITY),
+  createLedgerStore(storage, systemRandom, journal.coreId),
+);
 const ledger = await createLedger({ store, prices, journal, clock: systemClock, logger, observer: silentObserver });
 console.log("ready");
+
+function dyingAfter(commits: number, store: LedgerStore): LedgerStore {
+  const settle = store.settle.bind(store);
+  let done = 0;
+  store.settle = async (charges) => {
+    const outcomes = await settle(charges);
+    if (++done >= commits) process.kill(process.pid, "SIGKILL");
+    return outcomes;
+  };
+  return store;
+}
 
 async function stream(length: number): Promise<void> {
   const wanted = request(account, { inputTokens: 100, outputTokens: 20_000 }, { model: MODEL });
@@ -36,7 +53,6 @@ async function stream(length: number): Promise<void> {
   appendFileSync(log, `settled ${wanted.requestId} ${outputTokens}\n`);
 }
 
-const stay = setInterval(() => {}, 1000); // the ledger's own timers do not keep a process alive
 const streams = Array.from({ length: 8 }, async (_, at) => {
   for (;;) await stream(100 + at * 200);
 });
