@@ -38,7 +38,7 @@ export class RunningHold implements Hold {
     this.outputTokens = tokens.outputTokens;
     this.#amount = tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
     purse.held += this.#amount;
-    this.note();
+    this.#write();
   }
 
   progress(tokens: ChargedTokens): void {
@@ -52,7 +52,10 @@ export class RunningHold implements Hold {
 
   /** Tells the journal how far the request has come, when it has come further. */
   note(): void {
-    if (this.#ended || (this.#counted === this.#noted && this.#counted.inputTokens > 0)) return;
+    if (!this.#ended && this.#counted !== this.#noted) this.#write();
+  }
+
+  #write(): void {
     this.#noted = this.#counted;
     const { requestId, accountId, keyId, model } = this.request;
     this.#keeper.journal.note({ requestId, accountId, keyId, model, tokens: this.#counted });

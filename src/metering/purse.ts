@@ -254,8 +254,15 @@ export class Purse {
     return parts;
   }
 
+  /** Takes out the money of lots that have expired, as far as nobody holds it. */
+  takeExpired(now: number): { sliceId: string; amount: PicoUsd }[] {
+    const expired = ({ expiresAt }: LeasedSlice) => expiresAt !== undefined && expiresAt <= now;
+    return this.#slices.some(expired) ? this.takeFree(expired) : [];
+  }
+
   /** Takes out slices that are used up and whose charges are all stored, to be closed. */
   takeDrained(): string[] {
+    if (this.#drained.length === 0) return [];
     const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);
     if (ids.length > 0) this.#drained = this.#drained.filter((slice) => slice.uncommitted > 0);
     return ids;

@@ -197,7 +197,7 @@ export class Purses {
     const returned: { sliceId: string; amount: PicoUsd }[] = [];
     for (const purse of this.#purses.values()) {
       if (this.#unused(purse)) this.#drop(purse);
-      else returned.push(...purse.takeFree((slice) => slice.expiresAt !== undefined && slice.expiresAt <= now));
+      else returned.push(...purse.takeExpired(now));
       for (const id of purse.takeDrained()) this.#ended.add(id);
     }
     if (returned.length > 0) await this.#store.giveBack(returned);

@@ -56,6 +56,7 @@ export class Settler {
   #busy = false;
   /** Ends the lingering of charges that wait for others. */
   #stopLingering: (() => void) | undefined;
+  #flushing = false;
   #closing = false;
 
   constructor(parts: {
@@ -94,8 +95,10 @@ export class Settler {
 
   /** Commits what waits, without lingering. */
   async flush(): Promise<void> {
+    this.#flushing = true;
     this.#stopLingering?.();
     await this.#run;
+    this.#flushing = false;
   }
 
   /** Commits what waits. What a failing store does not take is left to the journal. */
@@ -126,7 +129,7 @@ export class Settler {
   async #linger(): Promise<void> {
     await undefined; // those that end in the same turn of the event loop
     const ms = this.#lastBegan + LINGER_MS - this.#clock.monotonic();
-    if (!this.#busy || ms <= 0 || this.#queue.length >= BATCH || this.#closing) return;
+    if (!this.#busy || ms <= 0 || this.#queue.length >= BATCH || this.#flushing) return;
     await new Promise<void>((resolve) => {
       const stop = this.#clock.after(ms, resolve);
       this.#stopLingering = () => {

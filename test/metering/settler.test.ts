@@ -210,6 +210,19 @@ test("a charge whose slices were lost after a lost reply is not mistaken for som
   expect(events).toEqual(["a stored"]);
 });
 
+test("flushing waits for nobody, whatever came before and comes meanwhile", async () => {
+  const promises = ["a", "b"].map((id) => settler.settle(charge(id)));
+  await clock.advance(0);
+  promises.push(settler.settle(charge("c")));
+  await settler.flush();
+  promises.push(settler.settle(charge("d")));
+  const flushed = settler.flush();
+  promises.push(settler.settle(charge("e")));
+  await flushed;
+  await Promise.all(promises);
+  expect(stored).toEqual(["a", "b", "c", "d", "e"]);
+});
+
 test("closing commits at once, and leaves to the journal what a dead store does not take", async () => {
   const first = settler.settle(charge("a"));
   await settler.close();

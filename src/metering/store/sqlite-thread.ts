@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { type FlatCharges, flatten } from "./flat-charges.ts";
 import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "./ledger-store.ts";
 import { SqliteLedgerStore } from "./sqlite.ts";
 import type { StoreAnswer, StoreCall } from "./sqlite-worker.ts";
@@ -43,7 +44,7 @@ export class SqliteThreadStore implements LedgerStore {
   }
 
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
-    return this.#call("settle", charges);
+    return this.#call("settle", flatten(charges));
   }
 
   settled(requestIds: readonly string[]): Promise<Set<string>> {
@@ -73,7 +74,7 @@ export class SqliteThreadStore implements LedgerStore {
 
   #call<Method extends StoreCall["method"]>(
     method: Method,
-    ...parameters: Parameters<LedgerStore[Method]>
+    ...parameters: Method extends "settle" ? [FlatCharges] : Parameters<LedgerStore[Method]>
   ): ReturnType<LedgerStore[Method]> {
     const id = ++this.#calls;
     this.#worker.ref(); // an answer that is awaited keeps the process alive

@@ -3,10 +3,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemRandom } from "../../runtime/random.ts";
 import { openSqlite } from "../../storage/sqlite.ts";
+import { type FlatCharges, unflatten } from "./flat-charges.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 import { SqliteLedgerStore } from "./sqlite.ts";
 
-/** A method of the store to be called. */
+/** A method of the store to be called; charges to be settled come flattened. */
 export interface StoreCall {
   readonly id: number;
   readonly method: Exclude<keyof LedgerStore, "shared" | "isViolation" | "announce" | "listen">;
@@ -25,7 +26,8 @@ const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, 
 parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
   try {
     const run = store[method] as (...all: readonly unknown[]) => Promise<unknown>;
-    const result = await run.apply(store, [...parameters]);
+    const given = method === "settle" ? [unflatten(parameters[0] as FlatCharges)] : parameters;
+    const result = await run.apply(store, [...given]);
     if (method === "end") database.close();
     parentPort?.postMessage({ id, result } satisfies StoreAnswer);
   } catch (error) {

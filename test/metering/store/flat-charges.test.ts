@@ -1,0 +1,23 @@
+import { expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { flatten, unflatten } from "../../../src/metering/store/flat-charges.ts";
+import type { Charge, ChargeLine } from "../../../src/metering/store/ledger-store.ts";
+
+const amount = fc.maxSafeNat();
+const line: fc.Arbitrary<ChargeLine> = fc.record({
+  ...{ sliceId: fc.uuid(), lotId: fc.uuid(), inputTokens: amount, outputTokens: amount },
+  ...{ inputRate: amount, outputRate: amount, cost: amount },
+});
+const charge: fc.Arbitrary<Charge> = fc.record({
+  ...{ requestId: fc.string(), accountId: fc.uuid(), keyId: fc.string(), model: fc.string() },
+  ...{ inputTokens: amount, outputTokens: amount, cost: amount, shortfall: amount },
+  ...{ status: fc.constantFrom("completed", "recovered"), settledAt: amount, lines: fc.array(line) },
+});
+
+test("charges are the same after they were written down and read", () => {
+  fc.assert(
+    fc.property(fc.array(charge), (charges) => {
+      expect(unflatten(structuredClone(flatten(charges)))).toEqual(charges);
+    }),
+  );
+});
