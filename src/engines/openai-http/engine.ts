@@ -1,6 +1,7 @@
 import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
 import { embedInBatches } from "../embed-in-batches.ts";
 import { isRefusal } from "../faults.ts";
+import { fitOutput } from "../fit-output.ts";
 import { HttpConnection, type HttpRequest } from "../http/connection.ts";
 import { callJson } from "../http/json-call.ts";
 import { openStream } from "../http/stream.ts";
@@ -43,6 +44,10 @@ export class OpenAiHttpEngine implements Engine {
   }
 
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+    return fitOutput(request, (fitted) => this.#generate(fitted, signal));
+  }
+
+  #generate(request: EngineRequest, signal: AbortSignal): AsyncIterator<EngineOutput> {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
     const answer = new AnswerBuilder(request, this.#traits);
     const chunks = new ChunkReader(this.#traits.where, this.#dialect, this.#parser, answer);

@@ -2,6 +2,7 @@ import { type OpenAIStreamChunk, SglangService } from "#gen/sglang/runtime/v1/sg
 import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
 import { embedInBatches } from "../embed-in-batches.ts";
 import { engineFailed } from "../faults.ts";
+import { fitOutput } from "../fit-output.ts";
 import { GrpcConnection, responseOf } from "../grpc/connection.ts";
 import { parseObject } from "../http/json-call.ts";
 import type {
@@ -43,7 +44,11 @@ export class SglangGrpcEngine implements Engine {
     this.#traits = { where: `sglang at ${url}`, countsAsItGoes: true, sendsReasoning: false };
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+    return fitOutput(request, (fitted) => this.#generate(fitted, signal));
+  }
+
+  async *#generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineOutput> {
     const { path, body } = generationRequest(request, sglang, this.#settings.systemAnywhere);
     const call = callOf(body, request);
     const answer = new AnswerBuilder(request, this.#traits);
@@ -58,6 +63,7 @@ export class SglangGrpcEngine implements Engine {
       for await (const output of outputsOf(stream, chunks)) yield output;
       ended = true;
     } catch (error) {
+      ended = !signal.aborted; // by the engine, which takes the id for another try
       throw refusalOf(this.#traits.where, responseOf(error, signal));
     } finally {
       left.abort();

@@ -29,6 +29,17 @@ test.each<[number, Reason, boolean]>([
 
 test.each<[string, object, [limit: number, actual?: number | undefined, requestedOutput?: number]]>([
   [
+    "SGLang, prompt and output together",
+    {
+      object: "error",
+      message:
+        "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 32768 tokens: 13 tokens from the input messages and 32755 tokens for the completion. Please reduce the number of tokens in the input messages or the completion to fit within the limit.",
+      type: "BadRequestError",
+      code: 400,
+    },
+    [32768, 13, 32755],
+  ],
+  [
     "vLLM 0.6",
     {
       object: "error",
