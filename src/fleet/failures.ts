@@ -17,14 +17,17 @@ export function fullForMs(error: unknown): number | undefined {
   return detail.retryAfter === undefined ? 1000 : Number(detail.retryAfter.seconds) * 1000;
 }
 
-/** Whether the server itself is to blame: it broke, or it fell silent. */
+/**
+ * Whether the server itself is to blame: it broke, it fell silent, or it is set up wrongly. The last fails
+ * fast and so looks idle: least of all may that one stay in use.
+ */
 export function isServersFault(error: unknown): boolean {
   const reason = detailOf(error)?.reason;
-  return reason === Reason.TIMEOUT || (reason === Reason.ENGINE_FAILED && isTransient(error));
+  return reason === Reason.TIMEOUT || reason === Reason.ENGINE_FAILED;
 }
 
 /** What really went wrong, for the operator. */
 export function describe(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof EngineFault ? cause.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof EngineFault ? error.cause.message : error.message;
 }

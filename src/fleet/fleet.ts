@@ -125,16 +125,13 @@ export class PooledFleet implements Fleet {
   }
 
   drain(id: string): Server {
-    const member = this.#member(id);
-    member.draining = true;
-    return this.#describe(member);
+    return this.#setDraining(id, true);
   }
 
   resume(id: string): Server {
-    const member = this.#member(id);
-    member.draining = false;
+    const server = this.#setDraining(id, false);
     for (const pool of this.#parts.roster.pools.values()) pool.pump();
-    return this.#describe(member);
+    return server;
   }
 
   utilisation(modelId: string): number {
@@ -171,10 +168,13 @@ export class PooledFleet implements Fleet {
     return [...this.#parts.roster.pools.values()].flatMap((pool) => pool.members);
   }
 
-  #member(id: string): Member {
-    const member = this.#members().find((candidate) => candidate.id === id);
-    if (member === undefined) throw failure(Reason.SERVER_NOT_FOUND, `There is no server ${id}.`);
-    return member;
+  /** A server that serves several of our models as one of its own has one name. */
+  #setDraining(id: string, draining: boolean): Server {
+    const named = this.#members().filter((member) => member.id === id);
+    for (const member of named) member.draining = draining;
+    const [first] = named;
+    if (first === undefined) throw failure(Reason.SERVER_NOT_FOUND, `There is no server ${id}.`);
+    return this.#describe(first);
   }
 
   #pool(modelId: string): Pool {

@@ -39,7 +39,7 @@ export interface Fleet {
   ): Promise<number | undefined>;
   /** Every server, in the configured order. */
   servers(): Server[];
-  /** Gives a server no new work. Throws SERVER_NOT_FOUND. */
+  /** Gives a server no new work, whichever of our models it serves. Throws SERVER_NOT_FOUND. */
   drain(id: string): Server;
   /** Gives it work again. Throws SERVER_NOT_FOUND. */
   resume(id: string): Server;

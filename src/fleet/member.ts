@@ -26,7 +26,8 @@ export class Member {
   #load: EngineLoad | undefined;
   /** Requests of others that it had at the last poll. */
   #foreign = 0;
-  #full = false;
+  /** Pauses that it asked for and that are not over. */
+  #pauses = 0;
   #retired = false;
   #closing: Promise<void> | undefined;
 
@@ -55,7 +56,13 @@ export class Member {
 
   /** Whether it can take a request now. */
   get available(): boolean {
-    return this.healthy && !this.draining && this.inFlight < this.config.capacity && !this.#full && this.breaker.allows;
+    return (
+      this.healthy &&
+      !this.draining &&
+      this.inFlight < this.config.capacity &&
+      this.#pauses === 0 &&
+      this.breaker.allows
+    );
   }
 
   /** Requests that run or wait on it: ours now, and those of others at the last poll. */
@@ -75,9 +82,9 @@ export class Member {
 
   /** It said that it is full: no work for a while. */
   full(forMs: number): void {
-    this.#full = true;
+    this.#pauses++;
     this.#clock.after(forMs, () => {
-      this.#full = false;
+      this.#pauses--;
       this.#onFree();
     });
   }

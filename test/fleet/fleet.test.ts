@@ -37,6 +37,18 @@ describe("a generation", () => {
     expect(engines.map(({ requests }) => requests.length)).toEqual([1, 1, 1, 0]);
   });
 
+  test("lets a full server have the longest of the pauses that it asked for", async () => {
+    const { run, engines, clock } = fixture([2]);
+    engines[0]?.scripts.push([full(9000)], [full(1000)]);
+    const answers = [run(), run()];
+    await settle();
+    clock.advance(8000);
+    await settle();
+    expect(engines[0]?.requests).toHaveLength(2);
+    clock.advance(1000);
+    for (const answer of answers) expect(await answer).toEqual(whole);
+  });
+
   test("has no other try where there is no other server", async () => {
     const { run, engines } = fixture([1]);
     engines[0]?.scripts.push([broken()]);

@@ -125,6 +125,16 @@ test("failures in a row open the breaker, one request tries it again", async () 
   expect(second?.requests.length).toBeGreaterThan(5);
 });
 
+test("a server that is set up wrongly fails its requests fast, but not all that could go to it", async () => {
+  const fleet = fixture([4, 4]);
+  const [wrong] = fleet.engines;
+  for (let i = 0; i < 20; i++) wrong?.scripts.push([broken(false)]);
+  let failed = 0;
+  for (let i = 0; i < 20; i++) await fleet.run().catch(() => failed++);
+  expect(failed).toBe(3);
+  expect(fleet.fleet.servers()[0]).toMatchObject({ breaker: BreakerState.OPEN, lastError: "it broke" });
+});
+
 test("only one request tries a half-open breaker", async () => {
   const fleet = fixture([4, 4]);
   const [first, second] = fleet.engines;

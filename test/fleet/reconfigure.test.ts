@@ -97,6 +97,20 @@ test("another way to choose holds at once, on the same servers", async () => {
   expect(engines).toHaveLength(3);
 });
 
+test("a server that is one for several models is drained and resumed for all of them", () => {
+  const { fleet, model } = fixture([1]);
+  const servers = model.servers.map((server) => ({ ...server, model: "own" }));
+  reconfigure(fleet, [
+    { ...model, servers },
+    { ...model, id: "other", servers },
+  ]);
+  const states = () => fleet.servers().map(({ id, state }) => [id, state]);
+  fleet.drain("server-0:8000/own");
+  expect(states()).toEqual(Array(2).fill(["server-0:8000/own", ServerState.DRAINING]));
+  fleet.resume("server-0:8000/own");
+  expect(states()).toEqual(Array(2).fill(["server-0:8000/own", ServerState.HEALTHY]));
+});
+
 test("models come and go", async () => {
   const { fleet, model, run } = fixture([1]);
   reconfigure(fleet, [{ ...model, id: "other" }]);
