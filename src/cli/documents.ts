@@ -114,12 +114,17 @@ export function serverDocument(server: Server) {
     in_flight: server.inFlight,
     running: server.running ?? null,
     queued: server.queued ?? null,
-    kv_usage: server.kvUsage ?? null,
+    kv_usage: part(server.kvUsage),
     breaker: word(BreakerState, server.breaker),
     capacity: server.capacity,
-    cache_hit_rate: server.cacheHitRate ?? null,
+    cache_hit_rate: part(server.cacheHitRate),
     last_error: server.lastError === "" ? null : server.lastError,
   };
+}
+
+/** A part of a whole, to a thousandth. */
+function part(value: number | undefined): number | null {
+  return value === undefined ? null : Number(value.toFixed(3));
 }
 
 function time(at: Timestamp | undefined): string | null {
