@@ -19,6 +19,8 @@ interface Budget {
   readonly name: string;
   readonly limit: number;
   readonly unit: string;
+  /** Default: lower. */
+  readonly better?: "higher";
   readonly system: string;
   readonly applies: (result: Result) => boolean;
   readonly figure: (result: Result, beside: (system: string) => Result | undefined) => number | undefined;
@@ -72,6 +74,20 @@ const budgets: readonly Budget[] = [
     },
   },
   {
+    name: "throughput of two workers",
+    limit: 1.5,
+    unit: "× one worker",
+    better: "higher",
+    system: "tollgate-workers-2",
+    applies: ({ cell }) => cell.scenario === "scaled-out",
+    figure: (result, beside) => {
+      const one = beside("tollgate-workers-1");
+      const rate = ({ cell, tokensPerSecond, requestsPerSecond }: Result) =>
+        (cell.stream ? tokensPerSecond : requestsPerSecond).median;
+      return one && rate(result) / rate(one);
+    },
+  },
+  {
     name: "resident memory with 5,000 open streams",
     limit: 1024,
     unit: "MiB",
@@ -95,7 +111,7 @@ function added(of: number, over: number | undefined): number | undefined {
 
 /** Every budget under every load that was measured. */
 export function judge(results: readonly Result[]): Verdict[] {
-  return budgets.flatMap(({ name, limit, unit, system, applies, figure }) =>
+  return budgets.flatMap(({ name, limit, unit, better, system, applies, figure }) =>
     results
       .filter((result) => result.system === system && applies(result))
       .flatMap((result) => {
@@ -103,7 +119,7 @@ export function judge(results: readonly Result[]): Verdict[] {
         const measured = figure(result, (name) => results.find((other) => other.system === name && sameLoad(other)));
         return measured === undefined || Number.isNaN(measured)
           ? []
-          : [{ budget: name, limit, measured, unit, better: "lower", held: measured <= limit, cell: result.name }];
+          : [verdict({ budget: name, limit, measured, unit, better: better ?? "lower", cell: result.name })];
       }),
   );
 }
@@ -112,9 +128,12 @@ export function judge(results: readonly Result[]): Verdict[] {
 export function judgeFigures(figures: readonly Figure[]): Verdict[] {
   return figures.flatMap(({ scenario, name, unit, value: { median: measured }, better, limit }) => {
     if (limit === undefined) return [];
-    const held = better === "lower" ? measured <= limit : measured >= limit;
-    return [{ budget: scenario, limit, measured, unit, better, held, cell: name }];
+    return [verdict({ budget: scenario, limit, measured, unit, better, cell: name })];
   });
+}
+
+function verdict(of: Omit<Verdict, "held">): Verdict {
+  return { ...of, held: of.better === "lower" ? of.measured <= of.limit : of.measured >= of.limit };
 }
 
 /** How far a figure stays on the good side of its limit, as a part of the limit; negative on the other side. */

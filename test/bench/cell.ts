@@ -14,6 +14,8 @@ export interface Cell {
   /** Bytes of the prompt. */
   readonly prompt: number;
   readonly concurrency: number;
+  /** Whose requests they are; the main one's unless set. */
+  readonly tenant?: "other";
   /** Milliseconds over which the clients come in before anything is measured; 500 unless set. */
   readonly rampUp?: number;
   /** A light load whose latency is measured alone and then beside this one. */

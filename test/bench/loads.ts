@@ -37,8 +37,8 @@ function embeddings(concurrency: number): Cell[] {
   return [1, 32].map((size) => ({ ...cell, size }));
 }
 
-function split(concurrency: number): Cell[] {
-  return [plain, stream].map((cell) => ({ ...cell, scenario: "split", concurrency }));
+function deployed(scenario: string, concurrency: number): Cell[] {
+  return [plain, stream].map((cell) => ({ ...cell, scenario, concurrency }));
 }
 
 /** Streams of a token a second that are all open until newcomers have been measured among them. */
@@ -80,8 +80,15 @@ const loads: readonly Load[] = [
     name: "split",
     shows: "facade and core as two processes beside all in one",
     systems: [...systems, "tollgate-split"],
-    cells: () => [16, 64].flatMap(split),
-    quick: () => split(16),
+    cells: () => [16, 64].flatMap((concurrency) => deployed("split", concurrency)),
+    quick: () => deployed("split", 16),
+  },
+  {
+    name: "scaled-out",
+    shows: "one and two workers, two cores and two facades, on PostgreSQL and Redis",
+    systems: ["pass-through", "tollgate-workers-1", "tollgate-workers-2", "tollgate-scaled-out"],
+    cells: () => deployed("scaled-out", 64),
+    quick: () => deployed("scaled-out", 64),
   },
   {
     name: "streams",

@@ -24,10 +24,12 @@ import { peer } from "./systems/peer.ts";
 import { tollgate } from "./systems/tollgate.ts";
 import { tollgateScaledOut } from "./systems/tollgate-scaled-out.ts";
 import { tollgateSplit } from "./systems/tollgate-split.ts";
+import { tollgateWorkers } from "./systems/tollgate-workers.ts";
 
 /** The systems that take part in a scenario. */
 function systemsOf(names: readonly string[], options: Options): System[] {
-  const all = [passThrough, tollgate, tollgateSplit, tollgateScaledOut].filter(
+  const known = [passThrough, tollgate, tollgateSplit, tollgateScaledOut, tollgateWorkers(1), tollgateWorkers(2)];
+  const all = known.filter(
     ({ name }) =>
       names.includes(name) && (name === RAW || options.systems.length === 0 || options.systems.includes(name)),
   );

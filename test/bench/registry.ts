@@ -4,6 +4,7 @@ import { profile } from "./profile/profile.ts";
 import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
+import { tenants } from "./tenants.ts";
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, soak, profile];
+export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, tenants, soak, profile];

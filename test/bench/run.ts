@@ -123,8 +123,9 @@ async function take(cell: Cell, system: Running, stage: Stage): Promise<Turn> {
 }
 
 /** Throws when a request failed: such a load proves nothing. */
-async function measure(cell: Cell, system: Running, load: Helper, duration: number): Promise<Measurement> {
-  const { host, ports, headers, processes } = system;
+export async function measure(cell: Cell, system: Running, load: Helper, duration: number): Promise<Measurement> {
+  const { host, ports, processes } = system;
+  const headers = (cell.tenant === "other" && system.otherHeaders) || system.headers;
   const path = system.paths[cell.surface] ?? "";
   const { body, word, expected } = cellRequest(cell);
   const { concurrency, rampUp: warmUp = RAMP_UP } = cell;

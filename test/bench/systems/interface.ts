@@ -18,6 +18,8 @@ export interface Running {
   readonly ports: readonly number[];
   /** Headers that every request to it needs, such as the key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The same for another tenant, where there are tenants. */
+  readonly otherHeaders?: Readonly<Record<string, string>>;
   /** Where each surface is; one that it lacks is not measured. */
   readonly paths: Readonly<Partial<Record<Surface, string>>>;
   /** Roots of the process trees that do its work. */

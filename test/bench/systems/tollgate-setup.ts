@@ -94,7 +94,8 @@ export async function describe(
   return {
     host: "127.0.0.1",
     ports: fronts.map(({ ports }) => ports.http),
-    headers: { authorization: `Bearer ${await createKey(core)}` },
+    headers: { authorization: `Bearer ${await createKey(core, "benchmark")}` },
+    otherHeaders: { authorization: `Bearer ${await createKey(core, "other")}` },
     paths: usualPaths,
     inside: {
       connect: `http://127.0.0.1:${core.ports.connect}`,
@@ -105,14 +106,14 @@ export async function describe(
 }
 
 /** An account with plenty of money, and a key to it. */
-async function createKey(setup: Setup): Promise<string> {
+async function createKey(setup: Setup, name: string): Promise<string> {
   const tollgate = async (...args: string[]) => {
     const all = [program, ...args, "--json", "--core", `127.0.0.1:${setup.ports.grpc}`];
     const { stdout } = await promisify(execFile)(process.execPath, all, { env: { ...process.env, ...setup.env } });
     return JSON.parse(stdout);
   };
-  const { id } = await tollgate("accounts", "create", "--name", "benchmark");
-  await tollgate("accounts", "top-up", id, "--usd", "9000", "--ref", "benchmark");
+  const { id } = await tollgate("accounts", "create", "--name", name);
+  await tollgate("accounts", "top-up", id, "--usd", "9000", "--ref", name);
   const { key } = await tollgate("keys", "create", id, "--rpm", "10000000");
   return key;
 }
