@@ -1,7 +1,7 @@
 import { commandLine, portOf, quoted } from "../inspection/command-line.ts";
 import { type Subject, servedName } from "../inspection/inspection.ts";
 
-/** How to start vLLM for a model; PARSER is one of those that `vllm serve --help=FrontEnd` lists. */
+/** How to start vLLM for a model; PARSER is one of those that `vllm serve --help=all` lists. */
 export function startCommand(subject: Subject): string {
   const { server, model } = subject;
   const name = servedName(subject);
