@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
 import pg from "pg";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { Simulator } from "../../src/simulator/server.ts";
@@ -77,6 +78,44 @@ test("two cores with a limit of N accept N, not 2 N", async () => {
   expect([accepted.length, refused.length]).toEqual([30, 50]);
   expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
   await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+}, 30_000);
+
+test("Retry-After tells when the next request is admitted, whichever core is asked", async () => {
+  const { id, key } = await customer("3");
+  const status = async () => (await ask(key)).status;
+  expect([await status(), await status(), await status()]).toEqual([200, 200, 200]);
+  const waitOf = async () => Number((await ask(key)).headers.get("retry-after"));
+  const wait = await waitOf();
+  expect(wait).toBeGreaterThan(50);
+  expect(wait).toBeLessThanOrEqual(60);
+  await age(id, wait - 10);
+  const left = await waitOf();
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(10);
+  await age(id, left);
+  expect(await status()).toBe(200);
+}, 30_000);
+
+/** Moves a key's requests into the past, as if so many seconds had gone by. */
+async function age(keyId: string, seconds: number): Promise<void> {
+  const client = new Redis(redis);
+  const name = `tollgate:rate:${keyId}`;
+  const times = await client.lrange(name, 0, -1);
+  await client
+    .multi()
+    .del(name)
+    .rpush(name, ...times.map((time) => String(Number(time) - seconds * 1_000_000)))
+    .exec();
+  client.disconnect();
+}
+
+test("a key is rotated without a gap: the new one works at once on every core, the old one through its overlap", async () => {
+  const { id, key } = await customer("100000");
+  const statuses = (secret: string) => Promise.all(Array.from({ length: 6 }, async () => (await ask(secret)).status));
+  expect(await statuses(key)).toEqual(Array(6).fill(200));
+  const next = (await admin("keys", "rotate", id, "--overlap", "1h")) as { id: string; key: string };
+  expect(await statuses(next.key)).toEqual(Array(6).fill(200));
+  expect(await statuses(key)).toEqual(Array(6).fill(200));
 }, 30_000);
 
 test("a revoked key stops on every core within 10 seconds", async () => {

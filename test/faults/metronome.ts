@@ -12,7 +12,8 @@ const BEAT_TOKENS = 20;
 
 /**
  * An inference server that keeps the same time for every answer, and knows how far each had come. A prompt is
- * "NAME TOKENS": what the test calls the request, and how long its answer shall be.
+ * "NAME TOKENS": what the test calls the request, and how long its answer shall be. "NAME TOKENS heedless" gets an
+ * answer of that length whatever limit the request has.
  */
 export interface Metronome {
   readonly url: string;
@@ -38,8 +39,12 @@ export async function startMetronome(): Promise<Metronome> {
     let body = "";
     for await (const piece of request) body += piece;
     const { messages, max_tokens = Number.POSITIVE_INFINITY } = JSON.parse(body);
-    const [name = "", tokens] = String(messages.at(-1).content).split(" ");
-    const stream = { name, length: Math.min(Number(tokens), max_tokens), response };
+    const [name = "", tokens, heedless] = String(messages.at(-1).content).split(" ");
+    const stream = {
+      name,
+      length: Math.min(Number(tokens), heedless ? Number.POSITIVE_INFINITY : max_tokens),
+      response,
+    };
     response.setHeader("content-type", "text/event-stream");
     counted.set(name, 0);
     streams.add(stream);

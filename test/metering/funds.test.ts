@@ -2,8 +2,9 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../src/errors.ts";
+import { reconcile } from "../../src/metering/reconcile.ts";
 import { databases, dialects } from "./databases.ts";
-import { type Metering, openMetering, request, run, USD } from "./fixture.ts";
+import { type Metering, MODEL, openMetering, request, run, USD } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const newDatabase = databases();
@@ -42,6 +43,23 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await reasonOf(funds.credit({ ...payment, accountId: other }))).toBe(conflict);
     expect(await reasonOf(funds.credit({ ...payment, kind: "grant" }))).toBe(conflict);
     expect(await reasonOf(funds.refund({ accountId: account, amount: 10 * USD, reference: "p-1" }))).toBe(conflict);
+  });
+
+  test("a payment that races a change of prices pays by the version that is written on its lot", async () => {
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { funds, ledger, prices, storage } = metering;
+    const accountId = await metering.account();
+    const racing = Array.from({ length: 4 }, async (_, at) => {
+      for (let times = 0; times < 5; times++) {
+        await funds.credit({ accountId, kind: "paid", amount: USD, reference: v7() });
+        await prices.set(MODEL, { input: 1_000_000 + at, output: 1_000_000 + times });
+      }
+    });
+    await clock.until(Promise.all(racing));
+    expect(new Set((await funds.statement(accountId)).lots.map((lot) => lot.priceVersion)).size).toBeGreaterThan(1);
+    await clock.until(run(ledger, request(accountId, { inputTokens: 9_000_000, outputTokens: 9_000_000 })));
+    // Among its rules: a line pays at the price of its lot's version.
+    expect(await reconcile(storage)).toMatchObject({ ok: true, findings: [], debtPicoUsd: "0" });
   });
 
   test("a payment outside the limits is refused with the limit's name", async () => {

@@ -215,6 +215,23 @@ describe.each(dialects)("%s", (dialect) => {
     expect(results.filter((result) => result.status === "fulfilled").length).toBeGreaterThanOrEqual(22);
   });
 
+  test("a wall clock that jumps costs nobody anything", async () => {
+    const account = await metering.account({ free: USD });
+    const tokens = { inputTokens: 10, outputTokens: 10 };
+    const wanted = request(account, tokens);
+    const hold = await metering.ledger.hold(wanted, never);
+    clock.jump(3_600_000);
+    await clock.advance(2000);
+    await clock.until(run(metering.ledger, request(account, tokens)));
+    clock.jump(-7_200_000);
+    await clock.advance(2000);
+    await clock.until(run(metering.ledger, request(account, tokens)));
+    await clock.until(hold.settle(tokens, "completed"));
+    expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
+    expect(await balance(account)).toBe(BigInt(USD - 3 * 10 * (IN + OUT)));
+    expect(metering.log.join()).not.toContain("slices were lost");
+  });
+
   describe("exactly once", () => {
     test("an id that runs, was charged just now or long ago is refused; a released one may come again", async () => {
       const account = await metering.account({ free: USD });

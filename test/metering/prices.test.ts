@@ -55,10 +55,12 @@ describe.each(dialects)("%s", (dialect) => {
     const prices = await pricesOf({ id: "late" });
     await prices.set("late", { input: 9, output: 9 });
     await prices.set(MODEL, { input: 1, output: 1 });
+    await prices.set("late", { input: 8, output: 8 });
     expect(await prices.book.load(1, MODEL)).toEqual({ input: 200_000, output: 250_000 });
     expect(await prices.book.load(4, MODEL)).toEqual({ input: 1, output: 1 });
     expect(await prices.book.load(1, "late")).toEqual({ input: 200_000, output: 250_000 });
     expect(await prices.book.load(3, "late")).toEqual({ input: 9, output: 9 });
+    expect(await prices.book.load(5, "late")).toEqual({ input: 8, output: 8 });
     await expect(prices.book.load(1, "never")).rejects.toThrow("has no price");
     await storage.close();
   });
