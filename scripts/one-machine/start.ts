@@ -59,7 +59,9 @@ async function stop(): Promise<void> {
 }
 
 try {
-  const { postgres, redis } = await startServices();
+  const { postgres, redis, processes } = await startServices();
+  console.log(`PostgreSQL process ${processes.postgres.padEnd(8)} ${postgres}`);
+  console.log(`Redis      process ${processes.redis.padEnd(8)} ${redis}`);
   const secrets = {
     TOLLGATE_STORAGE_URL: postgres,
     TOLLGATE_RATE_LIMIT_URL: redis,
@@ -73,8 +75,6 @@ try {
   const cores = "ipv4:127.0.0.1:50011,127.0.0.1:50021";
   for (const name of ["facade-1", "facade-2"]) await start(name, env, "facade", "--core", cores, ...file(name));
   console.log(`
-PostgreSQL  ${postgres}
-Redis       ${redis}
 facades     http://127.0.0.1:8081  http://127.0.0.1:8082
 metrics     cores http://127.0.0.1:9461/metrics :9462   facades http://127.0.0.1:9471/metrics :9472
 
