@@ -35,10 +35,31 @@ export class ApiKeys {
     this.#options = options;
   }
 
-  /** The key that has one of these digests. */
-  async find(digests: readonly Buffer[]): Promise<ApiKey | undefined> {
+  /**
+   * The key that has one of these digests, all of one secret. The first is by the pepper of new keys; a key that is
+   * found by an older one has that as its digest from then on.
+   */
+  async find(digests: readonly [Buffer, ...Buffer[]]): Promise<ApiKey | undefined> {
     const em = this.#options.storage.orm.em.fork();
-    return (await em.findOne(ApiKey, { digest: { $in: [...digests] } })) ?? undefined;
+    const key = (await em.findOne(ApiKey, { digest: { $in: [...digests] } })) ?? undefined;
+    const [digest] = digests;
+    if (key !== undefined && !digest.equals(key.digest)) {
+      const renewed = { digest, pepperVersion: this.#options.pepper.version };
+      await em.nativeUpdate(ApiKey, { id: key.id }, renewed).catch(() => {}); // its next use tries again
+    }
+    return key;
+  }
+
+  /** How many keys that may still be used have digests by each pepper, by its version. */
+  async countByPepper(): Promise<ReadonlyMap<number, number>> {
+    const now = new Date(this.#options.clock.now());
+    const live = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+    const counts = new Map<number, number>();
+    const em = this.#options.storage.orm.em.fork();
+    const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
+    for (const { pepperVersion } of versions as { pepperVersion: number }[])
+      counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
+    return counts;
   }
 
   /** Throws KEY_NOT_FOUND. */

@@ -16,7 +16,7 @@ export interface AuthenticatorOptions {
   readonly services: readonly ServiceCredential[];
   readonly peppers: readonly [Pepper, ...Pepper[]];
   /** Finds the key that has one of these digests. */
-  readonly findKey: (digests: readonly Buffer[]) => Promise<ApiKey | undefined>;
+  readonly findKey: (digests: readonly [Buffer, ...Buffer[]]) => Promise<ApiKey | undefined>;
   readonly lastUsed: LastUsed;
   readonly clock: Clock;
 }
@@ -34,13 +34,18 @@ interface KnownKey {
   readonly expiresAt: number;
 }
 
+/** How long the store may take to find a key: a store that is stalled must not stall callers, too. */
+const PATIENCE_MS = 5000;
+
 const OPERATOR: Operator = { kind: "operator" };
 
 /** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */
 export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
   const { peppers, findKey, lastUsed, clock } = options;
   const cache = new KeyCache<KnownKey>(async (secret) => {
-    const key = await findKey(peppers.map((pepper) => digestOf(secret, pepper))).catch((error: unknown) => {
+    const [pepper, ...older] = peppers;
+    const digests = older.map((one) => digestOf(secret, one));
+    const key = await inTime(findKey([digestOf(secret, pepper), ...digests]), clock).catch((error: unknown) => {
       throw failure(
         Reason.LEDGER_UNAVAILABLE,
         "API keys cannot be checked at the moment.",
@@ -76,6 +81,13 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
       cache.forget((known) => known.caller.keyId === keyId);
     },
   };
+}
+
+function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(PATIENCE_MS, () => reject(new Error(`no answer within ${PATIENCE_MS} ms`)));
+    answer.then(resolve, reject).finally(cancel);
+  });
 }
 
 function knownKeyOf(key: ApiKey): KnownKey {

@@ -11,6 +11,7 @@ import { createAccountsService } from "../accounts/accounts-service.ts";
 import { ApiKeys } from "../accounts/api-keys.ts";
 import { createAuthenticator } from "../accounts/authenticator.ts";
 import { LastUsed } from "../accounts/last-used.ts";
+import { reportPeppers } from "../accounts/report-peppers.ts";
 import { createCatalogue } from "../catalogue/catalogue.ts";
 import { createCatalogueService } from "../catalogue/catalogue-service.ts";
 import type { Config } from "../config/schema.ts";
@@ -112,11 +113,12 @@ export async function composeCore(
     utilisation: (model) => fleet.utilisation(model),
   });
   lifecycle.onStop(async () => stopBackground());
-  metrics.watch({ ledger, prices, fleet });
+  metrics.watch({ ledger, windows, prices, fleet });
 
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);
   const keys = new ApiKeys({ storage, clock, random, prefix: config.keys.prefix, pepper });
+  await reportPeppers(keys, secrets.peppers, logger);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   lifecycle.onStop(() => lastUsed.flush());
   const authenticator = createAuthenticator({

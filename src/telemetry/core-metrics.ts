@@ -9,7 +9,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
-import { meteringMetrics, watchLedger } from "./metering-metrics.ts";
+import { meteringMetrics, watchLedger, watchRateLimits } from "./metering-metrics.ts";
 import { watchPrices } from "./price-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
@@ -21,7 +21,12 @@ export interface CoreMetrics {
   readonly fleet: FleetObserver;
   readonly webhook: WebhookObserver;
   /** Shows what can be seen at any time whenever metrics are read. */
-  watch(parts: { readonly ledger: { state(): LedgerState }; readonly prices: Prices; readonly fleet: Fleet }): void;
+  watch(parts: {
+    readonly ledger: { state(): LedgerState };
+    readonly windows: { readonly areShared: boolean };
+    readonly prices: Prices;
+    readonly fleet: Fleet;
+  }): void;
 }
 
 /** The metrics of a core that serves these models, given by their ids, which a reload may change. */
@@ -32,8 +37,9 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     metering: meteringMetrics(registry, clock, models),
     fleet: fleetMetrics(registry),
     webhook: webhookMetrics(registry),
-    watch({ ledger, prices, fleet }) {
+    watch({ ledger, windows, prices, fleet }) {
       watchLedger(registry, () => ledger.state());
+      watchRateLimits(registry, windows);
       watchPrices(registry, prices, models);
       watchFleet(registry, fleet, models);
     },

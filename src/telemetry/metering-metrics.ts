@@ -106,3 +106,15 @@ export function watchLedger(registry: Registry, state: () => LedgerState): void 
   gauge("tollgate_journal_bytes", "Size of the journal; it shrinks when it passes 16 MiB.", (at) => at.journalBytes);
   gauge("tollgate_ledger_admits", "Whether the ledger takes requests: 1 or 0.", ({ admits }) => (admits ? 1 : 0));
 }
+
+/** Shows at every scrape whether cores count requests together. */
+export function watchRateLimits(registry: Registry, windows: { readonly areShared: boolean }): void {
+  new Gauge({
+    name: "tollgate_rate_limits_shared",
+    help: "Whether all cores count requests together: 1, or 0 while each applies its share of the limits alone.",
+    registers: [registry],
+    collect() {
+      this.set(windows.areShared ? 1 : 0);
+    },
+  });
+}

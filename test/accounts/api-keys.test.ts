@@ -48,11 +48,26 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const accountId = await account();
     const { key, secret } = await keys.create(accountId, "laptop", 7);
     const digest = digestOf(secret, pepper);
-    const found = await keys.find([digestOf(secret, { version: 1, secret: "another" }), digest]);
+    const found = await keys.find([digest, digestOf(secret, { version: 1, secret: "another" })]);
     expect(found).toMatchObject({ id: key.id, accountId, name: "laptop", rpm: 7, pepperVersion: 3 });
     expect(found).toMatchObject({ prefix: secret.slice(0, 7), last4: secret.slice(-4) });
     expect(JSON.stringify(await storage.orm.em.getConnection().execute("select * from api_key"))).not.toContain(secret);
     expect(await keys.find([digestOf("another", pepper)])).toBeUndefined();
+  });
+
+  test("a key that is used after the pepper changed has its digest by the new one", async () => {
+    const accountId = await account();
+    const { key, secret } = await keys.create(accountId, "", undefined);
+    const newer = { version: 4, secret: "newer" };
+    const renewing = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: newer });
+    const before = await renewing.countByPepper();
+    for (const _ of [1, 2])
+      expect(await renewing.find([digestOf(secret, newer), digestOf(secret, pepper)])).toMatchObject({ id: key.id });
+    expect(await keys.find([digestOf(secret, pepper)])).toBeUndefined();
+    const after = await renewing.countByPepper();
+    expect([after.get(3) ?? 0, after.get(4)]).toEqual([(before.get(3) ?? 0) - 1, 1]);
+    await keys.revoke(key.id);
+    expect((await renewing.countByPepper()).has(4)).toBe(false);
   });
 
   test("an account has at most its number of keys, however many are asked for at once", async () => {

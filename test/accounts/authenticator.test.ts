@@ -141,18 +141,21 @@ test("a service token calls for the account that it names, if it may", async () 
   expect(await reasonOf(authenticator.authenticate("billing token", undefined))).toBe(Reason.PERMISSION_DENIED);
 });
 
-test("a store that is away is not the key's fault", async () => {
+test.each([
+  ["away", () => Promise.reject(new Error("connection refused"))],
+  ["stalled", () => new Promise<never>(() => {})],
+])("a store that is %s is not the key's fault", async (_, findKey) => {
   const clock = new FakeClock();
   const quiet = () => {};
   const authenticator = createAuthenticator({
     operatorToken: "t",
     services: [],
     peppers,
-    findKey: () => Promise.reject(new Error("connection refused")),
+    findKey,
     lastUsed: new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet }),
     clock,
   });
-  expect(await reasonOf(authenticator.authenticate(newApiKey("tg-", systemRandom), undefined))).toBe(
-    Reason.LEDGER_UNAVAILABLE,
-  );
+  const answer = reasonOf(authenticator.authenticate(newApiKey("tg-", systemRandom), undefined));
+  clock.advance(5000);
+  expect(await answer).toBe(Reason.LEDGER_UNAVAILABLE);
 });

@@ -195,20 +195,28 @@ test("a row that was changed by hand is found, seen on the metrics, and put righ
   expect((await scrape(right)).samples.get("tollgate_ledger_invariant_ok")).toBe(1);
 }, 120_000);
 
-test("keys of an older pepper work as long as it is listed, new ones are made with the first", async () => {
+test("another pepper: keys that are used meanwhile go over to it, idle ones are told of and refused in the end", async () => {
   const site = await newSite();
   const before = await start(site);
   const old = await populate(before);
+  const { key: idle } = (await before.admin("keys", "create", old.id)) as { key: string };
   await before.stop();
-  const start2 = async (pepper: string) => {
+  const startWith = async (pepper: string) => {
     site.env.TOLLGATE_KEY_PEPPER = pepper;
     return start(site);
   };
-  const both = await start2("2:second-pepper,1:first-pepper");
-  expect(await ask(both, old.key)).toMatch(/^req_/);
+  const both = await startWith("2:second-pepper,1:first-pepper");
   const { key: fresh } = (await both.admin("keys", "create", old.id)) as { key: string };
+  for (const key of [old.key, fresh]) expect(await ask(both, key)).toMatch(/^req_/);
+  expect(both.log).toContainEqual(
+    // with the key of the demo account
+    expect.objectContaining({ msg: "keys have not been used since the pepper changed", pepper: 1, keys: 3 }),
+  );
   await both.stop();
-  const rotated = await start2("2:second-pepper");
-  expect(await ask(rotated, fresh)).toMatch(/^req_/);
-  await expect(ask(rotated, old.key)).rejects.toMatchObject({ status: 401 });
+  const changed = await startWith("2:second-pepper");
+  for (const key of [old.key, fresh]) expect(await ask(changed, key)).toMatch(/^req_/);
+  await expect(ask(changed, idle)).rejects.toMatchObject({ status: 401 });
+  expect(changed.log).toContainEqual(
+    expect.objectContaining({ msg: "keys are refused: their pepper is gone", pepper: 1, keys: 2 }),
+  );
 }, 120_000);

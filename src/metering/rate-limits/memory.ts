@@ -8,6 +8,8 @@ const NO_STATE = { used: 0, waitMs: 0, resetAfterMs: 0 };
  * Memory is bounded by what was admitted in a minute, eight bytes a request, whatever the limits are.
  */
 export class MemoryWindows implements Windows {
+  /** There is but one core that counts here. */
+  readonly areShared = true;
   readonly #clock: Clock;
   /** In the order of each key's last admitted request, so that idle keys are at the front. */
   readonly #keys = new Map<string, Times>();

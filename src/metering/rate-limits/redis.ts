@@ -78,6 +78,10 @@ export class RedisWindows implements Windows {
     return windows;
   }
 
+  get areShared(): boolean {
+    return !this.#away;
+  }
+
   async admit(key: string, limit: number): Promise<Admission> {
     const answer = await this.#count(key, limit, 1);
     return answer ?? this.#alone.admit(key, this.#share(limit));

@@ -121,6 +121,7 @@ test.each(["shut", "hang"] as const)(
     const core = await open(door.url, clock, warnings); // it sees two cores
     const key = v7();
     expect((await core.admit(key, 10)).limit).toBe(10);
+    expect(core.areShared).toBe(true);
 
     await door[how]();
     const alone = [];
@@ -129,6 +130,7 @@ test.each(["shut", "hang"] as const)(
     expect(alone.at(-1)).toMatchObject({ limit: 5, waitMs: 60_000 });
     expect((await core.admit(v7(), 1)).admitted).toBe(true); // a share is at least 1
     expect(warnings).toEqual(["rate limits are not shared: each core applies its share alone"]);
+    expect(core.areShared).toBe(false);
 
     await door.open();
     const other = v7();
@@ -137,6 +139,7 @@ test.each(["shut", "hang"] as const)(
       return (await core.read(other, 10)).limit === 10;
     });
     expect(warnings.at(-1)).toBe("rate limits are shared again");
+    expect(core.areShared).toBe(true);
     await door.shut();
   },
 );

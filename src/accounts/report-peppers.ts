@@ -1,0 +1,21 @@
+import type { Pepper } from "../config/secrets.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { ApiKeys } from "./api-keys.ts";
+
+/**
+ * Tells at the start how far the change to another pepper has come: how many keys wait for their next use to get a
+ * digest by the newest one, and how many are refused because their pepper is gone.
+ */
+export async function reportPeppers(
+  keys: Pick<ApiKeys, "countByPepper">,
+  peppers: readonly [Pepper, ...Pepper[]],
+  logger: Logger,
+): Promise<void> {
+  const [newest] = peppers;
+  for (const [pepper, count] of await keys.countByPepper()) {
+    const facts = { pepper, keys: count };
+    if (!peppers.some(({ version }) => version === pepper))
+      logger.warn(facts, "keys are refused: their pepper is gone");
+    else if (pepper !== newest.version) logger.info(facts, "keys have not been used since the pepper changed");
+  }
+}
