@@ -11,6 +11,8 @@ export interface CatalogueDependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
   readonly fleet: Fleet;
+  /** Is told what the operator drains and resumes. */
+  readonly onDrain: (server: string, draining: boolean) => void;
 }
 
 /** Tells what is served: models and live prices to everybody, servers to the operator. */
@@ -18,14 +20,23 @@ export function createCatalogueService({
   catalogue,
   prices,
   fleet,
+  onDrain,
 }: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
   return {
     listModels: () => ({ models: catalogue.list().map(modelOf) }),
     getModel: ({ id }) => ({ model: modelOf(catalogue.get(id)) }),
     listServers: () => ({ servers: fleet.servers() }),
-    drainServer: ({ id }) => ({ server: fleet.drain(id) }),
-    resumeServer: ({ id }) => ({ server: fleet.resume(id) }),
+    drainServer({ id }) {
+      const server = fleet.drain(id);
+      onDrain(id, true);
+      return { server };
+    },
+    resumeServer({ id }) {
+      const server = fleet.resume(id);
+      onDrain(id, false);
+      return { server };
+    },
   };
 }
 

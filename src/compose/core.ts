@@ -60,6 +60,15 @@ export interface Core {
   readonly webhooks: ReadonlyMap<string, RequestListener>;
   /** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
   reload(config: Config): Promise<void>;
+  readonly drains: Drains;
+}
+
+/** Keeps the drained servers of several processes the same. */
+export interface Drains {
+  /** Tells what the operator drains and resumes here. */
+  share(tell: (server: string, draining: boolean) => void): void;
+  /** Drains or resumes what the operator did elsewhere; a server that is not served here is left alone. */
+  take(server: string, draining: boolean): void;
 }
 
 /** Puts the core together: storage, money, limits, fleet, services. What needs an end is told to the lifecycle. */
@@ -141,12 +150,16 @@ export async function composeCore(
   });
   const serving = { catalogue, fleet, ledger, rateLimits, random, observer: metrics.inference };
   const cacheSalt = config.fleet.cache_salt;
+  let shareDrain: Parameters<Drains["share"]>[0] = () => {};
   const services = [
     registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt })),
     registration(EmbeddingsService, createEmbeddingsService(serving)),
     registration(AccountsService, accountsService),
     registration(MeteringService, createMeteringService({ storage, prices, rateLimits, observer: metrics.metering })),
-    registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet })),
+    registration(
+      CatalogueService,
+      createCatalogueService({ catalogue, prices, fleet, onDrain: (...drain) => shareDrain(...drain) }),
+    ),
   ];
   const interceptors = [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
@@ -163,6 +176,16 @@ export async function composeCore(
     webhooks.set(stripePath, createStripeWebhook(parts));
   }
   return {
+    drains: {
+      share(tell) {
+        shareDrain = tell;
+      },
+      take(server, draining) {
+        if (!fleet.servers().some(({ id }) => id === server)) return;
+        if (draining) fleet.drain(server);
+        else fleet.resume(server);
+      },
+    },
     async reload(next) {
       const models = catalogue.describe(next.models, new Date());
       const change = fleet.prepare(models);

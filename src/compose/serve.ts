@@ -18,7 +18,7 @@ import { reloadOnHangup } from "./reload.ts";
 import { startTracing } from "./tracing.ts";
 import { welcome } from "./welcome.ts";
 import { supervise } from "./workers/supervise.ts";
-import { reportToSupervisor, workerNumber } from "./workers/worker.ts";
+import { reportToSupervisor, shareDrains, workerNumber } from "./workers/worker.ts";
 
 /** Runs everything in one process, or in as many as asked for. Resolves when it is ready. */
 export async function serve(options: ServeOptions): Promise<void> {
@@ -44,6 +44,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry);
+  if (worker !== undefined) shareDrains(core.drains);
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
   const http = await startFront(config.listen, transport, lifecycle, logger, telemetry, tls);

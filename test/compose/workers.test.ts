@@ -128,6 +128,23 @@ test("SIGHUP reaches every worker", async () => {
   await Promise.all(answers.map((answer) => answer.arrayBuffer()));
 }, 120_000);
 
+test("a server is drained and resumed by every worker, and by one that takes a place later", async () => {
+  const [{ id }] = (await tollgate.admin("servers", "list")) as [{ id: string }];
+  const draining = async () => {
+    const lines = (await metrics()).split("\n").filter((line) => line.startsWith("tollgate_server_state{"));
+    return lines.filter((line) => line.includes(`"${id}"`) && /state="draining".*\} 1$/.test(line)).length;
+  };
+  await tollgate.admin("servers", "drain", id);
+  await until(async () => (await draining()) === 2);
+  const ready = () => tollgate.log.filter(({ msg, worker }) => msg === "worker ready" && worker === "2");
+  const before = ready();
+  process.kill(Number(before.at(-1)?.pid), "SIGTERM");
+  await until(() => ready().length > before.length);
+  await until(async () => (await draining()) === 2);
+  await tollgate.admin("servers", "resume", id);
+  await until(async () => (await draining()) === 0);
+}, 120_000);
+
 test.each([
   [["TOLLGATE_STORAGE_URL"], "--workers 2 needs PostgreSQL"],
   [["TOLLGATE_RATE_LIMIT_URL"], "--workers 2 needs Valkey or Redis"],

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "../../runtime/logger.ts";
 import { Backoff } from "./backoff.ts";
-import type { FromWorker, ToWorker } from "./messages.ts";
+import type { Drain, FromWorker, ToWorker } from "./messages.ts";
 
 /** How long a worker may take to show its metrics; one that is too busy is left out. */
 const metricsMs = 2000;
@@ -22,6 +22,8 @@ export class WorkerPool {
   readonly #started = Promise.withResolvers<Readonly<Record<string, string>>>();
   readonly #answers = new Map<number, (text: string) => void>();
   #questions = 0;
+  /** Servers that the operator has drained. */
+  readonly #drained = new Set<string>();
   /** Until all have started once, one that ends means that none can. */
   #phase: "starting" | "running" | "stopping" = "starting";
 
@@ -85,7 +87,7 @@ export class WorkerPool {
       };
       const late = setTimeout(answer, metricsMs, undefined);
       this.#answers.set(question, answer);
-      worker.send({ type: "metrics", question } satisfies ToWorker);
+      send(worker, { type: "metrics", question });
     });
   }
 
@@ -98,6 +100,7 @@ export class WorkerPool {
     switch (message.type) {
       case "ready":
         place.ready = true;
+        for (const server of this.#drained) send(place.worker, { type: "drain", server, draining: true });
         this.#logger.info({ worker: place.number, pid: place.worker.process.pid }, "worker ready");
         if (this.#phase === "starting" && this.ready === this.#places.length) {
           this.#phase = "running";
@@ -107,9 +110,19 @@ export class WorkerPool {
       case "draining":
         place.ready = false;
         return;
+      case "drain":
+        this.#drain(place, message);
+        return;
       case "metrics":
         this.#answers.get(message.question)?.(message.text);
     }
+  }
+
+  /** Has the other workers do what one was told, and those that take a place later. */
+  #drain(told: Place, drain: Drain): void {
+    if (drain.draining) this.#drained.add(drain.server);
+    else this.#drained.delete(drain.server);
+    for (const place of this.#places) if (place !== told && place.ready) send(place.worker, drain);
   }
 
   #replace(place: Place, ended: number | string): void {
@@ -129,6 +142,10 @@ export class WorkerPool {
       this.#watch(place);
     }, waitMs);
   }
+}
+
+function send(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message);
 }
 
 function fork(number: string): Worker {

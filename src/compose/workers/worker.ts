@@ -1,6 +1,7 @@
 import cluster from "node:cluster";
 import { createRegistry } from "../../telemetry/registry.ts";
 import type { Admin } from "../admin.ts";
+import type { Drains } from "../core.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
@@ -13,11 +14,23 @@ export function workerNumber(): string | undefined {
 export function reportToSupervisor(number: string, address: string, lifecycle: Lifecycle): Admin {
   const registry = createRegistry(lifecycle.readiness);
   registry.setDefaultLabels({ worker: number });
-  const tell = (message: FromWorker) => void process.send?.(message);
-  process.on("message", async ({ type, question }: ToWorker) => {
-    if (type === "metrics") tell({ type, question, text: await registry.metrics() });
+  process.on("message", async (message: ToWorker) => {
+    if (message.type !== "metrics") return;
+    tell({ ...message, text: await registry.metrics() });
   });
   lifecycle.onReady((addresses) => tell({ type: "ready", addresses }));
   lifecycle.onDrain(() => tell({ type: "draining" }));
   return { address, registry };
+}
+
+/** Drains and resumes servers as the other workers do. */
+export function shareDrains(drains: Drains): void {
+  drains.share((server, draining) => tell({ type: "drain", server, draining }));
+  process.on("message", (message: ToWorker) => {
+    if (message.type === "drain") drains.take(message.server, message.draining);
+  });
+}
+
+function tell(message: FromWorker): void {
+  process.send?.(message);
 }
