@@ -5,7 +5,14 @@ import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
 import { configSchema } from "../../src/config/schema.ts";
 import { createEngine } from "../../src/engines/create-engine.ts";
-import type { Engine, EngineFault, EngineRequest, ThinkingRecipe } from "../../src/engines/interface.ts";
+import type {
+  Engine,
+  EngineFault,
+  EngineOutput,
+  EngineRequest,
+  EngineUsage,
+  ThinkingRecipe,
+} from "../../src/engines/interface.ts";
 import { detailOf } from "../../src/errors.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
@@ -24,16 +31,40 @@ interface Abilities {
   readonly tokenizes: boolean;
   /** Whether it publishes its load. */
   readonly metrics: boolean;
+  /** Whether it counts as it goes; else a broken-off answer has a lower bound. */
+  readonly exact: boolean;
+  /** Whether it tells the tokens of thinking, and of the prompt those from its cache. */
+  readonly reasoningTokens: boolean;
+  readonly cachedTokens: boolean;
 }
 
-const all = { sse: true, completions: true, tools: true, tokenizes: true, metrics: true };
+const all = {
+  sse: true,
+  completions: true,
+  tools: true,
+  tokenizes: true,
+  metrics: true,
+  exact: true,
+  reasoningTokens: true,
+  cachedTokens: true,
+};
 const engines: readonly Abilities[] = [
   { ...all, dialect: "vllm" },
   { ...all, dialect: "sglang" },
-  { ...all, dialect: "llama.cpp" },
-  { ...all, dialect: "trtllm", tokenizes: false },
-  { ...all, dialect: "openai", tokenizes: false, metrics: false },
-  { ...all, dialect: "ollama", completions: false, tokenizes: false, metrics: false, sse: false },
+  { ...all, dialect: "llama.cpp", reasoningTokens: false },
+  { ...all, dialect: "trtllm", tokenizes: false, reasoningTokens: false },
+  { ...all, dialect: "openai", tokenizes: false, metrics: false, exact: false },
+  {
+    dialect: "ollama",
+    sse: false,
+    completions: false,
+    tools: true,
+    tokenizes: false,
+    metrics: false,
+    exact: false,
+    reasoningTokens: false,
+    cachedTokens: false,
+  },
 ];
 
 const signal = new AbortController().signal;
@@ -44,7 +75,8 @@ const thinkers = (["always", "default_off", "default_on"] as const).flatMap((mod
   (["field", "tags", "closing-tag"] as const).map((shown) => ({ id: `${mode}-${shown}`, mode, shown })),
 );
 
-describe.each(engines)("$dialect", ({ dialect, sse, completions, tools, tokenizes, metrics }) => {
+describe.each(engines)("$dialect", (abilities) => {
+  const { dialect, sse, completions, tools, tokenizes, metrics, exact, reasoningTokens, cachedTokens } = abilities;
   let sim: Simulator;
   let engine: Engine;
   let slow: Simulator;
@@ -238,6 +270,50 @@ describe.each(engines)("$dialect", ({ dialect, sse, completions, tools, tokenize
     stop(controller, stream);
     await eventually(() => slow.metrics().running === 0);
     expect(slow.metrics().aborted).toBe(aborted + 1);
+  });
+
+  test.each([
+    ["text", "[[sim:text=one two three four five six seven eight nine ten]]"],
+    ["a tool call", "[[sim:tool=weather]]"],
+  ])("what broke off within %s is billed as it was counted", async (_, question) => {
+    const stall = 6;
+    sim.faults.add({ stall });
+    const before = sim.metrics("m").generatedTokens;
+    const controller = new AbortController();
+    const tool = { name: "weather", parametersJson: '{"type":"object","properties":{"city":{"type":"string"}}}' };
+    const request = chatRequest({ messages: [{ role: Role.USER, text: question }], tools: [tool] });
+    const outputs: EngineOutput[] = [];
+    const reading = (async () => {
+      for await (const output of engine.generate(request, controller.signal)) outputs.push(output);
+    })();
+    await eventually(() => sim.metrics("m").generatedTokens - before === stall);
+    const counted = () => outputs.at(-1)?.usage?.outputTokens ?? 0;
+    if (exact) await eventually(() => counted() === stall);
+    controller.abort(new Error("client gone"));
+    await expect(reading).rejects.toThrow("client gone");
+    expect(counted()).toBeLessThanOrEqual(stall);
+    if (outputs.length > 0) expect(outputs.at(-1)?.usage?.inputTokens).toBeGreaterThan(0);
+    await eventually(() => sim.metrics("m").running === 0);
+    expect(sim.metrics("m").generatedTokens - before).toBe(stall);
+  });
+
+  test("tells the tokens of thinking, and those from its cache", async () => {
+    const recipe = { mode: "default_on", depths: true, switch: "chat_template_kwargs" } as const;
+    const thinking = { enabled: true, deepest: false };
+    const request = chatRequest(`A long question. ${"word ".repeat(100)}`, {
+      model: "default_on-field",
+      recipe,
+      thinking,
+    });
+    await generate(request);
+    const { outputs } = await generate(request);
+    const told: EngineUsage = outputs.at(-1)?.usage ?? { inputTokens: 0, outputTokens: 0 };
+    if (reasoningTokens) expect(told.reasoningTokens).toBeGreaterThan(0);
+    else expect(told.reasoningTokens).toBeUndefined();
+    if (cachedTokens) expect(told.cachedInputTokens).toBeGreaterThan(0);
+    else expect(told.cachedInputTokens).toBeUndefined();
+    expect(told.reasoningTokens ?? 0).toBeLessThan(told.outputTokens);
+    expect(told.cachedInputTokens ?? 0).toBeLessThan(told.inputTokens);
   });
 
   test("an abort before the first output stops the engine", async () => {

@@ -16,6 +16,7 @@ import { refusalOf } from "../openai-http/errors.ts";
 import type { EngineSettings } from "../settings.ts";
 import { generationRequest } from "./request.ts";
 import { LineReader } from "./stream.ts";
+import { cutsPrompts, firstThatRefuses } from "./version.ts";
 
 /** Ollama runs the inputs of a call side by side, each as a request to its runner. */
 const embedBatch = 32;
@@ -65,7 +66,10 @@ export class OllamaEngine implements Engine {
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {
-    await this.#call({ path: "/api/version" }, signal);
+    const { version = "" } = (await this.#call({ path: "/api/version" }, signal)) as { readonly version?: string };
+    if (!cutsPrompts(version)) return;
+    const what = `${this.#traits.where} is version ${version}, which cuts long prompts: ${firstThatRefuses} does not`;
+    throw engineFailed(what, false);
   }
 
   async readLoad(): Promise<undefined> {

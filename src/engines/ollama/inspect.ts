@@ -1,9 +1,7 @@
 import { type Inspection, remarksOf, type Subject, servedName, warning, wrong } from "../inspection/inspection.ts";
 import { numberIn, objectIn, type Probe, textIn } from "../inspection/probe.ts";
 import type { Fields } from "../openai-http/dialect.ts";
-
-/** The first version that refuses a prompt that is too long when it is asked to; ones before cut it. */
-const firstThatRefuses = [0, 12, 6] as const;
+import { cutsPrompts, firstThatRefuses } from "./version.ts";
 
 /** Requests at once beyond which its usual settings make them wait in a queue that it does not tell of. */
 const usualParallel = 8;
@@ -35,10 +33,8 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
     },
     remarks: remarksOf(
       [
-        version !== undefined && isBefore(version, firstThatRefuses),
-        wrong(
-          `cuts prompts that are too long and says nothing: version ${firstThatRefuses.join(".")} or newer does not`,
-        ),
+        version !== undefined && cutsPrompts(version),
+        wrong(`cuts prompts that are too long and says nothing: version ${firstThatRefuses} or newer does not`),
       ],
       [generates && !capabilities.includes("tools"), warning("refuses tools with this model: its template knows none")],
       [
@@ -69,10 +65,4 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
 interface Shown {
   readonly capabilities?: readonly string[];
   readonly model_info?: Readonly<Record<string, unknown>>;
-}
-
-function isBefore(version: string, other: readonly number[]): boolean {
-  const parts = version.split(/[.-]/).map(Number);
-  const at = other.findIndex((part, index) => (parts[index] ?? 0) !== part);
-  return at !== -1 && (parts[at] ?? 0) < (other[at] ?? 0);
 }

@@ -120,6 +120,8 @@ test.each([
   ["0.12.6-rc0", false],
   ["0.33.0", false],
   ["1.0.0", false],
+  ["0.0.0", false], // built by somebody
+  ["main", false],
 ])("Ollama %s cuts prompts: %s", async (version, cuts) => {
   await using server = await scriptedServer({
     "/api/version": (_, response) => json(response, { version }),

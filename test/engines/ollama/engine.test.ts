@@ -149,3 +149,14 @@ test("lists its models and tells that it is there", async () => {
   expect(await engine.countTokens()).toBeUndefined();
   await engine.close();
 });
+
+test("a version that cuts prompts is unfit", async () => {
+  await using server = await scriptedServer({
+    "/api/version": (_, response) => json(response, { version: "0.11.4" }),
+  });
+  const engine = new OllamaEngine(server.url, settings);
+  await expect(engine.checkHealth(never())).rejects.toMatchObject({
+    cause: { transient: false, message: expect.stringContaining("0.11.4, which cuts long prompts") },
+  });
+  await engine.close();
+});

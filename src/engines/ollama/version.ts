@@ -1,0 +1,20 @@
+/** The first version that refuses a prompt that is too long when it is asked to; ones before cut it. */
+export const firstThatRefuses = "0.12.6";
+
+/** What a build of somebody's own says. */
+const unnumbered = "0.0.0";
+
+/** Whether a version cuts prompts that are too long, whatever a request says. */
+export function cutsPrompts(version: string): boolean {
+  if (version === unnumbered) return false;
+  const parts = partsOf(version);
+  const first = partsOf(firstThatRefuses);
+  const at = first.findIndex((part, index) => (parts[index] ?? 0) !== part);
+  return at !== -1 && (parts[at] ?? 0) < (first[at] ?? 0);
+}
+
+/** The numbers of a version. One that has none is no older than any. */
+function partsOf(version: string): number[] {
+  const [, numbers] = /^v?(\d+(?:\.\d+)*)/.exec(version) ?? [];
+  return numbers?.split(".").map(Number) ?? [Number.POSITIVE_INFINITY];
+}
