@@ -6,8 +6,12 @@ import { detailOf } from "../../errors.ts";
 /** Words beyond the context, each of at least one token. */
 const excess = 64;
 
-/** The part of the context that a long input fills: engines add tokens of their own, and some words are two. */
-const almost = 0.4;
+/** The part of the context that a long input fills: engines add tokens of their own. */
+const almost = 0.9;
+
+/** Words of which a tokenizer shows how many tokens one has, and how many it has where there is none to ask. */
+const sample = 64;
+const tokensAWord = 2;
 
 const tooLong: readonly (Reason | undefined)[] = [
   Reason.INPUT_TOO_LONG,
@@ -19,15 +23,16 @@ const tooLong: readonly (Reason | undefined)[] = [
 export async function tryEmbedding(engine: Engine, subject: Subject, signal: AbortSignal): Promise<Remark[]> {
   const { kind, dimensions, context_length: length } = subject.model;
   if (kind !== "embedding") return [];
-  const embed = (words: number) => {
-    const inputs = [new Array<string>(words).fill("word").join(" ")];
-    return engine.embed({ requestId: "check", model: servedName(subject), inputs }, signal);
-  };
+  const served = servedName(subject);
+  const embed = (words: number) => engine.embed({ requestId: "check", model: served, inputs: [textOf(words)] }, signal);
   const found = (await embed(1)).vectors[0]?.length;
   if (found !== dimensions) {
     return [wrong(`answers vectors of ${found} dimensions, not ${dimensions}: set dimensions: of the model`)];
   }
-  if ((await refusalOf(embed(Math.floor(length * almost)))) !== undefined) {
+  const prompt = { case: "text", value: textOf(sample) } as const;
+  const counted = await engine.countTokens({ model: served, prompt, recipe: subject.model.thinking }, signal);
+  const long = Math.floor((length * almost) / ((counted ?? sample * tokensAWord) / sample));
+  if ((await refusalOf(embed(Math.max(1, long)))) !== undefined) {
     return [wrong(`refuses an input that is shorter than context_length ${length}: raise its limits`)];
   }
   const words = length + excess;
@@ -38,6 +43,8 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   if (cut.inputTokens >= words) return [];
   return [wrong(`cuts long inputs and says nothing: it read ${cut.inputTokens} tokens of ${words} words`)];
 }
+
+const textOf = (words: number): string => new Array<string>(words).fill("word").join(" ");
 
 /** Why an input is refused as too long. Undefined: it is not. */
 async function refusalOf(embedding: Promise<EngineEmbeddings>): Promise<Reason | undefined> {
