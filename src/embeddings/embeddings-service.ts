@@ -38,10 +38,9 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
         { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
         context.signal,
       );
-      const embedded = await settled(
-        hold,
-        deps.fleet.embed(model, requestId, request.inputs, context.signal, context.values.get(traceContextKey)),
-      );
+      const trace = context.values.get(traceContextKey);
+      const wanted = { requestId, accountId: caller.accountId, inputs: request.inputs, ...(trace && { trace }) };
+      const embedded = await settled(hold, deps.fleet.embed(model, wanted, context.signal));
       deps.observer.embedded(model.id, embedded.inputTokens);
       return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };
     },

@@ -2,7 +2,7 @@ import type { FleetConfig } from "../config/schema.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
-import type { FleetObserver } from "./interface.ts";
+import type { FleetObserver, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";
 import type { Place, Pool } from "./pool.ts";
 import type { Route } from "./routing/policy.ts";
@@ -18,11 +18,14 @@ export interface AttemptSettings {
   readonly observer: FleetObserver;
 }
 
+/** A request that is tried. */
+type Attempted = Pick<FleetRequest, "requestId" | "accountId">;
+
 /** The tries of one request, each on another server. */
 export class Attempts {
   readonly #pool: Pool;
   readonly #route: Route;
-  readonly #key: string;
+  readonly #request: Attempted;
   readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #observer: FleetObserver;
@@ -30,10 +33,10 @@ export class Attempts {
   readonly #failed = new Set<Member>();
   #count = 0;
 
-  constructor(pool: Pool, route: Route, key: string, { clock, config, logger, observer }: AttemptSettings) {
+  constructor(pool: Pool, route: Route, request: Attempted, { clock, config, logger, observer }: AttemptSettings) {
     this.#pool = pool;
     this.#route = route;
-    this.#key = key;
+    this.#request = request;
     this.#logger = logger;
     this.#clock = clock;
     this.#observer = observer;
@@ -43,7 +46,8 @@ export class Attempts {
   /** Takes a place on a server. */
   begin(signal: AbortSignal): Place | Promise<Place> {
     this.#count++;
-    const wish = { route: this.#route, key: this.#key, failed: this.#failed, deadline: this.#deadline };
+    const key = this.#request.accountId ?? "";
+    const wish = { route: this.#route, key, failed: this.#failed, deadline: this.#deadline };
     const place = this.#pool.acquire(wish, signal);
     return place instanceof Promise ? this.#watched(place) : place;
   }
@@ -61,7 +65,7 @@ export class Attempts {
     member.lastError = describe(error);
     this.#observer.failed(member.id, this.#pool.modelId);
     this.#logger.warn(
-      { server: member.id, request: this.#route.request?.requestId, error: member.lastError },
+      { server: member.id, request: this.#request.requestId, error: member.lastError },
       "server failed a request",
     );
   }

@@ -3,10 +3,9 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { ServedModel } from "../catalogue/interface.ts";
 import { type EngineEmbeddings, EngineFault, type EngineOutput } from "../engines/interface.ts";
 import { failure } from "../errors.ts";
-import type { TraceContext } from "../runtime/trace-context.ts";
 import { type AttemptSettings, Attempts } from "./attempts.ts";
 import { describe, isServersFault, isTransient } from "./failures.ts";
-import type { Fleet, FleetChange, FleetRequest } from "./interface.ts";
+import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";
 import type { Pool } from "./pool.ts";
 import { estimateTokens } from "./prompt-size.ts";
@@ -38,7 +37,7 @@ export class PooledFleet implements Fleet {
 
   async *generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const route = { request, promptTokens: estimateTokens(request.prompt) };
-    const attempts = new Attempts(this.#pool(model.id), route, request.accountId ?? "", this.#parts);
+    const attempts = new Attempts(this.#pool(model.id), route, request, this.#parts);
     for (;;) {
       const place = await attempts.begin(signal);
       const { member } = place;
@@ -66,24 +65,15 @@ export class PooledFleet implements Fleet {
     }
   }
 
-  async embed(
-    model: ServedModel,
-    requestId: string,
-    inputs: readonly string[],
-    signal: AbortSignal,
-    trace?: TraceContext,
-  ): Promise<EngineEmbeddings> {
+  async embed(model: ServedModel, request: FleetEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
     const route = { request: undefined, promptTokens: 0 };
-    const attempts = new Attempts(this.#pool(model.id), route, "", this.#parts);
+    const attempts = new Attempts(this.#pool(model.id), route, request, this.#parts);
     for (;;) {
       const place = await attempts.begin(signal);
       const { member } = place;
       const watchdog = new Watchdog(this.#parts.clock, { ...this.#limits, firstOutput: this.#limits.total }, signal);
       try {
-        const answer = await member.engine.embed(
-          { requestId, model: member.model, inputs, ...(trace && { trace }) },
-          watchdog.signal,
-        );
+        const answer = await member.engine.embed({ ...request, model: member.model }, watchdog.signal);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();
         return { ...answer, vectors };

@@ -1,11 +1,16 @@
 import type { Server } from "#gen/catalogue/v1/server_pb.js";
 import type { ServedModel } from "../catalogue/interface.ts";
-import type { EngineEmbeddings, EngineOutput, EngineRequest } from "../engines/interface.ts";
-import type { TraceContext } from "../runtime/trace-context.ts";
+import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest } from "../engines/interface.ts";
 
 /** A generation for some server of a model; the server's own model name is filled in by the fleet. */
 export interface FleetRequest extends Omit<EngineRequest, "model"> {
   /** Whose request it is: accounts take turns in the queue. Undefined: all such requests share one turn. */
+  readonly accountId?: string;
+}
+
+/** Inputs for some server of an embedding model. */
+export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model"> {
+  /** As for a generation. */
   readonly accountId?: string;
 }
 
@@ -24,13 +29,7 @@ export interface Fleet {
    */
   generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput>;
   /** Embeds on the best server, split to the engine's batch limit, in input order. */
-  embed(
-    model: ServedModel,
-    requestId: string,
-    inputs: readonly string[],
-    signal: AbortSignal,
-    trace?: TraceContext,
-  ): Promise<EngineEmbeddings>;
+  embed(model: ServedModel, request: FleetEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings>;
   /** The exact number of prompt tokens. Undefined: no server of the model can tell. */
   countTokens(
     model: ServedModel,

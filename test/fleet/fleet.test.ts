@@ -228,11 +228,12 @@ describe("the queue", () => {
 });
 
 describe("embedding", () => {
-  const model = { kind: "embedding" as const, dimensions: 2 };
+  const embedding = (servers: number) => fixture(Array(servers).fill(1), {}, { kind: "embedding", dimensions: 2 });
+  const embed = ({ fleet, model }: ReturnType<typeof fixture>, accountId = "account", inputs = ["a"]) =>
+    fleet.embed(model, { requestId: "r", accountId, inputs }, new AbortController().signal);
 
   test("makes the vectors' length 1", async () => {
-    const { fleet, model: served } = fixture([1], {}, model);
-    const { vectors, inputTokens } = await fleet.embed(served, "r", ["a", "b"], new AbortController().signal);
+    const { vectors, inputTokens } = await embed(embedding(1), "account", ["a", "b"]);
     expect(vectors.map((vector) => Array.from(vector, (value) => value.toFixed(6)))).toEqual([
       ["0.600000", "0.800000"],
       ["0.600000", "0.800000"],
@@ -241,15 +242,23 @@ describe("embedding", () => {
   });
 
   test.each([[[1, 2, 3]], [[0, 0]], [[Number.NaN, 1]]])("refuses the vector %j", async (vector) => {
-    const { fleet, engines, model: served } = fixture([1], {}, model);
-    for (const engine of engines) engine.vector = Float32Array.from(vector);
-    expect(await reasonOf(fleet.embed(served, "r", ["a"], new AbortController().signal))).toBe(Reason.ENGINE_FAILED);
+    const fleet = embedding(1);
+    for (const engine of fleet.engines) engine.vector = Float32Array.from(vector);
+    expect(await reasonOf(embed(fleet))).toBe(Reason.ENGINE_FAILED);
   });
 
   test("moves on from a broken server", async () => {
-    const { fleet, engines, model: served } = fixture([1, 1], {}, model);
-    for (const engine of engines.slice(0, 1)) engine.embedError = broken();
-    expect((await fleet.embed(served, "r", ["a"], new AbortController().signal)).vectors).toHaveLength(1);
+    const fleet = embedding(2);
+    for (const engine of fleet.engines.slice(0, 1)) engine.embedError = broken();
+    expect((await embed(fleet)).vectors).toHaveLength(1);
+  });
+
+  test("lets accounts take turns", async () => {
+    const fleet = embedding(1);
+    const order: string[] = [];
+    const as = (accountId: string) => embed(fleet, accountId).then(() => order.push(accountId));
+    await Promise.all([as("greedy"), as("greedy"), as("greedy"), as("modest")]);
+    expect(order).toEqual(["greedy", "modest", "greedy", "greedy"]);
   });
 });
 
