@@ -25,8 +25,8 @@ export interface AccountsDependencies {
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
   readonly random: Random;
-  /** Tells this core that a key has changed. */
-  readonly forgetKey: (keyId: string) => void;
+  /** Tells this core and, as far as they can be reached, the others that keys of an account have changed. */
+  readonly keysChanged: (accountId: string) => void;
   /** Live keys that a new account may have unless its creation says otherwise. */
   readonly maxKeys: number;
   /** What a new account is given. */
@@ -125,19 +125,19 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       }
       const id = requireId(keyId, "key");
       const { key, secret } = await keys.rotate(id, overlapMs);
-      deps.forgetKey(id);
+      deps.keysChanged(key.accountId);
       return { key: apiKeyMessage(key), secret };
     },
 
     async revokeKey({ keyId }) {
       const key = await keys.revoke(requireId(keyId, "key"));
-      deps.forgetKey(key.id);
+      deps.keysChanged(key.accountId);
       return { key: apiKeyMessage(key) };
     },
 
     async setKeyRateLimit({ keyId, rpm }) {
       const key = await keys.setRpm(requireId(keyId, "key"), rpmOf(rpm));
-      deps.forgetKey(key.id);
+      deps.keysChanged(key.accountId);
       return { key: apiKeyMessage(key) };
     },
 

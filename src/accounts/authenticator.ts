@@ -23,8 +23,8 @@ export interface AuthenticatorOptions {
 
 /** An authenticator that can be told when a key has changed. */
 export interface KeyAuthenticator extends Authenticator {
-  /** Forgets what is remembered of a key: from now on this core goes by the store. */
-  forget(keyId: string): void;
+  /** Forgets what is remembered of an account's keys: from now on this core goes by the store. */
+  forget(accountId: string): void;
 }
 
 interface KnownKey {
@@ -77,8 +77,8 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
       if (service) return callerOfService(service, payingAccountId);
       throw failure(Reason.UNAUTHENTICATED, "The credential is not a valid API key or token.");
     },
-    forget(keyId) {
-      cache.forget((known) => known.caller.keyId === keyId);
+    forget(accountId) {
+      cache.forget((known) => known.caller.accountId === accountId);
     },
   };
 }

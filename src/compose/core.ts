@@ -137,6 +137,12 @@ export async function composeCore(
     clock,
   });
 
+  await store.listen((accountId) => authenticator.forget(accountId));
+  const keysChanged = (accountId: string) => {
+    authenticator.forget(accountId);
+    // One that gets lost is made up for by the age that other cores let an answer about a key have.
+    store.announce(accountId).catch((error: unknown) => logger.warn({ error }, "a changed key was not announced"));
+  };
   const accountsService = createAccountsService({
     accounts,
     keys,
@@ -144,7 +150,7 @@ export async function composeCore(
     rateLimits,
     clock,
     random,
-    forgetKey: (id) => authenticator.forget(id),
+    keysChanged,
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(picoUsd(config.free_tier.grant_usd)),
   });

@@ -76,6 +76,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   readonly #running = new Map<string, RunningHold>();
   readonly #recent: RecentRequests;
   readonly #lifeline: Lifeline;
+  readonly #heard = (accountId: string) => this.#purses.heard(accountId);
   #stopWork = () => {};
   #closing = false;
   #closed: Promise<void> | undefined;
@@ -275,7 +276,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   /** Charges what was promised or running when an earlier process died, and takes its money back. */
   async recover(): Promise<void> {
-    await this.#store.listen((accountId) => this.#purses.heard(accountId));
+    await this.#store.listen(this.#heard);
     const adopted = await this.#store.enter();
     await this.#lifeline.beat();
     const { charges, running } = await this.journal.read();
@@ -318,7 +319,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     });
     const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
       if (!(await this.#lifeline.beat())) await this.#purses.loseTaken();
-      await this.#store.listen((accountId) => this.#purses.heard(accountId));
+      await this.#store.listen(this.#heard);
       await this.#purses.tidy();
     });
     this.#stopWork = () => {

@@ -24,7 +24,7 @@ import { createFakeFunds } from "./fake-funds.ts";
 
 const USD = 10n ** 12n;
 const clock = new FakeClock();
-const forgotten: string[] = [];
+const changed: string[] = [];
 let principal: Principal = { kind: "operator" };
 let storage: Storage;
 let funds: ReturnType<typeof createFakeFunds>;
@@ -45,7 +45,7 @@ beforeAll(async () => {
     rateLimits,
     clock,
     random: systemRandom,
-    forgetKey: (id) => void forgotten.push(id),
+    keysChanged: (accountId) => void changed.push(accountId),
     maxKeys: 20,
     freeGrant: Number(USD),
   });
@@ -132,7 +132,7 @@ test("a key is shown once, listed without its secret, rotated and revoked", asyn
   expect(revoked.key?.revokedAt).toBeDefined();
   expect((await client.setKeyRateLimit({ keyId, rpm: 9 })).key?.rpm).toBe(9);
   expect((await client.setKeyRateLimit({ keyId })).key?.rpm).toBeUndefined();
-  expect(forgotten).toEqual([keyId, rotated.key?.id, keyId, keyId]);
+  expect(changed).toEqual([accountId, accountId, accountId, accountId]);
 });
 
 test("the overlap of a rotation is a day unless it is given", async () => {

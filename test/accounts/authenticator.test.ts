@@ -115,10 +115,10 @@ test("a revoked key stops at once on this core and within ten seconds on others"
   clock.advance(9_000);
   expect(await reasonOf(authenticator.authenticate(secret, undefined))).toBe(Reason.UNAUTHENTICATED);
 
-  const other = add({ id: "k2" });
+  const other = add({ id: "k2", accountId: "a2" });
   await authenticator.authenticate(other.secret, undefined);
   other.key.revokedAt = new Date();
-  authenticator.forget("k2");
+  authenticator.forget("a2");
   expect(await reasonOf(authenticator.authenticate(other.secret, undefined))).toBe(Reason.UNAUTHENTICATED);
 });
 

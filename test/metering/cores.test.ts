@@ -198,6 +198,16 @@ test("a refund gets at what another core has leased but does not hold", async ()
   expect((await core(0).funds.statement(account)).balance).toBe(0n);
 });
 
+test("what a core announces all listeners of the other cores hear, and none of its own", async () => {
+  const heard: string[] = [];
+  const listeners = ["one", "two"].map((name) => (id: string) => void heard.push(`${name} ${id}`));
+  for (const listener of [...listeners, ...listeners]) await core(1).store.listen(listener);
+  await core(0).store.listen(() => heard.push("its own"));
+  await core(0).store.announce("id");
+  for (let turn = 0; turn < 200 && heard.length < 2; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(heard).toEqual(["one id", "two id"]);
+});
+
 test("a top-up through one core changes the standing on the others", async () => {
   const account = await core(0).account({ free: USD });
   expect(await core(1).ledger.standing(account)).toMatchObject({ freeOnly: true });

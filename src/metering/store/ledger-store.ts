@@ -108,9 +108,12 @@ export interface LedgerStore {
   close(sliceIds: readonly string[]): Promise<void>;
   /** Ends the slices of cores whose heart has stopped. Returns how many. */
   reap(): Promise<number>;
-  /** Tells the other cores that an account's money has changed, or is wanted here. */
+  /** Tells the other cores that an account's money or keys have changed, or that its money is wanted here. */
   announce(accountId: string): Promise<void>;
-  /** Calls back whenever another core announces something. Called again, it mends a connection that was lost. */
+  /**
+   * Calls back whenever another core announces something; each function once. Called again, it mends a connection
+   * that was lost.
+   */
   listen(heard: (accountId: string) => void): Promise<void>;
   /** Frees what the store itself has opened. */
   end(): Promise<void>;

@@ -9,6 +9,7 @@ const CHANNEL = "tollgate_account";
 export class Announcements {
   readonly #pool: Pool;
   readonly #coreId: string;
+  readonly #listeners = new Set<(accountId: string) => void>();
   #listening: PoolClient | undefined;
 
   constructor(pool: Pool, coreId: string) {
@@ -20,14 +21,16 @@ export class Announcements {
     await this.#pool.query("select pg_notify($1, $2)", [CHANNEL, `${this.#coreId} ${accountId}`]);
   }
 
-  /** Listens on a connection of its own, unless it does already. */
+  /** Calls all listeners back, over one connection of its own, unless it does already. */
   async listen(heard: (accountId: string) => void): Promise<void> {
+    this.#listeners.add(heard);
     if (this.#listening !== undefined) return;
     const client = await this.#pool.connect();
     this.#listening = client;
     client.on("notification", ({ payload = "" }) => {
       const [coreId, accountId = ""] = payload.split(" ");
-      if (coreId !== this.#coreId) heard(accountId);
+      if (coreId === this.#coreId) return;
+      for (const listener of this.#listeners) listener(accountId);
     });
     client.on("error", () => this.end());
     await client.query(`listen ${CHANNEL}`).catch((error: unknown) => {
