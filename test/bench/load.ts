@@ -6,18 +6,15 @@ import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
 import { Connection, type ResponseListener } from "./connection.ts";
 import { machineUsage, usage } from "./cpu.ts";
+import { encodeRequest, type HttpRequest } from "./encode-request.ts";
 import { WordCounter } from "./marker.ts";
 import { listenAndReport } from "./processes.ts";
 import { type Percentiles, percentiles } from "./statistics.ts";
 
 /** One load on one system. */
-export interface Job {
-  readonly host: string;
+export interface Job extends HttpRequest {
   /** The clients take them in turn. */
   readonly ports: readonly number[];
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
   /** What a complete answer holds, and how many times. */
   readonly word: string;
   readonly expected: number;
@@ -44,18 +41,6 @@ export interface Measurement {
   readonly whole: Percentiles;
   /** What went wrong at any time, at most ten of them; a load with errors proves nothing. */
   readonly errors: readonly string[];
-}
-
-/** The bytes of an HTTP request. */
-export function encodeRequest(job: Pick<Job, "host" | "path" | "headers" | "body">, port: number): Buffer {
-  const headers = Object.entries({
-    host: `${job.host}:${port}`,
-    "content-type": "application/json",
-    ...job.headers,
-    "content-length": String(Buffer.byteLength(job.body)),
-  });
-  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return Buffer.from(`POST ${job.path} HTTP/1.1\r\n${head}\r\n${job.body}`);
 }
 
 /** What all clients of a load write down. */

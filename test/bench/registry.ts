@@ -1,5 +1,6 @@
 import { ledger } from "./ledger/ledger.ts";
 import { loadScenarios } from "./loads.ts";
+import { memory } from "./memory.ts";
 import { profile } from "./profile/profile.ts";
 import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";
@@ -7,4 +8,4 @@ import { soak } from "./soak.ts";
 import { tenants } from "./tenants.ts";
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, tenants, soak, profile];
+export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, memory, tenants, soak, profile];
