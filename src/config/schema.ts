@@ -105,6 +105,7 @@ const server = z
     engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
     model: z.string().min(1).optional().describe("The model under the server's own name. Default: our id."),
     capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
+    api_key_file: z.string().min(1).optional().describe("A file that holds the API key that it demands."),
     resolve: z
       .boolean()
       .default(false)

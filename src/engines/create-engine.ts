@@ -1,4 +1,5 @@
 import type { EngineName, FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
+import { authorizationOf } from "./authorization.ts";
 import type { Engine } from "./interface.ts";
 import { llamaCpp } from "./llama-cpp/dialect.ts";
 import { LlamaCppEngine } from "./llama-cpp-native/engine.ts";
@@ -22,10 +23,12 @@ export function createEngine(server: ServerConfig, model: ModelConfig, fleet: Fl
   if (server.url.startsWith("file:")) {
     return new LlamaCppEngine(server.url, { kind, capacity: server.capacity, systemAnywhere, contextLength });
   }
+  const authorization = authorizationOf(server);
   return createNetworkEngine(server.engine, server.url, {
     connections: server.capacity + spareConnections,
     connectTimeoutMs: fleet.connect_timeout_s * 1000,
     ...(server.address !== undefined && { address: server.address }),
+    ...(authorization !== undefined && { authorization }),
     silenceTimeoutMs: 1000 * (1 + Math.max(fleet.first_token_timeout_s, fleet.idle_timeout_s)),
     systemAnywhere,
     contextLength,

@@ -145,6 +145,24 @@ test("a server that does not answer is told how to be started", async () => {
   expect(of("server")).toMatchObject({ status: "wrong", version: null, start: expect.stringContaining("-np 2") });
 });
 
+test("a server that demands an API key gets it from a file", async () => {
+  const guarded = await startSimulator({ models: ["writer"], speed: 0, apiKey: "open sesame" });
+  const file = join(folder, "key");
+  const checkWith = (more: object) => check({ models: [{ id: "writer", servers: [{ url: guarded.url, ...more }] }] });
+  await writeFile(file, "open sesame\n");
+  expect((await checkWith({ api_key_file: file })).of("server")).toMatchObject({ status: "ok", remarks: [] });
+  expect((await checkWith({})).of("server")).toMatchObject({
+    status: "wrong",
+    message: expect.stringMatching(/answered 401.*: set api_key_file: of this server$/),
+  });
+  await rm(file);
+  expect((await checkWith({ api_key_file: file })).of("server")).toMatchObject({
+    status: "wrong",
+    message: expect.stringContaining("the API key of http"),
+  });
+  await guarded.close();
+});
+
 test("a taken port is a warning: a running service may have it", async () => {
   const port = await freePort();
   const taken = createServer();

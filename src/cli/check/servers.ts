@@ -63,7 +63,9 @@ async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspect
     const inspection = await inspectServer(subject, fleet.connect_timeout_s * 1000, trial);
     return { ...inspection, remarks: [...(await tryEmbedding(engine, subject, trial)), ...inspection.remarks] };
   } catch (error) {
-    const message = `${whatHappened(error)}: check that it runs, its url and its engine`;
+    const what = whatHappened(error);
+    const refused = /answered 40[13]\b/.test(what);
+    const message = `${what}: ${refused ? "set api_key_file: of this server" : "check that it runs, its url and its engine"}`;
     return { facts: {}, remarks: [{ status: "wrong", message }] };
   } finally {
     await engine?.close();

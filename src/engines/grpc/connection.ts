@@ -1,5 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { credentials } from "@grpc/grpc-js";
 import { detailOf } from "../../errors.ts";
 import { type ChannelTransport, createChannelTransport } from "../../grpc/channel-transport.ts";
@@ -12,19 +12,23 @@ const channelOptions = {
   "grpc-node.flow_control_window": 1024 * 1024,
 };
 
+/** How to reach a server. */
+export type GrpcOptions = Pick<ConnectionOptions, "connectTimeoutMs" | "authorization">;
+
 /** The connections to a server, or to all addresses of a name, over gRPC. */
 export class GrpcConnection {
   readonly #transport: ChannelTransport;
   readonly #connectTimeoutMs: number;
 
   /** Takes `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
-  constructor(url: string, { connectTimeoutMs }: Pick<ConnectionOptions, "connectTimeoutMs">) {
+  constructor(url: string, { connectTimeoutMs, authorization }: GrpcOptions) {
     const tls = url.startsWith("grpcs:");
     this.#connectTimeoutMs = connectTimeoutMs;
     this.#transport = createChannelTransport({
       target: url.replace(/^grpcs?:\/\//, ""),
       channelOptions,
       ...(tls && { credentials: credentials.createSsl() }),
+      ...(authorization !== undefined && { interceptors: [authorize(authorization)] }),
     });
   }
 
@@ -40,6 +44,13 @@ export class GrpcConnection {
   async close(): Promise<void> {
     this.#transport.close();
   }
+}
+
+function authorize(authorization: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set("authorization", authorization);
+    return next(request);
+  };
 }
 
 /** The HTTP status that stands for the same as a gRPC status: engines mean the same by either. */

@@ -9,6 +9,8 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   /** Where to connect instead of looking the URL's host up; TLS and the Host header keep the name. */
   readonly address?: string;
+  /** The header `authorization`, for a server that demands one. */
+  readonly authorization?: string;
   /** The longest silence within an answer. Only a backstop: the caller's signal bounds every call sooner. */
   readonly silenceTimeoutMs: number;
 }
@@ -34,11 +36,13 @@ export class HttpConnection {
   readonly origin: string;
   readonly #pool: Pool;
   readonly #prefix: string;
+  readonly #authorization: string | undefined;
 
   /** Takes a base URL with or without the `/v1` that OpenAI clients put there. */
   constructor(url: string, options: ConnectionOptions) {
     const parsed = new URL(url);
     this.origin = parsed.origin;
+    this.#authorization = options.authorization;
     this.#prefix = parsed.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#pool = new Pool(parsed.origin, {
       connections: options.connections,
@@ -85,6 +89,7 @@ export class HttpConnection {
       headers: {
         "accept-encoding": "identity", // compression would hold tokens back
         ...(post && { "content-type": "application/json" }),
+        ...(this.#authorization !== undefined && { authorization: this.#authorization }),
         ...headers,
       },
       body: body ?? null,

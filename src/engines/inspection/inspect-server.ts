@@ -1,4 +1,5 @@
 import type { EngineName } from "../../config/schema.ts";
+import { authorizationOf } from "../authorization.ts";
 import { GrpcConnection } from "../grpc/connection.ts";
 import { HttpConnection } from "../http/connection.ts";
 import * as llamaCpp from "../llama-cpp/inspect.ts";
@@ -37,13 +38,15 @@ export async function inspectServer(
   signal: AbortSignal,
 ): Promise<Inspection> {
   const { url, engine } = subject.server;
+  const authorization = authorizationOf(subject.server);
+  const options = { connectTimeoutMs, ...(authorization !== undefined && { authorization }) };
   if (url.startsWith("file:")) return { facts: {}, remarks: [] };
   if (engine === "tei-grpc" || engine === "sglang-grpc") {
-    const connection = new GrpcConnection(url, { connectTimeoutMs });
+    const connection = new GrpcConnection(url, options);
     const { inspect } = engine === "tei-grpc" ? teiGrpc : sglangGrpc;
     return inspect(connection, subject, signal).finally(() => connection.close());
   }
-  const connection = new HttpConnection(url, { connections: 4, connectTimeoutMs, silenceTimeoutMs: 120_000 });
+  const connection = new HttpConnection(url, { ...options, connections: 4, silenceTimeoutMs: 120_000 });
   return overHttp[engine].inspect(new Probe(connection, signal), subject).finally(() => connection.close());
 }
 

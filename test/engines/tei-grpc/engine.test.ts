@@ -29,19 +29,23 @@ let engine: TeiGrpcEngine;
 let failing: ConnectError | undefined;
 let counts = true;
 let listed: number[] = [];
+let authorization: string | null = null;
 
 /** A server after TEI's router/src/grpc/server.rs, whose tokens are the characters of an input. */
 beforeAll(async () => {
   const services = [
     registration(Info, {
-      info: () => ({
-        version: "1.9.3",
-        modelId: "BAAI/bge-m3",
-        maxConcurrentRequests: 64,
-        maxInputLength: longest,
-        maxBatchTokens: 16_384,
-        maxClientBatchSize: 32,
-      }),
+      info: (_, { requestHeader }) => {
+        authorization = requestHeader.get("authorization");
+        return {
+          version: "1.9.3",
+          modelId: "BAAI/bge-m3",
+          maxConcurrentRequests: 64,
+          maxInputLength: longest,
+          maxBatchTokens: 16_384,
+          maxClientBatchSize: 32,
+        };
+      },
     }),
     registration(Tokenize, {
       tokenize({ inputs }) {
@@ -171,6 +175,13 @@ test("tells its version and limits", async () => {
   });
   const { remarks } = await inspect({ context_length: 8192 });
   expect(remarks).toEqual([{ status: "wrong", message: expect.stringContaining("takes inputs of 100 tokens") }]);
+});
+
+test("shows its API key", async () => {
+  const allowed = new TeiGrpcEngine(`grpc://${server.address}`, { ...settings, authorization: "Bearer secret" });
+  await allowed.checkHealth(never());
+  expect(authorization).toBe("Bearer secret");
+  await allowed.close();
 });
 
 test("fails where nothing listens", async () => {
