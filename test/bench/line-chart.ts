@@ -1,4 +1,4 @@
-import { colour, document, legend, line, niceCeiling, round, text } from "./svg.ts";
+import { colour, document, legend, legendWidth, line, niceCeiling, round, text } from "./svg.ts";
 
 /** How a figure grows with another one. */
 export interface LineChart {
@@ -20,6 +20,7 @@ export function lineChart(chart: LineChart): string {
   const top = niceCeiling(Math.max(...points.map(([, y]) => y)));
   const x = (value: number) => LEFT + (value / right) * WIDTH;
   const y = (value: number) => TOP + HEIGHT - (value / top) * HEIGHT;
+  const names = chart.series.map(({ name }) => name);
   const grid = [0, 0.2, 0.4, 0.6, 0.8, 1].map(
     (part) =>
       line(LEFT, y(top * part), LEFT + WIDTH, y(top * part), 'stroke="#ddd"') +
@@ -37,11 +38,7 @@ export function lineChart(chart: LineChart): string {
   return document(LEFT + WIDTH + 30, TOP + HEIGHT + 48, [
     text(12, 20, chart.title, 'font-size="15" font-weight="bold"'),
     text(12, TOP - 12, chart.yAxis),
-    legend(
-      chart.series.map(({ name }) => name),
-      LEFT + 200,
-      30,
-    ),
+    legend(names, Math.min(LEFT + 200, LEFT + WIDTH - legendWidth(names)), 30),
     ...grid,
     ...lines,
     text(LEFT + WIDTH / 2, TOP + HEIGHT + 38, chart.xAxis, 'text-anchor="middle"'),

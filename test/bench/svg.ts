@@ -32,13 +32,21 @@ export function round(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
+/** The room of a name in a legend. */
+const nameWidth = 130;
+
+/** How wide a legend is drawn. */
+export function legendWidth(names: readonly string[]): number {
+  return names.length * nameWidth;
+}
+
 /** The names of the series beside their colours, in a row. */
 export function legend(names: readonly string[], x: number, y: number): string {
   return names
     .map(
       (name, at) =>
-        `<rect x="${x + at * 130}" y="${y}" width="10" height="10" fill="${colour(at)}"/>` +
-        text(x + at * 130 + 15, y + 9, name),
+        `<rect x="${x + at * nameWidth}" y="${y}" width="10" height="10" fill="${colour(at)}"/>` +
+        text(x + at * nameWidth + 15, y + 9, name),
     )
     .join("");
 }
