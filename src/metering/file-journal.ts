@@ -143,13 +143,9 @@ export class FileJournal implements CoreJournal {
   /** Writes what is not written yet, and promises. Returns whether the disk took it. */
   #flush(promises: readonly Charge[]): boolean {
     const noted = [...this.#unwritten].flatMap((requestId) => this.#notes.get(requestId) ?? []);
-    const text = [
-      ...noted.map((note) => encode({ note })),
-      ...this.#forgotten.map((forget) => encode({ forget })),
-      ...promises.map((promise) => encode({ promise })),
-    ].join("");
+    const passing = [...noted.map((note) => ({ note })), ...this.#forgotten.map((forget) => ({ forget }))];
     try {
-      this.#file.append(text);
+      this.#file.append(encode(passing) + encodeEach(promises));
     } catch (error) {
       this.#refused(error);
       return false;
@@ -167,9 +163,7 @@ export class FileJournal implements CoreJournal {
     const notes = [...this.#notes.values()].filter(({ requestId }) => this.#written.has(requestId));
     const promises = [...this.#promises.values()];
     try {
-      this.#file.replace(
-        [...notes.map((note) => encode({ note })), ...promises.map((promise) => encode({ promise }))].join(""),
-      );
+      this.#file.replace(encode(notes.map((note) => ({ note }))) + encodeEach(promises));
     } catch (error) {
       this.#refused(error);
     }
@@ -180,6 +174,11 @@ export class FileJournal implements CoreJournal {
     this.#healthy = false;
     this.#flushLater(RETRY_MS);
   }
+}
+
+/** A line for each promise, so that none is lost because of another. */
+function encodeEach(promises: readonly Charge[]): string {
+  return promises.map((promise) => encode([{ promise }])).join("");
 }
 
 function readOrMake(path: string, make: () => string): string {

@@ -97,7 +97,7 @@ test.each([2, 9, 10, 60])("tolerates a tail torn %i bytes before its end", async
 });
 
 test("a rotten line in the middle costs only itself", async () => {
-  const lines = [encode({ note: entry("r1") }), encode({ note: entry("r2") }), encode({ note: entry("r3") })];
+  const lines = [encode([{ note: entry("r1") }]), encode([{ note: entry("r2") }]), encode([{ note: entry("r3") }])];
   const rotten = `${lines[0]}${lines[1]?.replace("r2", "rX")}${lines[2]}`;
   expect(decode(rotten)).toEqual([{ note: entry("r1") }, { note: entry("r3") }]);
   expect(decode(`${lines[0]}\u0000\u0000\u0000`)).toEqual([{ note: entry("r1") }]);
@@ -116,7 +116,7 @@ test("a large file is rewritten with what still counts", async () => {
   const now = open();
   now.note(entry("kept"));
   await clock.advance(50);
-  const padding = encode({ forget: "x".repeat(1000) });
+  const padding = encode([{ forget: "x".repeat(1000) }]);
   appendFileSync(file(), padding.repeat(17_000));
   await now.close();
   const next = open();

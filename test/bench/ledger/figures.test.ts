@@ -35,9 +35,13 @@ test("judges the rate among the usual number of accounts", () => {
 });
 
 test("tells what a request costs", () => {
-  const costs = figuresOf([run({ rate: 1500 })]).map(({ name, value, unit }) => [name, value.median, unit]);
+  const costs = figuresOf([run({ rate: 1500 }), run({ atOnce: 16 })]).map(({ name, value, unit }) => [
+    name,
+    value.median,
+    unit,
+  ]);
   expect(costs).toContainEqual(["SQLite, 1000 accounts, 1500/s: commits", 0.1, "a request"]);
-  expect(costs).toContainEqual(["SQLite, 1000 accounts, 1500/s: CPU of the event loop", 30, "µs a request"]);
+  expect(costs).toContainEqual(["SQLite, 1000 accounts, 16 at once: CPU of the event loop", 30, "µs a request"]);
 });
 
 test("draws what grows with the accounts, a line for each store", () => {

@@ -43,6 +43,7 @@ const paced: readonly Aspect[] = [
   perRequest("round trips", "", ({ roundTrips }) => roundTrips),
 ];
 
+/** Not of paced loads: where requests come one by one, it is mostly that of their making. */
 const cpu: readonly Aspect[] = [
   perRequest("CPU of the event loop", "µs", ({ mainCpu }) => mainCpu),
   perRequest("CPU of other threads", "µs", ({ otherCpu }) => otherCpu),
@@ -63,7 +64,7 @@ export function figuresOf(runs: readonly LedgerRun[]): Figure[] {
 }
 
 function aspectsOf({ store, accounts, load }: LedgerRun): Aspect[] {
-  if ("rate" in load) return [...paced, ...cpu];
+  if ("rate" in load) return [...paced];
   if (load.atOnce === 1) return [...alone, ...cpu];
   if (load.atOnce !== FULL) return [...cpu];
   const settled = { name: "settled", unit: "/s", of: perSecond };
