@@ -46,7 +46,7 @@ export declare type Account = Message<"accounts.v1.Account"> & {
   balancePicoUsd: bigint;
 
   /**
-   * The part of the balance that running requests hold.
+   * The part of the balance that requests hold which run on the core that answers.
    *
    * @generated from field: int64 held_pico_usd = 5;
    */
