@@ -26,6 +26,7 @@ import { RecentRequests } from "./recent-requests.ts";
 import { repeat } from "./repeat.ts";
 import { Settler } from "./settler.ts";
 import type { Charge, LedgerStore } from "./store/ledger-store.ts";
+import { unavailable } from "./unavailable.ts";
 
 /** How long a request waits for money that others of its account hold. */
 const PATIENCE_MS = 2000;
@@ -111,7 +112,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   #admitsAny(): void {
     if (this.#closing) throw failure(Reason.SHUTTING_DOWN, "This replica is shutting down.");
-    if (!this.#works) throw failure(Reason.LEDGER_UNAVAILABLE, "Usage cannot be recorded at the moment.");
+    if (!this.#works) throw unavailable("Usage cannot be recorded at the moment.");
   }
 
   /** Whether usage can be recorded. */

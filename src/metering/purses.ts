@@ -8,6 +8,7 @@ import { Line } from "./line.ts";
 import type { PriceBook } from "./price-book.ts";
 import { Purse } from "./purse.ts";
 import type { LedgerStore } from "./store/ledger-store.ts";
+import { unavailable } from "./unavailable.ts";
 
 /** Sums of money in memory stay below this, so that they are exact. */
 const MOST_LEASED = 2 ** 52;
@@ -140,7 +141,7 @@ export class Purses {
       return await run();
     } catch (error) {
       this.#logger.error({ error }, "the store could not be asked");
-      throw failure(Reason.LEDGER_UNAVAILABLE, "The ledger cannot be reached at the moment.", {}, error);
+      throw unavailable("The ledger cannot be reached at the moment.", error);
     }
   }
 

@@ -142,8 +142,8 @@ describe("a core that did not reach the store for longer than its lease", () => 
   test("admits nothing, and charges what it had leased if nobody took it meanwhile", async () => {
     const refused = await cutOff.ledger
       .hold(request(account, { inputTokens: 0, outputTokens: 1 }), never)
-      .catch((error: unknown) => detailOf(error)?.reason);
-    expect(refused).toBe(Reason.LEDGER_UNAVAILABLE);
+      .catch(detailOf);
+    expect(refused).toMatchObject({ reason: Reason.LEDGER_UNAVAILABLE, retryAfter: { seconds: 1n } });
     const settled = hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed");
     away = false;
     await clock.until(settled);

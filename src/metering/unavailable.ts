@@ -1,0 +1,10 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { durationOf, failure } from "../errors.ts";
+
+/** How soon what the ledger stands on may be there again. */
+const RETRY_MS = 1000;
+
+/** LEDGER_UNAVAILABLE with a time to come back: nothing was run. */
+export function unavailable(message: string, cause?: unknown): Error {
+  return failure(Reason.LEDGER_UNAVAILABLE, message, { retryAfter: durationOf(RETRY_MS) }, cause);
+}
