@@ -55,12 +55,18 @@ export interface Program {
 /** Starts a program and waits until its output holds a text; with no text, until `ready` resolves to true. */
 export async function startProgram(
   command: readonly string[],
-  options: { log: string; env?: NodeJS.ProcessEnv; ready: (output: string) => boolean | Promise<boolean> },
+  options: {
+    readonly log: string;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly ready: (output: string) => boolean | Promise<boolean>;
+    /** Whether it ends when the channel to its parent closes, so that nothing is left of a benchmark that was killed. */
+    readonly leavesWithParent?: boolean;
+  },
 ): Promise<Program> {
   const [file = "", ...args] = command;
   const log = openSync(options.log, "w");
   const child = spawn(file, args, {
-    stdio: ["ignore", log, log],
+    stdio: ["ignore", log, log, ...(options.leavesWithParent ? (["ipc"] as const) : [])],
     env: { ...process.env, npm_command: undefined, ...options.env },
   });
   const output = () => readFileSync(options.log, "utf8");

@@ -79,6 +79,7 @@ export async function startTollgate(setup: Setup, command: string, ...args: stri
     log,
     env: setup.env,
     ready: (output) => output.includes("tollgate ready"),
+    leavesWithParent: true,
   });
   const admin = command === "facade" ? setup.ports.facadeAdmin : setup.ports.admin;
   const part = { name: command + setup.suffix, pid: started.pid, metrics: `http://127.0.0.1:${admin}/metrics`, log };
