@@ -7,6 +7,7 @@ test("runs everything at length unless told otherwise", () => {
     quick: false,
     rounds: 3,
     duration: 2000,
+    retakes: 4,
     minutes: 30,
     systems: [],
     against: undefined,
@@ -33,6 +34,7 @@ test("takes a peer", () => {
 test.each([
   [["fast"], 'no scenario "fast"; there are plain, stream'],
   [["--rounds", "0"], '--rounds must be a number above zero, not "0"'],
+  [["--retakes", "-1"], "--retakes"],
   [["--seconds", "x"], '--seconds must be a number above zero, not "x"'],
   [["--peer-url", "http://127.0.0.1"], "--peer-url and --peer-command go together"],
   [["--fast"], "Unknown option '--fast'"],

@@ -10,6 +10,8 @@ export interface Options {
   readonly rounds: number;
   /** Milliseconds that a round measures. */
   readonly duration: number;
+  /** How often a turn that others disturbed is taken again. */
+  readonly retakes: number;
   /** How long a soak lasts. */
   readonly minutes: number;
   /** Names of the systems that take part; all of a scenario when empty. */
@@ -33,6 +35,7 @@ ${list}
   --quick             the cells that say most, shorter; writes no files unless --out is given
   --rounds N          how often the systems take turns (3; quick 2)
   --seconds S         how long each turn is measured (2; quick 1.5)
+  --retakes N         how often a turn is taken again that others disturbed (4)
   --minutes M         how long a soak lasts (30)
   --systems A,B       only these systems (pass-through is always there)
   --against FILE      print what changed by more than 5 % since that report
@@ -51,6 +54,7 @@ export function parseOptions(args: readonly string[]): Options {
       quick: { type: "boolean", default: false },
       rounds: { type: "string" },
       seconds: { type: "string" },
+      retakes: { type: "string" },
       minutes: { type: "string" },
       systems: { type: "string" },
       against: { type: "string" },
@@ -69,6 +73,7 @@ export function parseOptions(args: readonly string[]): Options {
     quick,
     rounds: positive("--rounds", values.rounds, quick ? 2 : 3),
     duration: positive("--seconds", values.seconds, quick ? 1.5 : 2) * 1000,
+    retakes: retakes(values.retakes),
     minutes: positive("--minutes", values.minutes, 30),
     systems: values.systems?.split(",") ?? [],
     against: values.against,
@@ -81,6 +86,11 @@ function peerOptions(url: string | undefined, command: string | undefined, heade
   if (url === undefined && command === undefined) return undefined;
   if (url === undefined || command === undefined) throw new Error("--peer-url and --peer-command go together");
   return { url, command, headers };
+}
+
+function retakes(text = "4"): number {
+  if (!/^\d{1,3}$/.test(text)) throw new Error(`--retakes must be a whole number, not "${text}"`);
+  return Number(text);
 }
 
 function positive(name: string, text: string | undefined, otherwise: number): number {

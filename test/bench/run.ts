@@ -87,7 +87,7 @@ async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench)
         takeUndisturbed(
           () => take(cell, running, stage),
           ({ load }) => load.disturbance,
-          bench.progress,
+          { retakes: bench.options.retakes, progress: bench.progress },
         ),
       );
       if (!turn) continue;

@@ -8,12 +8,6 @@ test.each([
 ])("takes %s", async (_, disturbances, taken, retakes) => {
   const lines: string[] = [];
   const take = async () => disturbances.shift() ?? 0;
-  expect(
-    await takeUndisturbed(
-      take,
-      (turn) => turn,
-      (line) => lines.push(line),
-    ),
-  ).toBe(taken);
+  expect(await takeUndisturbed(take, (turn) => turn, { retakes: 4, progress: (line) => lines.push(line) })).toBe(taken);
   expect(lines).toHaveLength(retakes);
 });

@@ -51,7 +51,7 @@ async function measureAccounts(
         const turn = await takeUndisturbed(
           () => ask(job, name),
           ({ disturbance }) => disturbance,
-          progress,
+          { retakes: options.retakes, progress },
         );
         progress(`${name}: ${short((turn.settled / turn.duration) * 1000)}/s`);
         turns.push(turn);
