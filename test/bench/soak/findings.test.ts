@@ -36,3 +36,10 @@ test("draws each process", () => {
   expect([...drawn.keys()]).toEqual(["soak-resident", "soak-heap"]);
   expect(drawn.get("soak-heap")).toContain("tollgate, serve");
 });
+
+test("growth is not judged on a short run", () => {
+  const { readings, ...rest } = watched(400, 0);
+  const figures = figuresOf({ ...rest, readings: readings.slice(0, 120) }, 100);
+  expect(figures.find(({ name }) => name.endsWith("old heap"))).not.toHaveProperty("limit");
+  expect(figure(400, 0, "growth of the old heap")).toHaveProperty("limit", 30);
+});

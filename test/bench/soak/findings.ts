@@ -17,6 +17,9 @@ const mebibyte = 2 ** 20;
 /** A stretch of a long soak is longer than the time between two full collections. */
 const stretches = 10;
 
+/** Seconds below which growth says nothing and is not judged. */
+const shortest = 600;
+
 /** How fast memory may seem to grow after the warm-up, in MiB an hour; at 25 requests a second 30 MiB are 350 bytes a request. */
 const heapGrowth = 30;
 const residentGrowth = 120;
@@ -27,6 +30,7 @@ const handleGrowth = 150;
 export function figuresOf({ system, part, readings, before, after }: Watched, warmUp: number): Figure[] {
   const name = (what: string) => `${system}, ${part}: ${what}`;
   const warm = readings.filter(({ at }) => at >= warmUp);
+  const isLong = (warm.at(-1)?.at ?? 0) - (warm[0]?.at ?? 0) >= shortest;
   const series = (of: (reading: Reading) => number) => warm.map((reading): Point => [reading.at, of(reading)]);
   const growth = (of: (reading: Reading) => number, limit: number, what: string): Figure => {
     const floor = floors(series(of), stretches);
@@ -34,7 +38,8 @@ export function figuresOf({ system, part, readings, before, after }: Watched, wa
       (points) => (slope(points) * 3600) / mebibyte,
     ) as [number, number, number];
     const value = { median: whole, min: Math.min(early, late), max: Math.max(early, late) };
-    return { scenario: "soak", name: name(what), unit: "MiB an hour", value, better: "lower", limit };
+    const figure = { scenario: "soak", name: name(what), unit: "MiB an hour", value, better: "lower" } as const;
+    return isLong ? { ...figure, limit } : figure;
   };
   const count = (what: string, value: number, limit?: number, unit = ""): Figure =>
     single(name(what), value, limit, unit);
