@@ -13,7 +13,7 @@ let postgresql: PostgresqlServer;
 let metronome: Metronome;
 beforeAll(async () => {
   [postgresql, metronome] = await Promise.all([startPostgresql(), startMetronome()]);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await metronome.close();
   await postgresql.stop();
@@ -50,4 +50,4 @@ test("a journal that cannot be written stops new requests, loses none, and takes
     await Promise.all([load.finish(), service.stop()]);
     await service.remove();
   }
-}, 90_000);
+}, 180_000);

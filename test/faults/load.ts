@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MODEL } from "./metronome.ts";
+import { MODEL, TOKEN } from "./metronome.ts";
 
 /** One request as its client saw it. Kept outside of the program, to be compared with the books later. */
 export interface Asked {
@@ -8,6 +8,8 @@ export interface Asked {
   id?: string;
   /** 0: no response came. */
   status: number;
+  /** The tokens that reached the client, whole answer or not. */
+  seen: number;
   /** The usage that the client was told at the end of a whole answer. */
   acknowledged?: { readonly inputTokens: number; readonly outputTokens: number };
 }
@@ -49,7 +51,7 @@ export class Load {
 
   /** Asks for one streamed answer and reads it to its end, wherever that comes. */
   async stream(url: string, tokens: number): Promise<Asked> {
-    const asked: Asked = { name: `request-${this.#names++}`, status: 0 };
+    const asked: Asked = { name: `request-${this.#names++}`, status: 0, seen: 0 };
     this.asked.push(asked);
     try {
       const response = await fetch(`${url}/v1/chat/completions`, {
@@ -61,9 +63,14 @@ export class Load {
         }),
       });
       asked.status = response.status;
+      let text = "";
       const id = response.headers.get("x-request-id");
       if (id !== null) asked.id = id;
-      const usage = usageOf(await response.text());
+      for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += piece;
+        asked.seen += piece.split(TOKEN).length - 1;
+      }
+      const usage = usageOf(text);
       if (usage !== undefined) asked.acknowledged = usage;
     } catch {
       // the connection went with the process

@@ -20,7 +20,7 @@ beforeAll(async () => {
     Promise.all([startOwnPostgresql(), startOwnPostgresql()]),
     startMetronome(),
   ]);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await metronome.close();
   await Promise.all(servers.map((server) => server.stop()));
@@ -66,7 +66,7 @@ test.concurrent("PostgreSQL is down for 30 seconds: what was acknowledged meanwh
     await Promise.all([load.finish(), service.stop()]);
     await service.remove();
   }
-}, 180_000);
+}, 300_000);
 
 test.concurrent("a core sleeps past its lease: nothing is stored on what it has lost, the rest of the money pays, or it is owed", async () => {
   const [, server] = servers;
@@ -114,4 +114,4 @@ test.concurrent("a core sleeps past its lease: nothing is stored on what it has 
     await Promise.all([...loads.map((load) => load.finish()), service.stop()]);
     await service.remove();
   }
-}, 180_000);
+}, 300_000);

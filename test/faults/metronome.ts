@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 
 /** The model that a metronome serves. */
 export const MODEL = "metronome";
+/** Each token of an answer. */
+export const TOKEN = " tick";
 /** What it counts for every prompt. */
 export const PROMPT_TOKENS = 7;
 /** How often it beats, and how many tokens a beat has. */
@@ -58,7 +60,7 @@ export async function startMetronome(): Promise<Metronome> {
     const now = Math.min(before + BEAT_TOKENS, stream.length);
     counted.set(stream.name, now);
     const finish_reason = now < stream.length ? null : "stop";
-    const choice = { index: 0, delta: { content: " tick".repeat(now - before) }, finish_reason };
+    const choice = { index: 0, delta: { content: TOKEN.repeat(now - before) }, finish_reason };
     const usage = { prompt_tokens: PROMPT_TOKENS, completion_tokens: now, total_tokens: PROMPT_TOKENS + now };
     stream.response.write(`data: ${JSON.stringify({ choices: [choice], usage })}\n\n`);
     if (finish_reason === null) return;

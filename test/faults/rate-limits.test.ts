@@ -30,13 +30,13 @@ beforeAll(async () => {
   service = await startService(metronome.url, shared);
   load = new Load((await service.books.customer(100n)).key);
   load.start(4, service.urls, 20);
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   redis?.process.kill("SIGCONT");
   await Promise.all([load?.finish(), service?.stop()]);
   await service?.remove();
   await Promise.all([redis?.stop(), metronome?.close(), postgresql?.stop()]);
-}, 60_000);
+}, 120_000);
 
 /** How often a process has said something, and what it said last. */
 const said = ({ log }: Tollgate, message: string) => log.filter(({ msg }) => msg === message);
@@ -87,7 +87,7 @@ test("killed and started anew: each core keeps to its share, then they count tog
   redis = await startOwnRedis(port);
   await allSaid(BACK, 1);
   expect(total(await exhaust(await newKey()))).toBe(LIMIT);
-}, 90_000);
+}, 180_000);
 
 test("frozen: requests go on within the shares, and together once it thaws", async () => {
   redis.process.kill("SIGSTOP");
@@ -98,4 +98,4 @@ test("frozen: requests go on within the shares, and together once it thaws", asy
   expect(total(await exhaust(await newKey()))).toBe(LIMIT);
   const failed = load.asked.filter(({ status }) => status !== 200 && status !== 0); // 0: not answered yet
   expect(failed).toEqual([]);
-}, 90_000);
+}, 180_000);
