@@ -38,10 +38,10 @@ afterAll(async () => {
   await Promise.all([redis?.stop(), metronome?.close(), postgresql?.stop()]);
 }, 120_000);
 
-/** How often a process has said something, and what it said last. */
 const said = ({ log }: Tollgate, message: string) => log.filter(({ msg }) => msg === message);
-const allSaid = (message: string, times: number) =>
-  eventually(message, () => service.processes.every((process) => said(process, message).length >= times));
+const isAway = (process: Tollgate) => said(process, AWAY).length > said(process, BACK).length;
+const allAway = () => eventually("every core counts alone", () => service.processes.every(isAway));
+const noneAway = () => eventually("no core counts alone", () => !service.processes.some(isAway));
 
 async function newKey(): Promise<string> {
   const { account } = await service.books.customer(100n);
@@ -63,13 +63,26 @@ async function exhaust(key: string): Promise<number[]> {
 
 const total = (admitted: number[]) => admitted.reduce((sum, number) => sum + number, 0);
 
+/** What the cores admit of a new key together. On a busy machine an answer may come too late: then it is another key's turn. */
+async function together(): Promise<number> {
+  const away = () => service.processes.flatMap((process) => said(process, AWAY)).length;
+  for (let tries = 0; tries < 10; tries++) {
+    await noneAway();
+    const before = away();
+    const admitted = total(await exhaust(await newKey()));
+    if (away() === before) return admitted;
+  }
+  throw new Error("the server never answered in time");
+}
+
 /** What each process may admit by itself: the limit over the cores that it had last seen. */
 const shares = () =>
   service.processes.map((process) => Math.floor(LIMIT / Number(String(said(process, AWAY).at(-1)?.share).slice(2))));
 
 test("killed and started anew: each core keeps to its share, then they count together again", async () => {
   const before = await newKey();
-  expect(total(await exhaust(before))).toBe(LIMIT);
+  expect(total(await exhaust(before))).toBeGreaterThanOrEqual(LIMIT);
+  expect(await together()).toBe(LIMIT);
   const client = new Redis(redis.url);
   // Each core says every five seconds that it is there, and then learns how many did.
   const both = async () => (await client.zrangebyscore("tollgate:cores", since * 1000, "+inf")).length === 2;
@@ -79,23 +92,21 @@ test("killed and started anew: each core keeps to its share, then they count tog
 
   redis.process.kill("SIGKILL");
   await once(redis.process, "exit");
-  await allSaid(AWAY, 1);
+  await allAway();
   expect(shares()).toEqual([LIMIT / 2, LIMIT / 2]);
   expect(await exhaust(await newKey())).toEqual(shares());
   expect(total(await exhaust(before))).toBeLessThanOrEqual(LIMIT); // twice the limit within the minute, no more
 
   redis = await startOwnRedis(port);
-  await allSaid(BACK, 1);
-  expect(total(await exhaust(await newKey()))).toBe(LIMIT);
+  expect(await together()).toBe(LIMIT);
 }, 180_000);
 
 test("frozen: requests go on within the shares, and together once it thaws", async () => {
   redis.process.kill("SIGSTOP");
-  await allSaid(AWAY, 2);
+  await allAway();
   expect(await exhaust(await newKey())).toEqual(shares());
   redis.process.kill("SIGCONT");
-  await allSaid(BACK, 2);
-  expect(total(await exhaust(await newKey()))).toBe(LIMIT);
+  expect(await together()).toBe(LIMIT);
   const failed = load.asked.filter(({ status }) => status !== 200 && status !== 0); // 0: not answered yet
   expect(failed).toEqual([]);
 }, 180_000);
