@@ -9,6 +9,9 @@ import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
 import { lockFile, openSqlite, sqliteDialect } from "./sqlite.ts";
 
+/** The longest that a connection to a server is waited for; one that says nothing would be waited for without end. */
+const connectMs = 10_000;
+
 /** The database: through the ORM, and bare for the statements that must be fast. */
 export type Storage = SqliteStorage | PostgresqlStorage;
 
@@ -87,6 +90,7 @@ async function openServer(url: string): Promise<PostgresqlStorage> {
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: {
+      connectionTimeoutMillis: connectMs,
       onPoolCreated: (created: Pool) => {
         pool = created;
       },
