@@ -160,11 +160,13 @@ test("budgets, autoscalers, services and policies point at something", () => {
 
 test("the cores' servers are the pods of the inference server", () => {
   const vllm = workloads.find(({ metadata }) => metadata.name === "vllm") as Resource;
-  const pods = Array.from({ length: vllm.spec.replicas }, (_, index) => `http://vllm-${index}.vllm:8000`);
   const [model] = configs.get("core")?.models ?? [];
-  expect(model?.servers.map(({ url }) => url)).toEqual(pods);
+  const { port } = new URL(model?.servers[0]?.url ?? "");
+  expect(model?.servers).toMatchObject([{ url: `http://${vllm.spec.serviceName}:${port}`, resolve: true }]);
+  const service = resources.find(({ kind, metadata }) => kind === "Service" && metadata.name === vllm.spec.serviceName);
+  expect(service?.spec).toMatchObject({ clusterIP: "None", ports: [expect.objectContaining({ port: Number(port) })] });
   const served = containerOf(vllm).args.find((arg) => arg.startsWith("--served-model-name="));
-  expect(model?.servers.map((server) => `--served-model-name=${server.model}`)).toEqual(pods.map(() => served));
+  expect(served).toBe(`--served-model-name=${model?.servers[0]?.model}`);
   expect(containerOf(vllm).args).toContain(`--max-model-len=${model?.context_length}`);
 });
 
