@@ -79,8 +79,7 @@ export const mix: readonly Kind[] = [
   { name: "over its limit", weight: 5, ...chat("eager", 10), key: "limited", statuses: [200, 429] },
   { name: "chat, short of money", weight: 3, ...chat("eager", 50), key: "thin", statuses: [200, 429] },
   { name: "message, short of money", weight: 3, ...message("eager", 50), key: "thin", statuses: [200, 400, 429] },
-  // 502 when the breaker tries the server once more.
-  { name: "no server", weight: 1, ...chat(goneModel, 10), statuses: [502, 503] },
+  { name: "no server", weight: 1, ...chat(goneModel, 10), statuses: [503] },
   { name: "no such model", weight: 2, ...chat("absent", 10), statuses: [404] },
   { name: "wrong field", weight: 2, ...chat("eager", -1), statuses: [400] },
   { name: "unknown key", weight: 1, ...chat("eager", 10), key: "unknown", statuses: [401, 429] },
