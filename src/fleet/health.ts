@@ -3,7 +3,10 @@ import type { Logger } from "../runtime/logger.ts";
 import { describe } from "./failures.ts";
 import type { Member } from "./member.ts";
 
-/** Failed checks in a row that make a server unhealthy; a single good one makes it healthy again. */
+/**
+ * Failed checks in a row that make a server unhealthy; a single good one makes it healthy again. One that
+ * never passed a check has no credit: a single failed one is enough.
+ */
 const threshold = 2;
 
 /** A check that takes longer has failed. */
@@ -28,7 +31,7 @@ export class HealthChecker {
   readonly #settings: HealthSettings;
   readonly #stopping = new AbortController();
   #cancelTimer: () => void = () => {};
-  #failures = 0;
+  #failures = threshold - 1;
 
   /** Starts checking at once. */
   constructor(member: Member, settings: HealthSettings) {

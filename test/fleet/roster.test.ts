@@ -20,7 +20,7 @@ function rosterOf(names: Record<string, readonly string[]> = {}, down: ReadonlyS
       if (server.url.includes("impossible") || server.address === "10.9.9.9") throw new Error("no such adapter");
       const engine = new FakeEngine();
       engine.checkHealth = async () => {
-        if (down.has(server.address ?? "")) throw broken();
+        if (down.has(server.address ?? new URL(server.url).hostname)) throw broken();
       };
       made.push({ server, engine });
       return engine;
@@ -64,6 +64,19 @@ test("a change with an adapter that cannot be made throws, changes nothing and c
   expect(() => roster.prepare([fixed("b", "impossible")])).toThrow("no such adapter");
   expect(ids()).toEqual(["a:8000/m"]);
   expect(made.map(({ engine }) => engine.closed)).toEqual([false, true]);
+});
+
+test("a server that never passed a check is out with the first one that it fails", async () => {
+  const down = new Set(["b"]);
+  const { roster, apply, lookedUp } = rosterOf({}, down);
+  apply(fixed("a", "b"));
+  const healthy = () => roster.pools.get("m")?.members.map((member) => member.healthy);
+  expect(healthy()).toEqual([true, true]);
+  await settle();
+  expect(healthy()).toEqual([true, false]);
+  down.clear();
+  await lookedUp();
+  expect(healthy()).toEqual([true, true]);
 });
 
 test("prices and routing make nothing anew, what an adapter may depend on does", () => {
