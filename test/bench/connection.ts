@@ -25,7 +25,7 @@ export class Connection {
   constructor(host: string, port: number, listener: ResponseListener) {
     this.#listener = listener;
     this.#socket = connect({ host, port, noDelay: true });
-    this.#socket.on("data", (bytes) => this.#take(bytes));
+    this.#socket.on("data", (bytes: Buffer) => this.#take(bytes));
     this.#socket.on("error", (error) => this.#fail(error.message));
     this.#socket.on("close", () => this.#fail("connection closed"));
   }
