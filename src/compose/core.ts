@@ -38,6 +38,7 @@ import { ratePolicyOf } from "../metering/rate-limits/max-rpm.ts";
 import { openWindows } from "../metering/rate-limits/open-windows.ts";
 import { createRateLimits } from "../metering/rate-limits/rate-limits.ts";
 import { createLedgerStore } from "../metering/store/create.ts";
+import { unavailable } from "../metering/unavailable.ts";
 import { parseUsd } from "../money.ts";
 import type { Payment } from "../payments/stripe-payment.ts";
 import { createStripeWebhook, stripePath } from "../payments/stripe-webhook.ts";
@@ -46,6 +47,7 @@ import type { Logger } from "../runtime/logger.ts";
 import { systemLookup } from "../runtime/lookup.ts";
 import { systemRandom } from "../runtime/random.ts";
 import { openStorage } from "../storage/orm.ts";
+import { isUnreachable } from "../storage/unreachable.ts";
 import { coreMetrics } from "../telemetry/core-metrics.ts";
 import { traceCalls } from "../telemetry/traces/calls.ts";
 import { traceEngine } from "../telemetry/traces/engine.ts";
@@ -170,7 +172,9 @@ export async function composeCore(
   const interceptors = [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
     observeCalls(clock, [logCalls(logger), metrics.calls]),
-    hideErrors(logger),
+    hideErrors(logger, (error) =>
+      isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
+    ),
     authenticate(authenticator, createFailedAttempts(), facadesOf(config.listen)),
   ];
   const webhooks = new Map<string, RequestListener>();

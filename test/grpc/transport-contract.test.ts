@@ -157,7 +157,7 @@ describe.each(routes)("%s", (_name, open) => {
             throw bug;
           },
         }),
-        [hideErrors(log)],
+        [hideErrors(log, () => undefined)],
       );
       const error = await errorOf(client.countTokens({}));
       expect(error.code).toBe(Code.Internal);
@@ -314,7 +314,7 @@ describe.each(routes)("%s", (_name, open) => {
             throw bug;
           },
         }),
-        [hideErrors(log)],
+        [hideErrors(log, () => undefined)],
       );
       const error = await errorOf(drain(client.generate({})));
       expect(error.code).toBe(Code.Internal);

@@ -36,7 +36,7 @@ describe.each(routes)("over %s", (_name, open) => {
     const log = new Lines();
     const clock = new FakeClock();
     const service = new ScriptedService(script);
-    const interceptors = [observeCalls(clock, [logCalls(log)]), hideErrors(new Lines())];
+    const interceptors = [observeCalls(clock, [logCalls(log)]), hideErrors(new Lines(), () => undefined)];
     const route = await open([registration(InferenceService, service)], interceptors);
     opened.push(route);
     return { log, clock, service, client: createClient(InferenceService, route.transport) };

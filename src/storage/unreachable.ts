@@ -1,0 +1,29 @@
+import { isNativeError } from "node:util/types";
+
+/** What the system says of a connection that is not made or that broke. */
+const socketCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
+/** SQLSTATE: connection exceptions, a server that ends, starts or recovers, and one that has no connection left. */
+const sqlStates = /^(08...|57P0[1-3]|53300)$/;
+
+/** The driver gives these of its own no code. */
+const driverMessages =
+  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error)/;
+
+/** Whether a call failed because the database server is not there; the ORM's errors carry the driver's code or cause. */
+export function isUnreachable(error: unknown): boolean {
+  if (!isNativeError(error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  if (socketCodes.has(code) || sqlStates.test(code) || driverMessages.test(error.message)) return true;
+  const inner = "errors" in error && Array.isArray(error.errors) ? error.errors : [error.cause];
+  return inner.some(isUnreachable);
+}

@@ -1,0 +1,50 @@
+import { openStorage } from "../../src/storage/orm.ts";
+import { isUnreachable } from "../../src/storage/unreachable.ts";
+import { startOwnPostgresql } from "./postgresql.ts";
+
+const coded = (code: string) => Object.assign(new Error("some words"), { code });
+
+test.each([
+  ["a refused connection", coded("ECONNREFUSED"), true],
+  ["a host without an address", coded("ENOTFOUND"), true],
+  ["both addresses of a host refused", new AggregateError([coded("ECONNREFUSED"), coded("ECONNREFUSED")]), true],
+  ["a server that ends", coded("57P01"), true],
+  ["a server that starts", coded("57P03"), true],
+  ["a lost connection, in the ORM's error", new Error("select 1 - it broke", { cause: coded("08006") }), true],
+  ["no connection in time", new Error("timeout exceeded when trying to connect"), true],
+  ["a broken connection", new Error("Connection terminated unexpectedly"), true],
+  ["a broken constraint", coded("23505"), false],
+  ["a cancelled statement", coded("57014"), false],
+  ["a file that is not there", coded("ENOENT"), false],
+  ["a bug", new TypeError("undefined is not a function"), false],
+  ["no error", "ECONNREFUSED", false],
+])("%s", (_, error, expected) => {
+  expect(isUnreachable(error)).toBe(expected);
+});
+
+test("what every way into a server that has gone says", async () => {
+  const server = await startOwnPostgresql();
+  const storage = await openStorage(await server.createDatabase());
+  try {
+    expect(isUnreachable(await refusal(storage.orm.em.fork().execute("select * from nothing")))).toBe(false);
+    const held = await storage.snapshot();
+    await server.crash();
+    const refusals = [
+      await refusal(storage.orm.em.fork().execute("select 1")),
+      await refusal(storage.snapshot()),
+      await refusal(held.rows("select 1").next()),
+    ];
+    await held.close();
+    expect(refusals.map(isUnreachable)).toEqual([true, true, true]);
+  } finally {
+    await storage.close();
+    await server.restart(); // one that has crashed cannot be stopped
+    await server.stop();
+  }
+});
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
