@@ -3,6 +3,7 @@ import type { SecureContextOptions, Server } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
 import { ConfigError } from "../config/config-error.ts";
 import type { ServerTls, TlsIdentity } from "../config/tls.ts";
+import { createTlsCredentials } from "./tls-credentials.ts";
 
 /** How long a client may take to agree on keys. */
 const handshakeTimeout = 10_000;
@@ -44,7 +45,7 @@ export async function readChannelCredentials({ ca, cert, certKey }: ClientTlsFil
     read("--cert", cert),
   ]);
   try {
-    return grpc.credentials.createSsl(root, privateKey, chain);
+    return createTlsCredentials(root, privateKey, chain);
   } catch (error) {
     const files = [ca, cert, certKey].filter((file) => file !== undefined).join(", ");
     throw new ConfigError(`${files} cannot be used: ${error instanceof Error ? error.message : error}`);

@@ -1,8 +1,8 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
-import { credentials } from "@grpc/grpc-js";
 import { detailOf } from "../../errors.ts";
 import { type ChannelTransport, createChannelTransport } from "../../grpc/channel-transport.ts";
+import { createTlsCredentials } from "../../grpc/tls-credentials.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 
 const channelOptions = {
@@ -27,7 +27,7 @@ export class GrpcConnection {
     this.#transport = createChannelTransport({
       target: url.replace(/^grpcs?:\/\//, ""),
       channelOptions,
-      ...(tls && { credentials: credentials.createSsl() }),
+      ...(tls && { credentials: createTlsCredentials() }),
       ...(authorization !== undefined && { interceptors: [authorize(authorization)] }),
     });
   }

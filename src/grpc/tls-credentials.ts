@@ -1,0 +1,39 @@
+import { isIP } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import * as grpc from "@grpc/grpc-js";
+
+type Connector = ReturnType<grpc.ChannelCredentials["_createSecureConnector"]>;
+type CreateConnector = Parameters<grpc.ChannelCredentials["_createSecureConnector"]>;
+
+/** Credentials of a client that speaks TLS. The authority is one of the system's unless given. */
+export function createTlsCredentials(...files: Parameters<typeof grpc.credentials.createSsl>): grpc.ChannelCredentials {
+  return new TlsCredentials(grpc.credentials.createSsl(...files));
+}
+
+/**
+ * grpc-js asks for every target by name, for a bare address too. RFC 6066, section 3, forbids that and Node.js 26
+ * throws. Without the name the certificate is still checked for the address.
+ */
+class TlsCredentials extends grpc.ChannelCredentials {
+  readonly #inner: grpc.ChannelCredentials;
+
+  constructor(inner: grpc.ChannelCredentials) {
+    super();
+    this.#inner = inner;
+  }
+
+  _isSecure(): boolean {
+    return true;
+  }
+
+  _equals(other: grpc.ChannelCredentials): boolean {
+    return other instanceof TlsCredentials && this.#inner._equals(other.#inner);
+  }
+
+  _createSecureConnector(...args: CreateConnector): Connector {
+    const connector = this.#inner._createSecureConnector(...args);
+    const { connectionOptions } = connector as Connector & { readonly connectionOptions: ConnectionOptions };
+    if (isIP(connectionOptions.servername ?? "") !== 0) delete connectionOptions.servername;
+    return connector;
+  }
+}
