@@ -63,7 +63,7 @@ export class Delivery {
     const { socket } = this.#response;
     if (fault.die !== undefined) this.#host.die();
     else if (fault.reset !== undefined) socket?.resetAndDestroy();
-    else if (fault.cut !== undefined) socket?.destroySoon();
+    else if (fault.cut !== undefined) this.#hangUp();
     else this.#fail();
   }
 
@@ -75,8 +75,13 @@ export class Delivery {
       return;
     }
     const end = dialect.brokenStream(error);
-    if (end === undefined) this.#response.socket?.destroySoon();
+    if (end === undefined) this.#hangUp();
     else this.#writer.end(end);
+  }
+
+  /** Closes the connection behind what was written, which Node keeps together until the end of the turn. */
+  #hangUp(): void {
+    setImmediate(() => this.#response.socket?.destroySoon());
   }
 
   /** The reader went away: the GPU stops working for it. */
