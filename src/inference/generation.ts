@@ -5,6 +5,7 @@ import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
 import type { EngineUsage } from "../engines/interface.ts";
 import { failure } from "../errors.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
+import { fittedGeneration } from "./fitted-generation.ts";
 import type { GenerationObserver } from "./interface.ts";
 import type { PlannedGeneration } from "./plan.ts";
 import { WholeAnswer } from "./whole-answer.ts";
@@ -16,7 +17,7 @@ import { WholeAnswer } from "./whole-answer.ts";
  * one for the whole answer.
  */
 export async function* generation(
-  { model, request, hold, whole }: PlannedGeneration,
+  { model, request, hold, whole, countInput }: PlannedGeneration,
   rateLimit: RateLimitStatus,
   deps: Pick<InferenceDependencies, "fleet" | "logger"> & { readonly observer: GenerationObserver },
   signal: AbortSignal,
@@ -27,7 +28,11 @@ export async function* generation(
   let open = true;
   const gathered = whole ? new WholeAnswer() : undefined;
   try {
-    for await (const output of deps.fleet.generate(model, request, signal)) {
+    const outputs =
+      countInput === undefined
+        ? deps.fleet.generate(model, request, signal)
+        : fittedGeneration(deps.fleet, model, request, countInput, signal);
+    for await (const output of outputs) {
       if (output.usage !== undefined) {
         usage = output.usage;
         hold.progress(usage);

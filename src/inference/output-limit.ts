@@ -8,6 +8,8 @@ export interface TokenLimits {
   readonly input: number;
   /** The most output tokens. */
   readonly output: number;
+  /** Whether prompt and output may still pass the context, which then only the engine can tell. */
+  readonly mayPass: boolean;
 }
 
 /** What is known of a prompt's length. */
@@ -21,9 +23,9 @@ export interface PromptLength {
 }
 
 /**
- * Clamps the output to the model's maximum and to what the context leaves. The engine's tokenizer is
- * asked only when the bound cannot settle that all fits; without one the engine's own refusal decides.
- * Throws CONTEXT_LENGTH_EXCEEDED.
+ * Clamps the output to the model's maximum and to what the context leaves. The engine's tokenizer, which
+ * reads the whole prompt once more, is asked only when neither the bound nor the estimate says that all
+ * fits; without one the engine's own refusal decides. Throws CONTEXT_LENGTH_EXCEEDED.
  */
 export async function limitOutput(
   model: ServedModel,
@@ -32,18 +34,20 @@ export async function limitOutput(
 ): Promise<TokenLimits> {
   const context = model.context_length;
   const wanted = Math.min(asked ?? Number.POSITIVE_INFINITY, model.max_output ?? context);
-  if (prompt.bound + wanted <= context) return { input: prompt.bound, output: wanted };
+  if (prompt.bound + wanted <= context) return { input: prompt.bound, output: wanted, mayPass: false };
+  if (prompt.estimate + wanted <= context) return { input: prompt.bound, output: wanted, mayPass: true };
   const exact = await prompt.count();
-  if (exact === undefined) {
-    const left = Math.max(1, context - Math.min(prompt.bound, prompt.estimate));
-    return { input: prompt.bound, output: Math.min(wanted, left) };
-  }
-  if (exact >= context) {
-    throw failure(
-      Reason.CONTEXT_LENGTH_EXCEEDED,
-      `The prompt has ${exact} tokens, which leaves no room for an answer in the model's context of ${context} tokens.`,
-      { limit: BigInt(context), actual: BigInt(exact) },
-    );
-  }
-  return { input: exact, output: Math.min(wanted, context - exact) };
+  if (exact !== undefined) return { input: exact, output: outputBeside(exact, wanted, context), mayPass: false };
+  const left = Math.max(1, context - Math.min(prompt.bound, prompt.estimate));
+  return { input: prompt.bound, output: Math.min(wanted, left), mayPass: true };
+}
+
+/** The output that a prompt of so many tokens leaves room for. Throws CONTEXT_LENGTH_EXCEEDED. */
+export function outputBeside(prompt: number, wanted: number, context: number): number {
+  if (prompt < context) return Math.min(wanted, context - prompt);
+  throw failure(
+    Reason.CONTEXT_LENGTH_EXCEEDED,
+    `The prompt has ${prompt} tokens, which leaves no room for an answer in the model's context of ${context} tokens.`,
+    { limit: BigInt(context), actual: BigInt(prompt) },
+  );
 }

@@ -19,6 +19,8 @@ export interface PlannedGeneration {
   readonly hold: Hold;
   /** Whether the answer is wanted in one message. */
   readonly whole: boolean;
+  /** Counts the prompt, where it and the output may yet pass the context. */
+  readonly countInput?: () => Promise<number | undefined>;
 }
 
 /** Judges a request, settles every default and limit, and holds its worst case. Throws as the ledger does. */
@@ -59,6 +61,7 @@ export async function plan(
     model,
     hold,
     whole: request.whole,
+    ...(limits.mayPass && { countInput }),
     request: {
       ...tokenizable,
       requestId,

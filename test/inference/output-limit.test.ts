@@ -14,7 +14,13 @@ test.each([
   ["more than the maximum", 5000, 100, { input: 100, output: 400 }],
   ["all that is left", 400, 600, { input: 600, output: 400 }],
 ])("settles without the tokenizer: %s", async (_, asked, bound, expected) => {
-  expect(await limitOutput(model, asked, { bound, estimate: bound, count: unasked })).toEqual(expected);
+  const limits = await limitOutput(model, asked, { bound, estimate: bound, count: unasked });
+  expect(limits).toEqual({ ...expected, mayPass: false });
+});
+
+test("leaves the tokenizer alone when all is likely to fit", async () => {
+  const limits = await limitOutput(model, 300, { bound: 2000, estimate: 700, count: unasked });
+  expect(limits).toEqual({ input: 2000, output: 300, mayPass: true });
 });
 
 test.each([
@@ -22,7 +28,8 @@ test.each([
   ["the count leaves less", 400, 2000, 900, { input: 900, output: 100 }],
   ["the count leaves one", undefined, 2000, 999, { input: 999, output: 1 }],
 ])("asks the tokenizer: %s", async (_, asked, bound, exact, expected) => {
-  expect(await limitOutput(model, asked, { bound, estimate: bound, count: async () => exact })).toEqual(expected);
+  const limits = await limitOutput(model, asked, { bound, estimate: bound, count: async () => exact });
+  expect(limits).toEqual({ ...expected, mayPass: false });
 });
 
 test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) => {
@@ -37,6 +44,12 @@ test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) =
 
 test("leaves the decision to an engine without a tokenizer", async () => {
   const count = async () => undefined;
-  expect(await limitOutput(model, 300, { bound: 3200, estimate: 800, count })).toEqual({ input: 3200, output: 200 });
-  expect(await limitOutput(model, 300, { bound: 9000, estimate: 3000, count })).toEqual({ input: 9000, output: 1 });
+  expect(await limitOutput(model, 300, { bound: 3200, estimate: 800, count })).toMatchObject({
+    input: 3200,
+    output: 200,
+  });
+  expect(await limitOutput(model, 300, { bound: 9000, estimate: 3000, count })).toMatchObject({
+    input: 9000,
+    output: 1,
+  });
 });

@@ -5,6 +5,9 @@ import { models, type Service, startService } from "./service.ts";
 
 // Whatever the engines speak, a client sees the same: every thinking class and switch, tools, usage, receipts.
 
+/** Of the simulated fleet's chat models, in tokens. */
+const contextLength = 32_768;
+
 const city = { type: "object" as const, properties: { city: { type: "string" } } };
 
 describe.each(["vllm", "sglang", "llama.cpp"] as const)("engines that speak %s", (dialect) => {
@@ -101,6 +104,20 @@ describe.each(["vllm", "sglang", "llama.cpp"] as const)("engines that speak %s",
     const uses = message.content.filter((block) => block.type === "tool_use");
     expect(uses).toHaveLength(2);
     expect(message.stop_reason).toBe("tool_use");
+  });
+
+  test("an answer that would pass the context shrinks, although the prompt looked short enough", async () => {
+    const content = `[[sim:text=The answer]] ${"a ".repeat(20_000)}`;
+    const { data, response } = await openai()
+      .chat.completions.create({ model: models.plain, max_tokens: 20_000, messages: [{ role: "user", content }] })
+      .withResponse();
+    expect(data.choices[0]?.message.content).toBe("The answer");
+    const { prompt_tokens: promptTokens = 0, completion_tokens: outputTokens } = data.usage ?? {};
+    expect(promptTokens + 20_000).toBeGreaterThan(contextLength);
+    expect(await service.receipt(response.headers.get("x-request-id"))).toMatchObject({
+      inputTokens: promptTokens,
+      outputTokens,
+    });
   });
 
   test("a prompt over the context is refused in words that clients know", async () => {
