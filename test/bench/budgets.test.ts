@@ -42,6 +42,21 @@ test("compares the split deployment with the one process", () => {
   ]);
 });
 
+test.each([
+  ["judged where one worker leaves room for half as much again", 0.4, [["throughput of two workers", 2]]],
+  ["not judged where it does not", 0.3, []],
+])("a second worker is %s", (_, idle, expected) => {
+  const cell = { ...plain, scenario: "scaled-out" };
+  const of = (system: string, requestsPerSecond: number) =>
+    results(cell, system, 200).map((result) => ({
+      ...result,
+      requestsPerSecond: { median: requestsPerSecond, min: requestsPerSecond, max: requestsPerSecond },
+      idle: { median: idle, min: idle, max: idle },
+    }));
+  const verdicts = judge([...of("tollgate-workers-1", 1000), ...of("tollgate-workers-2", 2000)]);
+  expect(verdicts.map(({ budget, measured }) => [budget, measured])).toEqual(expected);
+});
+
 test("tells how much of the limit is left", () => {
   const [verdict] = judge(results(plain, "tollgate", 180));
   expect(verdict && margin(verdict)).toBeCloseTo(0.25);

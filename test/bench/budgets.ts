@@ -26,6 +26,9 @@ interface Budget {
   readonly figure: (result: Result, beside: (system: string) => Result | undefined) => number | undefined;
 }
 
+/** Whether a system left so much of the machine that half as much again would fit beside its load. */
+const hasRoom = ({ idle }: Result) => 1 / (1 - idle.median) >= 1.5;
+
 const paced = ({ cell }: Result) => cell.model === "paced" && cell.stream;
 
 /** The budgets of a request's cost. */
@@ -84,7 +87,7 @@ const budgets: readonly Budget[] = [
       const one = beside("tollgate-workers-1");
       const rate = ({ cell, tokensPerSecond, requestsPerSecond }: Result) =>
         (cell.stream ? tokensPerSecond : requestsPerSecond).median;
-      return one && rate(result) / rate(one);
+      return one && hasRoom(one) ? rate(result) / rate(one) : undefined;
     },
   },
   {

@@ -34,6 +34,8 @@ export interface Measurement {
   readonly cpu: number;
   /** The part of the machine's CPU that processes outside of the benchmark took, 0 to 1. */
   readonly disturbance: number;
+  /** The part of the machine's CPU that nobody used, 0 to 1. */
+  readonly idle: number;
   /** Resident bytes at the end. */
   readonly resident: number;
   /** From sending a request to the first word of its answer, and to its end. */
@@ -147,12 +149,14 @@ async function measure(job: Job): Promise<Measurement> {
   tally.measuring = false;
   tally.stopped = true;
   await Promise.all(clients.map((client) => client.done));
+  const capacity = (end.at - start.at) * 1000 * availableParallelism();
   return {
     duration: end.at - start.at,
     requests: tally.requests,
     words: tally.words,
     cpu: end.system.cpu - start.system.cpu,
-    disturbance: (end.others - start.others) / ((end.at - start.at) * 1000 * availableParallelism()),
+    disturbance: (end.others - start.others) / capacity,
+    idle: Math.max(0, 1 - (end.machine - start.machine) / capacity),
     resident: end.system.resident,
     firstWord: percentiles(tally.firstWord),
     whole: percentiles(tally.whole),
@@ -160,10 +164,10 @@ async function measure(job: Job): Promise<Measurement> {
   };
 }
 
-/** Where the clocks stand: the wall's in milliseconds, and CPU time of the system and of all but the benchmark. */
+/** Where the clocks stand: the wall's in milliseconds, and CPU time of the system, of all, and of all but the benchmark. */
 function look({ processes }: Job) {
-  const others = machineUsage() - usage([process.ppid]).cpu;
-  return { at: performance.now(), system: usage(processes), others };
+  const machine = machineUsage();
+  return { at: performance.now(), system: usage(processes), machine, others: machine - usage([process.ppid]).cpu };
 }
 
 function sleep(ms: number): Promise<void> {

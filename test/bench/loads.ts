@@ -21,6 +21,9 @@ const stream = { ...generation, scenario: "stream", stream: true, concurrency: 1
 const firstToken = { ...stream, model: "paced", concurrency: 64, size: 10 };
 const newcomer = { ...plain, scenario: "streams", concurrency: 1 };
 
+/** Costs a gateway much and the load generator little, so that two workers find room beside it. */
+const roomy = { ...plain, scenario: "scaled-out", concurrency: 64, prompt: 100_000 };
+
 /** Every combination of surface, concurrency, tokens and prompt. */
 function matrix(cell: Cell): Cell[] {
   return (["chat", "messages"] as const).flatMap((surface) =>
@@ -87,8 +90,8 @@ const loads: readonly Load[] = [
     name: "scaled-out",
     shows: "one and two workers, two cores and two facades, on PostgreSQL and Redis",
     systems: ["pass-through", "tollgate-workers-1", "tollgate-workers-2", "tollgate-scaled-out"],
-    cells: () => deployed("scaled-out", 64),
-    quick: () => deployed("scaled-out", 64),
+    cells: () => [...deployed("scaled-out", 64), roomy],
+    quick: () => [...deployed("scaled-out", 64), roomy],
   },
   {
     name: "streams",

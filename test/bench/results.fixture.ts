@@ -15,7 +15,15 @@ export const plain: Cell = {
 /** A turn of a second that cost so many microseconds a request, with a first token after so many milliseconds. */
 export function turn(cpu: number, firstToken = 1): Turn {
   const latency = { count: 1000, p50: firstToken, p90: firstToken, p99: firstToken * 2, max: firstToken * 3 };
-  const counted = { duration: 1000, requests: 1000, words: 10_000, cpu: cpu * 1000, disturbance: 0, resident: 2 ** 20 };
+  const counted = {
+    duration: 1000,
+    requests: 1000,
+    words: 10_000,
+    cpu: cpu * 1000,
+    disturbance: 0,
+    idle: 0,
+    resident: 2 ** 20,
+  };
   return { load: { ...counted, firstWord: latency, whole: latency, errors: [] } };
 }
 

@@ -26,6 +26,8 @@ export interface Result {
   readonly whole: { readonly p50: Spread; readonly p99: Spread };
   /** The part of the machine's CPU that others took meanwhile. */
   readonly disturbance: Spread;
+  /** The part of the machine's CPU that was left. */
+  readonly idle: Spread;
   /** Resident bytes. */
   readonly resident: Spread;
   /** Median time of a request of the light load, alone and beside the other one. */
@@ -56,6 +58,7 @@ export function summarise(cell: Cell, system: string, turns: readonly Turn[], ra
     firstToken: { p50: of((load) => load.firstWord.p50), p99: of((load) => load.firstWord.p99) },
     whole: { p50: of((load) => load.whole.p50), p99: of((load) => load.whole.p99) },
     disturbance: of((load) => load.disturbance),
+    idle: of((load) => load.idle),
     resident: of((load) => load.resident),
     ...(cell.beside && {
       newcomer: {
