@@ -19,8 +19,8 @@ export function detailOf(error: unknown): ErrorDetail | undefined {
 
 /** Milliseconds as the protobuf duration that error details and rate limits carry. */
 export function durationOf(ms: number): { seconds: bigint; nanos: number } {
-  const whole = Math.floor(ms / 1000);
-  return { seconds: BigInt(whole), nanos: Math.round((ms - whole * 1000) * 1e6) };
+  const nanos = Math.round(ms * 1e6); // before the split: a fraction may round up to a whole second
+  return { seconds: BigInt(Math.floor(nanos / 1e9)), nanos: nanos % 1e9 };
 }
 
 function codeOf(reason: Reason): Code {
