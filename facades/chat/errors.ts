@@ -57,7 +57,7 @@ function failure(detail: ErrorDetail, message: string): ErrorAnswer {
     case Reason.INPUT_TOO_LONG:
       return answer(400, "invalid_request_error", "context_length_exceeded", message, { param: "input" });
     case Reason.UNAUTHENTICATED:
-      return answer(401, "invalid_request_error", "invalid_api_key", message);
+      return answer(401, "invalid_request_error", "invalid_api_key", wrongKey(message), { headers: noRetry });
     case Reason.PERMISSION_DENIED:
       return answer(403, "invalid_request_error", "permission_denied", message);
     case Reason.MODEL_NOT_FOUND:
@@ -95,6 +95,11 @@ const exhausted =
 
 /** Keeps SDKs from retries that cannot succeed. */
 const noRetry = { "x-should-retry": "false" };
+
+/** In the words by which LiteLLM, and what is built on it, tells a wrong key from a bad request. */
+function wrongKey(message: string): string {
+  return `Incorrect API key provided: ${message}`;
+}
 
 /** In the words that clients look for to shorten the conversation. */
 function contextMessage({ limit, actual, requestedOutput }: ErrorDetail, message: string): string {

@@ -50,7 +50,7 @@ function classifyDetail(detail: ErrorDetail, message: string): Classified {
     case Reason.BALANCE_EXHAUSTED:
       return answer(400, ErrorType.INVALID_REQUEST, message); // by the interface, unlike the other surface
     case Reason.UNAUTHENTICATED:
-      return answer(401, ErrorType.AUTHENTICATION, message);
+      return answer(401, ErrorType.AUTHENTICATION, message, noRetry); // else Claude Code tries for minutes
     case Reason.PERMISSION_DENIED:
       return answer(403, ErrorType.PERMISSION, message);
     case Reason.MODEL_NOT_FOUND:

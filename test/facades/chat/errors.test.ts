@@ -25,7 +25,16 @@ test.each<[reason: keyof typeof Reason, facts: Parameters<typeof refused>[3], ex
     { parameter: "sampling.top_k" },
     { status: 400, type: "invalid_request_error", code: "invalid_value", param: "top_k" },
   ],
-  ["UNAUTHENTICATED", {}, { status: 401, type: "invalid_request_error", code: "invalid_api_key" }],
+  [
+    "UNAUTHENTICATED",
+    {},
+    {
+      status: 401,
+      type: "invalid_request_error",
+      code: "invalid_api_key",
+      headers: { "x-should-retry": "false" },
+    },
+  ],
   ["PERMISSION_DENIED", {}, { status: 403, type: "invalid_request_error", code: "permission_denied" }],
   [
     "AUTHENTICATION_THROTTLED",
@@ -100,6 +109,11 @@ test.each<[reason: keyof typeof Reason, facts: Parameters<typeof refused>[3], ex
 test("an empty balance is told first, then what to do", () => {
   const { body } = errorOf(refused(Reason.BALANCE_EXHAUSTED, "insufficient", Code.ResourceExhausted));
   expect(JSON.parse(body).error.message).toMatch(/^Balance exhausted: please top up/);
+});
+
+test("a wrong key is told in words that LiteLLM looks for", () => {
+  const { body } = errorOf(refused(Reason.UNAUTHENTICATED, "The API key has expired.", Code.Unauthenticated));
+  expect(JSON.parse(body).error.message).toBe("Incorrect API key provided: The API key has expired.");
 });
 
 test("a context that is too small is told in words that clients look for", () => {

@@ -21,7 +21,7 @@ test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
   [Reason.INPUT_TOO_LONG, 400, "invalid_request_error", {}, {}],
   [Reason.CONTEXT_LENGTH_EXCEEDED, 400, "invalid_request_error", {}, {}],
   [Reason.BALANCE_EXHAUSTED, 400, "invalid_request_error", {}, {}],
-  [Reason.UNAUTHENTICATED, 401, "authentication_error", {}, {}],
+  [Reason.UNAUTHENTICATED, 401, "authentication_error", {}, { "x-should-retry": "false" }],
   [Reason.PERMISSION_DENIED, 403, "permission_error", {}, {}],
   [Reason.MODEL_NOT_FOUND, 404, "not_found_error", {}, {}],
   [Reason.MODEL_KIND_MISMATCH, 404, "not_found_error", {}, {}],
@@ -45,8 +45,8 @@ test.each([
   [1, "1"],
   [1_000, "1"],
   [1_001, "2"],
-  [59_500, "60"],
-  [90_000, "60"],
+  [59_500, "59"],
+  [90_000, "59"],
 ])("a delay of %i ms is retry-after %s", (ms, seconds) => {
   const { headers } = answerTo(failure(Reason.RATE_LIMITED, "", { retryAfter: durationOf(ms) }));
   expect(headers).toEqual({ "retry-after": seconds });
