@@ -34,6 +34,7 @@ export function modelInfo(model: CoreModel): Model {
     createdAt: rfc3339(model),
     maxInputTokens: model.contextLength,
     ...(model.kind === CoreModelKind.GENERATION && { maxTokens: model.maxOutputTokens }),
+    lifecycle: "active",
     kind: model.kind === CoreModelKind.EMBEDDING ? ModelKind.EMBEDDING : ModelKind.GENERATION,
     pricing: {
       $typeName: "messages.v1.ModelPricing",

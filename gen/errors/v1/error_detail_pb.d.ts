@@ -28,7 +28,8 @@ export declare type ErrorDetail = Message<"errors.v1.ErrorDetail"> & {
   reason: Reason;
 
   /**
-   * How long to wait before a retry can succeed. Absent: a retry of the same request is pointless.
+   * How long to wait before a retry can succeed. Absent: after ENGINE_FAILED, TIMEOUT and SHUTTING_DOWN another
+   * server or replica may do better at once; after any other reason a retry of the same request is pointless.
    *
    * @generated from field: google.protobuf.Duration retry_after = 2;
    */

@@ -78,6 +78,13 @@ export declare type Model = Message<"messages.v1.Model"> & {
    * @generated from field: messages.v1.ModelPricePerMillion price_per_million = 9;
    */
   pricePerMillion?: ModelPricePerMillion | undefined;
+
+  /**
+   * Always "active": a model that is not served is not listed.
+   *
+   * @generated from field: string lifecycle = 10;
+   */
+  lifecycle: string;
 };
 
 /**

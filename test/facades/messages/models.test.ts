@@ -32,6 +32,7 @@ test("a generation model", () => {
     created_at: "2026-01-01T00:00:00Z",
     max_input_tokens: 131072,
     max_tokens: 32768,
+    lifecycle: "active",
     kind: "generation",
     pricing: { prompt: "0.0000002", completion: "0.00000025" },
     price_per_million: { input: "0.2", output: "0.25", currency: "USD" },
