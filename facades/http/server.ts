@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 
 /** Certificate and key in PEM. */
 export interface TlsIdentity {
@@ -102,7 +103,7 @@ function explained(error: NodeJS.ErrnoException, address: string): Error {
   }
 }
 
-/** Connections that have brought no request yet. Node does not count them among the idle ones. */
+/** Connections that have brought no request yet. */
 function unusedConnections(server: Server, event: "connection" | "secureConnection"): ReadonlySet<Socket> {
   const unused = new Set<Socket>();
   server.on(event, (socket: Socket) => {
@@ -114,8 +115,12 @@ function unusedConnections(server: Server, event: "connection" | "secureConnecti
 }
 
 async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
+  // Idle for Node.js is also a connection whose first request is still on its way.
+  const closeIdle = () => {
+    if (unused.size === 0) server.closeIdleConnections();
+  };
   // A connection that becomes idle while others still stream would otherwise wait for its client.
-  const sweep = setInterval(() => server.closeIdleConnections(), 100);
+  const sweep = setInterval(closeIdle, 100);
   const give = setTimeout(
     () => {
       for (const socket of unused) socket.destroy();
@@ -123,8 +128,12 @@ async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: nu
     Math.min(firstRequestMs, deadlineMs),
   );
   const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = once(server, "close");
+  NetServer.prototype.close.call(server); // HTTP's own would close idle connections first
+  closeIdle();
+  await closed;
   clearInterval(sweep);
   clearTimeout(give);
   clearTimeout(cut);
+  server.close(); // ends what HTTP's own close ends besides: the check of slow requests
 }
