@@ -5,6 +5,12 @@ import type { Purse } from "./purse.ts";
 /** A running request is noted anew after this many more tokens. */
 const NOTE_TOKENS = 256;
 
+/**
+ * The part of a request that outlives its run. What else there is of it, its prompt first of all, must not hang on a
+ * hold: a table that holds come into and go from keeps those that have gone until the next full collection.
+ */
+export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model">;
+
 /** What a hold needs of the ledger that gave it. */
 export interface HoldKeeper {
   readonly journal: Journal;
@@ -19,7 +25,7 @@ export interface HoldKeeper {
 /** Money of a purse, promised to one request. */
 export class RunningHold implements Hold {
   readonly outputTokens: number;
-  readonly request: HoldRequest;
+  readonly request: HeldRequest;
   readonly purse: Purse;
   /** What was held per token: the dearest rates when it was admitted. */
   readonly rates: Rates;
@@ -30,10 +36,11 @@ export class RunningHold implements Hold {
   #inputKnown = false;
   #ended = false;
 
-  constructor(keeper: HoldKeeper, purse: Purse, request: HoldRequest, rates: Rates, tokens: ChargedTokens) {
+  constructor(keeper: HoldKeeper, purse: Purse, request: HeldRequest, rates: Rates, tokens: ChargedTokens) {
     this.#keeper = keeper;
     this.purse = purse;
-    this.request = request;
+    const { requestId, accountId, keyId, model } = request;
+    this.request = { requestId, accountId, keyId, model };
     this.rates = rates;
     this.outputTokens = tokens.outputTokens;
     this.#amount = tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
@@ -57,8 +64,7 @@ export class RunningHold implements Hold {
 
   #write(): void {
     this.#noted = this.#counted;
-    const { requestId, accountId, keyId, model } = this.request;
-    this.#keeper.journal.note({ requestId, accountId, keyId, model, tokens: this.#counted });
+    this.#keeper.journal.note({ ...this.request, tokens: this.#counted });
   }
 
   settle(tokens: ChargedTokens, status: SettleStatus): Promise<void> {
