@@ -13,6 +13,8 @@ import { repeat } from "./repeat.ts";
 const PRICES_MS = 5000;
 const EXPIRY_MS = 60_000;
 const RECONCILE_MS = 3_600_000;
+/** After a start, the time of change, the books are proved sooner. */
+const FIRST_RECONCILE_MS = 60_000;
 
 /** What works beside the requests. */
 export interface BackgroundParts {
@@ -38,15 +40,17 @@ export function startBackground(parts: BackgroundParts): () => void {
   const intervalMs = pricing.interval_s * 1000;
   const maxStep = pricing.max_step;
   const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
+  // Cores that share a store should not all prove the same books at the same time.
+  const apart = 0.5 + random.fraction();
+  const proveBooks = async () => {
+    const { ok, findings } = await reconcile(storage);
+    observer.reconciled(ok);
+    if (!ok) logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
+  };
   const jobs = [
     repeat(clock, intervalMs, logger, "move prices", movePrices),
     repeat(clock, EXPIRY_MS, logger, "let lots expire", () => expireLots(parts)),
-    // Cores that share a store should not all prove the same books at the same time.
-    repeat(clock, RECONCILE_MS * (0.5 + random.fraction()), logger, "prove the books", async () => {
-      const { ok, findings } = await reconcile(storage);
-      observer.reconciled(ok);
-      if (!ok) logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
-    }),
+    repeat(clock, RECONCILE_MS * apart, logger, "prove the books", proveBooks, FIRST_RECONCILE_MS * apart),
   ];
   if (storage.dialect === "postgresql")
     jobs.push(repeat(clock, PRICES_MS, logger, "read the prices", () => prices.refresh()));

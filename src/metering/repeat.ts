@@ -1,23 +1,27 @@
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 
-/** Does a job again and again, with a pause after each time. A failure is logged. Returns the function that ends it. */
+/**
+ * Does a job again and again, with a pause after each time and one before the first. A failure is logged.
+ * Returns the function that ends it.
+ */
 export function repeat(
   clock: Clock,
   pauseMs: number,
   logger: Logger,
   what: string,
   job: () => Promise<unknown>,
+  firstPauseMs = pauseMs,
 ): () => void {
   let stop = () => {};
   let stopped = false;
-  const next = () => {
-    stop = clock.after(pauseMs, async () => {
+  const next = (ms: number) => {
+    stop = clock.after(ms, async () => {
       await job().catch((error: unknown) => logger.error({ error }, `could not ${what}`));
-      if (!stopped) next();
+      if (!stopped) next(pauseMs);
     });
   };
-  next();
+  next(firstPauseMs);
   return () => {
     stopped = true;
     stop();

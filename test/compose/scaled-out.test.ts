@@ -70,15 +70,30 @@ const ask = (key: string) =>
     }),
   });
 
+/** How often a core could not ask Redis in time; on a busy machine it then counts alone for a while. */
+const timesAlone = () =>
+  cores.flatMap(({ log }) => log).filter(({ msg }) => String(msg).startsWith("rate limits are not shared")).length;
+
+/** Answers to more requests than a new key's limit of 30, all counted by Redis. */
+async function exhausted(): Promise<Response[]> {
+  for (let tries = 0; tries < 5; tries++) {
+    const { key } = await customer("30");
+    const before = timesAlone();
+    const answers = await Promise.all(Array.from({ length: 80 }, () => ask(key)));
+    if (timesAlone() === before) return answers;
+    await sleep(3000);
+  }
+  throw new Error("Redis never answered in time");
+}
+
 test("two cores with a limit of N accept N, not 2 N", async () => {
-  const { key } = await customer("30");
-  const answers = await Promise.all(Array.from({ length: 80 }, () => ask(key)));
+  const answers = await exhausted();
   const accepted = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status === 429);
   expect([accepted.length, refused.length]).toEqual([30, 50]);
   expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
   await Promise.all(answers.map((answer) => answer.arrayBuffer()));
-}, 30_000);
+}, 60_000);
 
 test("Retry-After tells when the next request is admitted, whichever core is asked", async () => {
   const { id, key } = await customer("3");

@@ -1,0 +1,37 @@
+import { expect, test } from "@jest/globals";
+import { startBackground } from "../../src/metering/background.ts";
+import type { Logger } from "../../src/runtime/logger.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import { openMetering, USD } from "./fixture.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+const MINUTE = 60_000;
+
+test("the books are proved within minutes of the start, then every hour, and a finding is an alarm", async () => {
+  const clock = new ManualClock();
+  const metering = await openMetering({ clock });
+  const { storage, prices } = metering;
+  const account = await metering.account({ paid: USD });
+  const proofs: boolean[] = [];
+  const alarms: string[] = [];
+  const logger: Logger = { debug() {}, info() {}, warn() {}, error: (_, message) => void alarms.push(message) };
+  const stop = startBackground({
+    ...{ storage, prices, models: () => [], clock, logger },
+    random: { ...systemRandom, fraction: () => 0.5 },
+    pricing: { interval_s: 60, max_step: 0.1 },
+    utilisation: () => 0,
+    observer: { reconciled: (ok) => void proofs.push(ok) },
+  });
+  await clock.advance(2 * MINUTE);
+  await clock.pass(1000);
+  expect([proofs, alarms]).toEqual([[true], []]);
+
+  await storage.orm.em.fork().execute("update lot set granted = granted + 1 where account_id = ?", [account]);
+  await clock.advance(57 * MINUTE);
+  expect(proofs).toHaveLength(1);
+  await clock.advance(5 * MINUTE);
+  await clock.pass(1000);
+  expect([proofs, alarms]).toEqual([[true, false], ["the books do not add up"]]);
+  stop();
+  await clock.until(metering.close());
+});
