@@ -7,11 +7,13 @@ export function detailOf(error: unknown): ErrorDetail | undefined {
 }
 
 /**
- * The `retry-after` header, where a retry can succeed: whole seconds from 1 to 59. The AI SDK and older messages SDKs
- * take no notice of 60, and then use their attempts up within seconds.
+ * When a retry can succeed, as whole seconds from 1 to 60 that every client reads. The AI SDK and older messages SDKs
+ * disregard 60 and use their attempts up within seconds: for them the last second comes as milliseconds too.
  */
 export function retryAfterHeader({ retryAfter }: ErrorDetail): Record<string, string> {
   if (retryAfter === undefined) return {};
-  const seconds = Number(retryAfter.seconds) + (retryAfter.nanos > 0 ? 1 : 0);
-  return { "retry-after": String(Math.min(Math.max(seconds, 1), 59)) };
+  const ms = Number(retryAfter.seconds) * 1000 + Math.ceil(retryAfter.nanos / 1e6);
+  const seconds = Math.min(Math.max(Math.ceil(ms / 1000), 1), 60);
+  if (seconds < 60) return { "retry-after": String(seconds) };
+  return { "retry-after": "60", "retry-after-ms": String(Math.min(ms, 59_999)) };
 }

@@ -40,16 +40,19 @@ test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
   expect(answerTo(failure(reason, "So it is.", facts))).toEqual({ status, type, message: "So it is.", headers });
 });
 
-test.each([
+test.each<[number, string, string?]>([
   [0, "1"],
   [1, "1"],
   [1_000, "1"],
   [1_001, "2"],
-  [59_500, "59"],
-  [90_000, "59"],
-])("a delay of %i ms is retry-after %s", (ms, seconds) => {
+  [59_000, "59"],
+  [59_001, "60", "59001"],
+  [60_000, "60", "59999"],
+  [90_000, "60", "59999"],
+])("a delay of %i ms is retry-after %s", (ms, seconds, milliseconds) => {
   const { headers } = answerTo(failure(Reason.RATE_LIMITED, "", { retryAfter: durationOf(ms) }));
-  expect(headers).toEqual({ "retry-after": seconds });
+  const more = milliseconds === undefined ? {} : { "retry-after-ms": milliseconds };
+  expect(headers).toEqual({ "retry-after": seconds, ...more });
 });
 
 test.each<[ErrorFacts, string]>([
