@@ -38,7 +38,12 @@ class StreamHandler implements Dispatcher.DispatchHandler {
   readonly #origin: string;
   readonly #reader: StreamReader;
   readonly #signal: AbortSignal;
-  readonly #onAbort: () => void;
+  // Not assigned by the constructor: V8's scavenger does not free an object that got a closure over itself
+  // that way, so that it and all of its call would stay until the next full collection.
+  readonly #onAbort = () => {
+    this.queue.fail(this.#signal.reason);
+    this.#stop(this.#signal.reason);
+  };
   #controller: Dispatcher.DispatchController | undefined;
   #refused: { status: number; headers: HttpResponse["headers"]; text: string } | undefined;
   #over = false;
@@ -52,10 +57,6 @@ class StreamHandler implements Dispatcher.DispatchHandler {
       resume: () => this.#controller?.resume(),
       cancel: () => this.#stop(new Error("nobody reads the answer any more")),
     });
-    this.#onAbort = () => {
-      this.queue.fail(signal.reason);
-      this.#stop(signal.reason);
-    };
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener("abort", this.#onAbort, { once: true });
   }
