@@ -1,4 +1,5 @@
 import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { parseExactJson } from "../../runtime/exact-json.ts";
 import { textEvent } from "./events.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 
@@ -77,9 +78,16 @@ export class ToolCallSplitter {
   }
 }
 
+/** A call as models write it: the name of its arguments differs between them. */
+interface Written {
+  readonly name?: unknown;
+  readonly arguments?: string | object | null;
+  readonly parameters?: string | object | null;
+}
+
 function callIn(text: string): { readonly name: string; readonly arguments: string | object } | undefined {
   try {
-    const call = JSON.parse(text);
+    const call = parseExactJson(text) as Written | null;
     if (typeof call?.name !== "string") return undefined;
     return { name: call.name, arguments: call.arguments ?? call.parameters ?? {} };
   } catch {

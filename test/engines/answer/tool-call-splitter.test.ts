@@ -25,6 +25,12 @@ describe.each([1, 3, 1000])("in pieces of %d", (size) => {
     ["text after a call", `${call} Done. `, "Done. ", [oslo]],
     ["parameters for arguments", block('{"name":"f","parameters":{"a":1}}'), "", [["f", '{"a":1}']]],
     ["arguments as text", block('{"name":"f","arguments":"{\\"a\\":1}"}'), "", [["f", '{"a":1}']]],
+    [
+      "numbers that no double holds",
+      block('{"name":"f","arguments":{"id":12345678901234567890,"x":1e400,"y":[1.0]}}'),
+      "",
+      [["f", '{"id":12345678901234567890,"x":1e400,"y":[1.0]}']],
+    ],
     ["no arguments", block('{"name":"f"}'), "", [["f", "{}"]]],
     ["what is no JSON", "<tool_call>weather</tool_call>", "<tool_call>weather</tool_call>", []],
     ["JSON without a name", "<tool_call>[1]</tool_call>", "<tool_call>[1]</tool_call>", []],
