@@ -2,15 +2,26 @@ import type { DatabaseSync } from "node:sqlite";
 import { Migrator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { type AbstractSqlDriver, MikroORM, type SqlEntityManager, SqliteDriver } from "@mikro-orm/sql";
-import type { Pool } from "pg";
+import type { ClientBase, Pool, QueryConfig } from "pg";
+import { AnswerLimit } from "./answer-limit.ts";
 import { entities } from "./entities/index.ts";
+import { releaseLostConnections } from "./lost-connections.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
 import { lockFile, openSqlite, sqliteDialect } from "./sqlite.ts";
 
-/** The longest that a connection to a server is waited for; one that says nothing would be waited for without end. */
-const connectMs = 10_000;
+/** How long a database server may say nothing before it counts as gone. */
+export interface Patience {
+  /** While a connection is made, or waited for because all are in use. */
+  readonly connectMs: number;
+  /** While a statement waits; and how long the server keeps a transaction, with all that it has locked, for a core that says nothing. */
+  readonly answerMs: number;
+}
+
+const usualPatience: Patience = { connectMs: 10_000, answerMs: 20_000 };
+/** After so long without traffic the system asks a peer whether it is there, and ten seconds later gives it up. */
+const PROBE_AFTER_MS = 10_000;
 
 /** The database: through the ORM, and bare for the statements that must be fast. */
 export type Storage = SqliteStorage | PostgresqlStorage;
@@ -42,10 +53,17 @@ export interface PostgresqlStorage extends Common {
  * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date.
  * Throws when another process has the SQLite file, or a newer version of the program made the schema.
  */
-export async function openStorage(url: string): Promise<Storage> {
-  const storage = url.startsWith("sqlite:") ? await openFile(url.slice("sqlite:".length)) : await openServer(url);
+export async function openStorage(url: string, patience = usualPatience): Promise<Storage> {
+  if (url.startsWith("sqlite:")) return migrated(await openFile(url.slice("sqlite:".length)), migrate);
+  const { storage, limit } = await openServer(url, patience);
+  await migrated(storage, migrateAlone);
+  limit.begin(patience.answerMs); // not before: a migration may build an index over all rows
+  return storage;
+}
+
+async function migrated<T extends Storage>(storage: T, bringUpToDate: (storage: T) => Promise<void>): Promise<T> {
   try {
-    await (storage.dialect === "sqlite" ? migrate(storage) : migrateAlone(storage));
+    await bringUpToDate(storage);
   } catch (error) {
     await storage.close();
     throw error;
@@ -83,16 +101,25 @@ async function openFile(path: string): Promise<SqliteStorage> {
   };
 }
 
-async function openServer(url: string): Promise<PostgresqlStorage> {
+async function openServer(url: string, { connectMs, answerMs }: Patience) {
   let pool: Pool | undefined;
+  const limit = new AnswerLimit();
   const orm = await MikroORM.init({
     ...common("postgresql", postgresqlMigrations),
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: {
       connectionTimeoutMillis: connectMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: PROBE_AFTER_MS,
+      onConnect: (client: ClientBase) => {
+        const text = `set idle_in_transaction_session_timeout = ${answerMs}`;
+        return client.query({ text, query_timeout: connectMs } as QueryConfig);
+      },
       onPoolCreated: (created: Pool) => {
         pool = created;
+        releaseLostConnections(pool);
+        limit.watch(pool);
       },
     },
   });
@@ -100,7 +127,8 @@ async function openServer(url: string): Promise<PostgresqlStorage> {
   if (pool === undefined) throw new Error("the driver made no connection pool");
   const connections = pool;
   const snapshot = limited(() => openPostgresqlSnapshot(connections));
-  return { dialect: "postgresql", orm, pool, snapshot, close: () => orm.close() };
+  const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, snapshot, close: () => orm.close() };
+  return { storage, limit };
 }
 
 /** Migrations run forward only: a program must not write money into a schema that it does not know. */

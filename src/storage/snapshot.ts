@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { Pool } from "pg";
+import type { LongQuery } from "./answer-limit.ts";
 import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.ts";
 
 /** A row as the driver gives it: whole numbers are numbers, bigints or decimal strings. */
@@ -15,6 +16,8 @@ export interface Snapshot {
 
 const PIECE = 1000;
 const MOST_SNAPSHOTS = 4;
+/** The first rows of a query that sums up all receipts come when it has read them all. */
+const PIECE_MS = 1_800_000;
 
 /** A snapshot of a SQLite file, read by a thread of its own: a long query must not stop the event loop. */
 export async function openSqliteSnapshot(path: string): Promise<Snapshot> {
@@ -67,7 +70,15 @@ export function memorySnapshot(database: DatabaseSync): Snapshot {
 /** A snapshot of a PostgreSQL database, on a connection of its own. */
 export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
   const client = await pool.connect();
-  await client.query("begin isolation level repeatable read, read only");
+  try {
+    await client.query("begin isolation level repeatable read, read only");
+    // It locks nothing, and its reader may be a slow one.
+    await client.query("set local idle_in_transaction_session_timeout = 0");
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+  const next: LongQuery = { text: `fetch ${PIECE} from piece`, answerMs: PIECE_MS };
   return {
     async *rows(sql, parameters = []) {
       let place = 0;
@@ -75,7 +86,7 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
       await client.query(`declare piece no scroll cursor for ${numbered}`, [...parameters]);
       try {
         for (;;) {
-          const { rows } = await client.query<Row>(`fetch ${PIECE} from piece`);
+          const { rows } = await client.query<Row>(next);
           if (rows.length > 0) yield rows;
           if (rows.length < PIECE) return;
         }

@@ -12,12 +12,15 @@ const socketCodes = new Set([
   "EAI_AGAIN",
 ]);
 
-/** SQLSTATE: connection exceptions, a server that ends, starts or recovers, and one that has no connection left. */
-const sqlStates = /^(08...|57P0[1-3]|53300)$/;
+/**
+ * SQLSTATE: connection exceptions, a server that ends, starts or recovers, one that has no connection left, and one
+ * that has heard nothing within a transaction for too long.
+ */
+const sqlStates = /^(08...|57P0[1-3]|53300|25P03)$/;
 
 /** The driver gives these of its own no code. */
 const driverMessages =
-  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error)/;
+  /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/;
 
 /** Whether a call failed because the database server is not there; the ORM's errors carry the driver's code or cause. */
 export function isUnreachable(error: unknown): boolean {

@@ -12,7 +12,7 @@ import type { Clock } from "../../src/runtime/clock.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { systemRandom } from "../../src/runtime/random.ts";
 import { newRequestId } from "../../src/runtime/request-id.ts";
-import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { openStorage, type Patience, type Storage } from "../../src/storage/orm.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { silentObserver } from "./silent-observer.ts";
 
@@ -43,6 +43,7 @@ export function models(...entries: object[]): readonly ModelConfig[] {
 export async function openMetering(
   options: {
     url?: string;
+    patience?: Patience;
     clock?: Clock;
     journal?: Journal;
     models?: readonly ModelConfig[];
@@ -51,7 +52,7 @@ export async function openMetering(
   } = {},
 ): Promise<Metering> {
   const clock = options.clock ?? new ManualClock();
-  const storage = await openStorage(options.url ?? "sqlite::memory:");
+  const storage = await openStorage(options.url ?? "sqlite::memory:", options.patience);
   const log: string[] = [];
   const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);
   const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };

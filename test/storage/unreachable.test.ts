@@ -11,6 +11,8 @@ test.each([
   ["a server that ends", coded("57P01"), true],
   ["a server that starts", coded("57P03"), true],
   ["a lost connection, in the ORM's error", new Error("select 1 - it broke", { cause: coded("08006") }), true],
+  ["a server that gave a transaction up", coded("25P03"), true],
+  ["no answer in time", new Error("Query read timeout"), true],
   ["no connection in time", new Error("timeout exceeded when trying to connect"), true],
   ["a broken connection", new Error("Connection terminated unexpectedly"), true],
   ["a broken constraint", coded("23505"), false],

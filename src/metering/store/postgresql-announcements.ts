@@ -11,6 +11,9 @@ export class Announcements {
   readonly #coreId: string;
   readonly #listeners = new Set<(accountId: string) => void>();
   #listening: PoolClient | undefined;
+  /** What makes the connection, or asks whether it still carries anything. */
+  #attempt: Promise<void> | undefined;
+  #ended = false;
 
   constructor(pool: Pool, coreId: string) {
     this.#pool = pool;
@@ -21,27 +24,49 @@ export class Announcements {
     await this.#pool.query("select pg_notify($1, $2)", [CHANNEL, `${this.#coreId} ${accountId}`]);
   }
 
-  /** Calls all listeners back, over one connection of its own, unless it does already. */
+  /**
+   * Calls all listeners back, over one connection of its own. Called again, it makes a new one when that one is lost,
+   * and has it asked for an answer, as one that is lost in silence looks like one on which nothing is announced.
+   */
   async listen(heard: (accountId: string) => void): Promise<void> {
     this.#listeners.add(heard);
-    if (this.#listening !== undefined) return;
+    const client = this.#listening;
+    this.#attempt ??= (client === undefined ? this.#connect() : ask(client)).finally(() => {
+      this.#attempt = undefined;
+    });
+    if (client === undefined) await this.#attempt;
+  }
+
+  async #connect(): Promise<void> {
     const client = await this.#pool.connect();
+    if (this.#ended) return client.release(true);
     this.#listening = client;
     client.on("notification", ({ payload = "" }) => {
       const [coreId, accountId = ""] = payload.split(" ");
       if (coreId === this.#coreId) return;
       for (const listener of this.#listeners) listener(accountId);
     });
-    client.on("error", () => this.end());
+    client.on("error", () => this.#drop(client));
     await client.query(`listen ${CHANNEL}`).catch((error: unknown) => {
-      this.end();
+      this.#drop(client);
       throw error;
     });
   }
 
   /** Stops listening. */
   end(): void {
-    this.#listening?.release(true);
-    this.#listening = undefined;
+    this.#ended = true;
+    if (this.#listening !== undefined) this.#drop(this.#listening);
   }
+
+  #drop(client: PoolClient): void {
+    if (this.#listening !== client) return;
+    this.#listening = undefined;
+    client.release(true);
+  }
+}
+
+/** Without an answer in time the storage breaks the connection, and that drops it. */
+async function ask(client: PoolClient): Promise<void> {
+  await client.query("select 1").catch(() => {});
 }

@@ -6,7 +6,7 @@ import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { systemRandom } from "../../../src/runtime/random.ts";
 import { FakeClock } from "../../fake-clock.ts";
-import { type Door, startDoor } from "./door.ts";
+import { type Door, startDoor } from "../../support/door.ts";
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let redis: Redis;

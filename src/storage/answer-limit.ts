@@ -1,0 +1,47 @@
+import type { Pool, PoolClient, QueryConfig } from "pg";
+
+/** A statement that may take longer than others. */
+export interface LongQuery extends QueryConfig {
+  readonly answerMs: number;
+}
+
+/**
+ * Breaks connections on which a statement waits too long for its answer. A server that vanishes says nothing, and
+ * the system goes on sending to it for a quarter of an hour; a proxy in between may stay silent for ever.
+ */
+export class AnswerLimit {
+  #ms: number | undefined;
+
+  /** Watches the connections that a pool makes from now on. */
+  watch(pool: Pool): void {
+    pool.on("connect", (client: PoolClient) => this.#time(client));
+  }
+
+  /** Limits the statements that begin from now on: until then any may take as long as it needs. */
+  begin(ms: number): void {
+    this.#ms = ms;
+  }
+
+  #time(client: PoolClient): void {
+    const { query } = client;
+    let timer: NodeJS.Timeout | undefined;
+    const stop = () => clearTimeout(timer);
+    client.query = ((...parameters: [string | Partial<LongQuery>]) => {
+      const answer = Reflect.apply(query, client, parameters);
+      const [statement] = parameters;
+      const ms = (typeof statement === "string" ? undefined : statement.answerMs) ?? this.#ms;
+      stop();
+      if (ms !== undefined) timer = setTimeout(() => client.connection.stream.destroy(silence(ms)), ms);
+      return answer;
+    }) as typeof query;
+    client.on("drain", stop); // nothing waits for an answer any more
+    client.once("end", () => {
+      stop();
+      client.query = query; // it fails at once, and nothing is left to limit
+    });
+  }
+}
+
+function silence(ms: number): Error {
+  return Object.assign(new Error(`the database gave no answer for ${ms} ms`), { code: "ETIMEDOUT" });
+}

@@ -1,0 +1,174 @@
+import { type AddressInfo, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { Client } from "pg";
+import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql.ts";
+import { systemRandom } from "../../src/runtime/random.ts";
+import { openStorage, type PostgresqlStorage } from "../../src/storage/orm.ts";
+import { isUnreachable } from "../../src/storage/unreachable.ts";
+import { type Door, startDoor } from "../support/door.ts";
+import { type PostgresqlServer, startPostgresql } from "./postgresql.ts";
+
+// Connections that carry nothing any more and say nothing of it, as when a host vanishes.
+
+const patience = { connectMs: 10_000, answerMs: 500 };
+const never = { connectMs: 10_000, answerMs: 600_000 };
+
+let server: PostgresqlServer;
+beforeAll(async () => {
+  server = await startPostgresql();
+}, 60_000);
+afterAll(() => server.stop(), 60_000);
+
+let url: string;
+let door: Door;
+beforeEach(async () => {
+  url = await server.createDatabase();
+  door = await startDoor(url);
+});
+afterEach(() => door.shut());
+
+const open = async (bounds = patience) => (await openStorage(door.url, bounds)) as PostgresqlStorage;
+const ask = ({ orm }: PostgresqlStorage) => orm.em.fork().execute("select 1 as one");
+const refusalOf = (call: Promise<unknown>) =>
+  call.then(
+    () => "no refusal",
+    (error: unknown) => error,
+  );
+
+test("statements and transactions on silent connections fail, more of them than there are connections, and new ones work", async () => {
+  const storage = await open();
+  const { orm, pool } = storage;
+  for (let times = 0; times < 2; times++) {
+    const { promise: forsaken, resolve: forsake } = Promise.withResolvers<void>();
+    let inside = 0;
+    const transactions = Array.from({ length: 8 }, () =>
+      orm.em.fork().transactional(async (em) => {
+        await em.execute("select 1");
+        if (++inside === 8) {
+          door.forsake();
+          forsake();
+        }
+        await forsaken;
+        await em.execute("select 1");
+      }),
+    );
+    await forsaken;
+    const statements = Array.from({ length: 8 }, () => pool.query("select 1"));
+    const refusals = await Promise.all(transactions.map(refusalOf));
+    expect(refusals.map(isUnreachable)).toEqual(refusals.map(() => true));
+    await Promise.all(statements.map(refusalOf)); // those that waited for a connection got a new one
+    expect(await ask(storage)).toEqual([{ one: 1 }]);
+    expect(pool.totalCount - pool.idleCount).toBe(0);
+  }
+  await storage.close();
+});
+
+test("close ends with a transaction on a silent connection", async () => {
+  const storage = await open();
+  const { promise: inside, resolve: enter } = Promise.withResolvers<void>();
+  const refusal = refusalOf(
+    storage.orm.em.fork().transactional(async (em) => {
+      await em.execute("select 1");
+      door.forsake();
+      enter();
+      await em.execute("select 1");
+    }),
+  );
+  await inside;
+  await storage.close();
+  expect(isUnreachable(await refusal)).toBe(true);
+});
+
+test("what a transaction on a silent connection has locked is free again soon", async () => {
+  const storage = await open();
+  await storage.pool.query("create table thing (id int primary key)");
+  await storage.pool.query("insert into thing values (1)");
+  const lock = () =>
+    storage.orm.em.fork().transactional((em) => em.execute("select id from thing where id = 1 for update"));
+  const refusal = await refusalOf(
+    storage.orm.em.fork().transactional(async (em) => {
+      await em.execute("select id from thing where id = 1 for update");
+      door.forsake();
+      await em.execute("select 1");
+    }),
+  );
+  expect(isUnreachable(refusal)).toBe(true);
+  let refused = 0;
+  while (isUnreachable(await refusalOf(lock()))) expect(++refused).toBeLessThan(20);
+  await storage.close();
+});
+
+test("a statement that takes longer than the limit fails, rows of a snapshot and migrations do not", async () => {
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  await other.query("select pg_advisory_lock(hashtext('tollgate migrations'))");
+  const opening = open();
+  await sleep(3 * patience.answerMs);
+  await other.end();
+  const storage = await opening;
+  const slow = `select pg_sleep(${(3 * patience.answerMs) / 1000})`;
+  expect(await refusalOf(storage.orm.em.fork().execute(slow))).toMatchObject({ code: "ETIMEDOUT" });
+  const snapshot = await storage.snapshot();
+  for await (const rows of snapshot.rows(slow)) {
+    expect(rows).toHaveLength(1);
+    await sleep(3 * patience.answerMs); // a slow reader
+  }
+  expect((await snapshot.rows("select 1 as one").next()).value).toEqual([{ one: 1 }]);
+  await snapshot.close();
+  await storage.close();
+});
+
+test("a snapshot that cannot begin costs no connection", async () => {
+  const storage = await open();
+  await ask(storage);
+  door.forsake();
+  for (let times = 0; times < 6; times++) await refusalOf(storage.snapshot().then((snapshot) => snapshot.close()));
+  const snapshot = await storage.snapshot();
+  expect((await snapshot.rows("select 1 as one").next()).value).toEqual([{ one: 1 }]);
+  await snapshot.close();
+  expect(storage.pool.totalCount).toBe(1);
+  await storage.close();
+});
+
+test("announcements come again after the connection that carries them has gone silent", async () => {
+  const storage = await open();
+  const teller = await openStorage(url, never);
+  const heard: string[] = [];
+  const [listening, telling] = [storage, teller as PostgresqlStorage].map(
+    ({ pool }, at) => new PostgresqlLedgerStore(pool, systemRandom, `core-${at}`),
+  ) as [PostgresqlLedgerStore, PostgresqlLedgerStore];
+  const listener = (accountId: string) => void heard.push(accountId);
+  await listening.listen(listener);
+  await telling.announce("first");
+  while (heard.length < 1) await sleep(10);
+  door.forsake();
+  await telling.announce("lost");
+  while (heard.length < 2) {
+    await listening.listen(listener).catch(() => {});
+    await telling.announce("second");
+    await sleep(50);
+  }
+  expect(new Set(heard)).toEqual(new Set(["first", "second"]));
+  await listening.end();
+  await telling.end();
+  await Promise.all([storage.close(), teller.close()]);
+});
+
+test("who finds every connection taken waits as long as a connection may take, and the next one gets one that was given back", async () => {
+  const storage = await open({ ...never, connectMs: 300 });
+  const taken = await Promise.all(Array.from({ length: 10 }, () => storage.pool.connect()));
+  expect(isUnreachable(await refusalOf(ask(storage)))).toBe(true);
+  for (const client of taken) client.release();
+  expect(await ask(storage)).toEqual([{ one: 1 }]);
+  await storage.close();
+});
+
+test("a server that takes connections and says nothing is waited for no longer than that either", async () => {
+  const mute = createServer(() => {});
+  await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+  const { port } = mute.address() as AddressInfo;
+  const opening = openStorage(`postgresql://user:password@127.0.0.1:${port}/database`, { ...never, connectMs: 300 });
+  expect(isUnreachable(await refusalOf(opening))).toBe(true);
+  mute.close();
+});

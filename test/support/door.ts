@@ -1,0 +1,78 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** A door to a server that a test can shut. */
+export interface Door {
+  readonly url: string;
+  /** Cuts every connection and refuses new ones. */
+  shut(): Promise<void>;
+  /** Takes connections and never answers, as a server that hangs. */
+  hang(): void;
+  /** Carries nothing on the connections that there are, not even their end, as when a host vanishes; new ones work. */
+  forsake(): void;
+  open(): Promise<void>;
+}
+
+/** Two ends that carry bytes to each other. */
+interface Passage {
+  readonly ends: readonly [Socket, Socket];
+  forsaken: boolean;
+}
+
+/** Stands between a client and a server whose URL names its port. */
+export async function startDoor(serverUrl: string): Promise<Door> {
+  const target = new URL(serverUrl);
+  const passages = new Set<Passage>();
+  let hanging = false;
+  let port = 0;
+  let server: Server | undefined;
+  const cut = () => {
+    for (const { ends } of passages) for (const end of ends) end.destroy();
+    passages.clear();
+  };
+  const enter = (inside: Socket) => {
+    const outside = connect(Number(target.port), target.hostname);
+    const passage: Passage = { ends: [inside, outside], forsaken: false };
+    passages.add(passage);
+    for (const [from, to] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
+      from.on("data", (data) => hanging || passage.forsaken || to.write(data));
+      from.on("error", () => {});
+      from.on("close", () => {
+        if (passage.forsaken) return;
+        passages.delete(passage);
+        to.destroy();
+      });
+    }
+  };
+  const door: Door = {
+    get url() {
+      const url = new URL(serverUrl);
+      url.hostname = "127.0.0.1";
+      url.port = String(port);
+      return url.href;
+    },
+    async shut() {
+      cut();
+      await new Promise((resolve) => server?.close(resolve));
+    },
+    hang() {
+      hanging = true;
+    },
+    forsake() {
+      for (const passage of passages) passage.forsaken = true;
+    },
+    async open() {
+      if (hanging) cut();
+      hanging = false;
+      if (server?.listening) return;
+      const listening = createServer(enter);
+      server = listening;
+      await new Promise<void>((resolve) => listening.listen(port, "127.0.0.1", resolve));
+      port = (listening.address() as AddressInfo).port;
+    },
+  };
+  await door.open();
+  return door;
+}
