@@ -23,6 +23,8 @@ export interface RedisWindowsOptions {
   readonly logger: Logger;
   /** A server that takes longer for an answer counts as away. 250 ms unless set. */
   readonly timeoutMs?: number;
+  /** A connection without any answer for this long is made anew, to where the host's name then leads. 5 s unless set. */
+  readonly silenceMs?: number;
 }
 
 interface Scripts {
@@ -50,7 +52,7 @@ export class RedisWindows implements Windows {
   #closed = false;
   #stopHeartbeat = () => {};
 
-  private constructor({ url, clock, random, logger, timeoutMs = 250 }: RedisWindowsOptions) {
+  private constructor({ url, clock, random, logger, timeoutMs = 250, silenceMs = 5000 }: RedisWindowsOptions) {
     this.#clock = clock;
     this.#logger = logger;
     this.#core = random.uuid();
@@ -60,6 +62,7 @@ export class RedisWindows implements Windows {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: timeoutMs,
+      socketTimeout: silenceMs,
       connectTimeout: 2000,
       disconnectTimeout: 100, // it waits so long even for a connection that is gone
       retryStrategy: (attempt) => Math.min(attempt * 100, RETRY_MS),

@@ -24,10 +24,12 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((windows) => windows.close()));
 });
 
+const silenceMs = 3000;
+
 async function open(url = server.url, clock = systemClock, warnings: string[] = []): Promise<RedisWindows> {
   const note = (_: object, message: string) => void warnings.push(message);
   const logger = { debug: note, info: note, warn: note, error: note };
-  const windows = await RedisWindows.open({ url, clock, random: systemRandom, logger, timeoutMs: 2000 });
+  const windows = await RedisWindows.open({ url, clock, random: systemRandom, logger, timeoutMs: 2000, silenceMs });
   opened.push(windows);
   return windows;
 }
@@ -110,7 +112,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test.each(["shut", "hang"] as const)(
+test.each(["shut", "hang", "forsake"] as const)(
   "while the server is away (%s) each core applies its share, then they share again",
   async (how) => {
     await redis.del("tollgate:cores");
