@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
-import { Router, type RouterContext } from "@koa/router";
 import Koa from "koa";
 import { createChatSurface } from "./chat/app.ts";
 import { BodyBudget } from "./http/body-budget.ts";
@@ -11,6 +10,7 @@ import { Exchange } from "./http/exchange.ts";
 import { answerError, mountRoutes, type Surface } from "./http/mount-routes.ts";
 import { drain } from "./http/request-body.ts";
 import { RequestError } from "./http/request-error.ts";
+import { Routes } from "./http/routes.ts";
 import type { Runtime } from "./http/runtime.ts";
 import { isChatPath, isMessagesPath, unknownPath } from "./http/unavailable.ts";
 import { createMessagesSurface } from "./messages/app.ts";
@@ -30,25 +30,25 @@ export function createFront(options: FrontOptions): RequestListener {
   const messages = createMessagesSurface(core);
   const choose = (request: IncomingMessage): Surface => (wantsMessages(request) ? messages : chat);
 
-  const router = new Router();
-  mountRoutes(router, [chat, messages], choose, exchangeOf);
+  const routes = new Routes();
+  mountRoutes(routes, [chat, messages], choose);
   const document = readFileSync(new URL("../gen/openapi.json", import.meta.url), "utf8");
-  router.get("/openapi.json", (context) => exchangeOf(context).send(200, document));
-  router.get("/", (context) => exchangeOf(context).send(200, '{"name":"tollgate","openapi":"/openapi.json"}'));
+  routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
+  const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
+  routes.add({ verb: "GET", path: "/", handle: (exchange) => exchange.send(200, greeting) });
 
   const bodyBudget = new BodyBudget(options.bodyMemory ?? 256 * 1024 * 1024);
   const app = new Koa();
   app.silent = true; // what koa tells is that a client is gone
-  const routes = router.routes();
-  app.use((context) => {
+  app.use(async (context) => {
     // The exchange writes the response itself: once, with all of its headers.
     context.respond = false;
-    const exchange = new Exchange(context.req, context.res, options, bodyBudget);
-    context.state.exchange = exchange;
-    return routes(context as unknown as RouterContext, async () => {
-      await drain(exchange.request, options.clock);
-      answerError(choose(exchange.request).errorOf, exchange, unmatched(context as unknown as RouterContext));
-    });
+    const { req: request, res: response, method, path } = context;
+    const exchange = new Exchange(request, response, options, bodyBudget);
+    const found = routes.find(method, path);
+    if (found !== undefined) return await found.route.handle(exchange, found.params);
+    await drain(request, options.clock);
+    answerError(choose(request).errorOf, exchange, unmatched(exchange, method, path, routes.methodsOf(path)));
   });
   return app.callback();
 }
@@ -60,14 +60,9 @@ function wantsMessages(request: IncomingMessage): boolean {
 }
 
 /** No endpoint has this path, or none of those that have it takes this method. */
-function unmatched({ matched, method, path, res }: RouterContext): RequestError {
-  const allowed = new Set(matched?.flatMap((layer) => layer.methods).sort());
-  if (allowed.size === 0) return new RequestError(404, unknownPath(method, path));
-  const list = [...allowed].join(", ");
-  res.setHeader("allow", list);
+function unmatched({ response }: Exchange, method: string, path: string, allowed: readonly string[]): RequestError {
+  if (allowed.length === 0) return new RequestError(404, unknownPath(method, path));
+  const list = allowed.join(", ");
+  response.setHeader("allow", list);
   return new RequestError(405, `${path} takes ${list}, not ${method}.`);
-}
-
-function exchangeOf(context: object): Exchange {
-  return (context as Koa.Context).state.exchange;
 }

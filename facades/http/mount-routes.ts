@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
-import type { Router } from "@koa/router";
 import type { Core } from "./core.ts";
 import { detailOf } from "./error-detail.ts";
 import type { Exchange } from "./exchange.ts";
@@ -8,6 +7,7 @@ import { jsonDecoder } from "./json-decoder.ts";
 import { queryReader } from "./query.ts";
 import { readJson } from "./request-body.ts";
 import { RequestError } from "./request-error.ts";
+import type { Route, Routes } from "./routes.ts";
 
 /** A table of routes, as the plugin generates it for a service. */
 export type RouteTable = Readonly<
@@ -32,17 +32,9 @@ export interface ErrorAnswer {
 
 /** A public surface: its endpoints, and its shape of errors. */
 export interface Surface {
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly Route[];
   /** Answers whatever was thrown: a RequestError, an error of the core, or a bug. */
   readonly errorOf: (error: unknown, requestId: string) => ErrorAnswer;
-}
-
-/** One endpoint of a surface. */
-export interface Endpoint {
-  readonly verb: "GET" | "POST";
-  /** The path as the router takes it. */
-  readonly path: string;
-  readonly handle: (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>;
 }
 
 /** Makes a surface of a generated route table and what answers each route. */
@@ -53,10 +45,10 @@ export function createSurface<Routes extends RouteTable>(options: {
   readonly errorOf: Surface["errorOf"];
 }): Surface {
   const { core, routes, handlers, errorOf } = options;
-  const endpoints = Object.entries(routes).map(([name, { verb, path, method }]): Endpoint => {
+  const endpoints = Object.entries(routes).map(([name, { verb, path, method }]): Route => {
     const handler = handlers[name as keyof Routes] as (request: unknown, exchange: Exchange) => Promise<void>;
     const read = verb === "GET" ? readerOfPath(method.input) : readerOfBody(method.input);
-    const handle: Endpoint["handle"] = async (exchange, params) => {
+    const handle: Route["handle"] = async (exchange, params) => {
       try {
         await handler(await read(exchange, params), exchange);
       } catch (error) {
@@ -70,12 +62,11 @@ export function createSurface<Routes extends RouteTable>(options: {
 
 /** Registers the endpoints of all surfaces. Where two have the same one, the headers choose. */
 export function mountRoutes(
-  router: Router,
+  routes: Routes,
   surfaces: readonly Surface[],
   choose: (request: IncomingMessage) => Surface,
-  exchangeOf: (context: object) => Exchange,
 ): void {
-  const shared = new Map<string, Map<Surface, Endpoint>>();
+  const shared = new Map<string, Map<Surface, Route>>();
   for (const surface of surfaces) {
     for (const endpoint of surface.endpoints) {
       const key = `${endpoint.verb} ${endpoint.path}`;
@@ -85,12 +76,12 @@ export function mountRoutes(
   for (const choices of shared.values()) {
     const [first] = choices.values();
     if (first === undefined) continue;
-    router.register(first.path, [first.verb], (context) => {
-      const exchange = exchangeOf(context);
+    const handle: Route["handle"] = (exchange, params) => {
       exchange.route = first.path;
       const endpoint = choices.size === 1 ? first : (choices.get(choose(exchange.request)) ?? first);
-      return endpoint.handle(exchange, context.params);
-    });
+      return endpoint.handle(exchange, params);
+    };
+    routes.add({ verb: first.verb, path: first.path, handle });
   }
 }
 

@@ -1,0 +1,43 @@
+import { type Layer, Router } from "@koa/router";
+import type { Exchange } from "./exchange.ts";
+
+/** What answers a method on a path. */
+export interface Route {
+  readonly verb: "GET" | "POST";
+  /** The path as the router takes it. */
+  readonly path: string;
+  /** Gets the parts of the path that have a name. */
+  readonly handle: (exchange: Exchange, params: Readonly<Record<string, string>>) => void | Promise<void>;
+}
+
+/** A route that was found, and the parts of the path that have a name. */
+export interface FoundRoute {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds routes. The router's matching is used, but not its middleware, which composes a chain for each
+ * request and writes a dozen properties to its context.
+ */
+export class Routes {
+  readonly #router = new Router();
+  readonly #routes = new Map<Layer, Route>();
+
+  add(route: Route): void {
+    this.#routes.set(this.#router.register(route.path, [route.verb], []) as Layer, route);
+  }
+
+  /** The route of a method and a path. Undefined: none that has the path takes the method. */
+  find(method: string, path: string): FoundRoute | undefined {
+    const [layer] = this.#router.match(path, method).pathAndMethod;
+    const route = layer && this.#routes.get(layer);
+    return route && { route, params: layer.params(path, layer.captures(path)) };
+  }
+
+  /** The methods that a path takes. */
+  methodsOf(path: string): string[] {
+    const methods = this.#router.match(path, "").path.flatMap((layer) => layer.methods);
+    return [...new Set(methods.sort())];
+  }
+}
