@@ -54,11 +54,14 @@ function endWithNpm() {
     if (parent !== shell || grandparent !== npm) process.kill(process.pid, "SIGTERM");
   }, 100);
   watch.unref();
-  for (const signal of signals) process.once(signal, () => stopWatching(signal));
+  for (const signal of signals) process.once(signal, () => hear(signal));
 
-  /** A signal that went to the whole group is not to come twice; one that nobody else handles ends the process. */
-  function stopWatching(signal) {
-    clearInterval(watch);
+  /**
+   * A signal that went to the whole group is not to come twice; one that nobody else handles ends the process.
+   * SIGHUP asks for a reload alone, after which npm is to be watched as before.
+   */
+  function hear(signal) {
+    if (signal !== "SIGHUP") clearInterval(watch);
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   }
 }

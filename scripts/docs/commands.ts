@@ -29,6 +29,7 @@ function nameOf(command: Command): string {
 
 function aboutOf(option: Option): string {
   const choices = option.argChoices ? `; one of ${option.argChoices.map(code).join(", ")}` : "";
-  const standard = option.defaultValue === undefined ? "" : `; ${code(String(option.defaultValue))} unless set`;
+  const value = option.defaultValueDescription ?? option.defaultValue;
+  const standard = value === undefined ? "" : `; ${code(String(value))} unless set`;
   return `${option.description}${choices}${option.mandatory ? "; needed" : standard}`;
 }

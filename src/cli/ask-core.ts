@@ -86,7 +86,7 @@ function explained(error: unknown, target: string): unknown {
   if (!(error instanceof ConnectError)) return error;
   if (error.code === Code.Unavailable && !detailOf(error)) {
     return new Error(
-      `no core answers at ${target} (${lastCause(error.rawMessage)}): start one, or name it with --core`,
+      `no core answers at ${target} (${lastCause(error.rawMessage)}): start one, name it with --core, or speak TLS with --ca if it does`,
     );
   }
   if (error.code === Code.Unauthenticated) {
@@ -99,5 +99,8 @@ function explained(error: unknown, target: string): unknown {
 
 /** grpc-js tells a long story of its attempts; what came of the last one is the point. */
 function lastCause(message: string): string {
-  return message.replace(/^.*Last error: (Error: )?/s, "").replace(/\.? Resolution note:.*$/s, "");
+  return message
+    .replace(/^.*Last error: (Error: )?/s, "")
+    .replace(/\.? Resolution note:.*$/s, "")
+    .replace(/\s+/g, " ");
 }

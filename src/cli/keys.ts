@@ -1,6 +1,6 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { required } from "./accounts.ts";
 import { count, span } from "./arguments.ts";
@@ -34,11 +34,10 @@ export function addKeys(program: Command, io: Io): void {
   addQuestion<[string], { overlap: number }>(group, "rotate <key>", io, {
     description: "make a key that takes another's place and show it, the only time",
     options: (command) =>
-      command.option(
-        "--overlap <span>",
-        "how long the old key works on, such as 24h; 0s ends it at once",
-        span,
-        span("24h"),
+      command.addOption(
+        new Option("--overlap <span>", "how long the old key works on, such as 90m; 0s ends it at once")
+          .argParser(span)
+          .default(span("24h"), "24h"),
       ),
     ask: async (core, { overlap }, keyId) => {
       const made = await client(core).rotateKey({ keyId, overlap: durationFromMs(overlap) });
@@ -51,7 +50,7 @@ export function addKeys(program: Command, io: Io): void {
     ask: async (core, _, keyId) => keyDocument(required((await client(core).revokeKey({ keyId })).key)),
   });
   addQuestion<[string, number | undefined], object>(group, "set-rpm", io, {
-    description: "set a key's own requests a minute",
+    description: "set a key's own requests a minute; \"none\" lets the account's tier decide",
     options: (command) =>
       command
         .argument("<key>")

@@ -19,7 +19,8 @@ export class Lifecycle {
   #onHangup: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   #askedAt: number | undefined;
-  #announce = (addresses: Record<string, string>): void => this.#logger.info(addresses, "tollgate ready");
+  #announce = (addresses: Record<string, string>): void =>
+    this.#logger.info({ ...addresses, pid: process.pid }, "tollgate ready");
 
   /** The grace is how long running requests may go on after SIGTERM. */
   constructor(logger: Logger, { grace_s }: Config["shutdown"] = defaultConfig().shutdown) {

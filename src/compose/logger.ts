@@ -25,8 +25,5 @@ export function createLogger(format: LogFormat): Logger {
     const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, ...gathering, ...shared });
     return pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime }, output);
   }
-  return pino(
-    { level, base },
-    pretty({ sync: true, translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname", singleLine: true }),
-  );
+  return pino({ level, base }, pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true }));
 }

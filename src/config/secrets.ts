@@ -61,18 +61,23 @@ async function readSecretsWith(
     config.storage.url ??
     `sqlite:${join(dataDir, "tollgate.db")}`;
   const embedded = storageUrl.startsWith("sqlite:");
+  const missing: string[] = [];
   const secret = async (name: SettingName, file: string) => {
     const value = await readSetting(environment, name);
     if (value !== undefined) return value;
-    if (!embedded) throw new ConfigError(`environment: ${name} or ${name}_FILE must be set, the same for every core`);
-    return keep(dataDir, file);
+    if (embedded) return keep(dataDir, file);
+    missing.push(`environment: ${name} or ${name}_FILE must be set, the same for every core`);
+    return "";
   };
+  const operatorToken = await secret("TOLLGATE_OPERATOR_TOKEN", OPERATOR_TOKEN_FILE);
+  const keyPepper = await secret("TOLLGATE_KEY_PEPPER", KEY_PEPPER_FILE);
+  if (missing.length > 0) throw new ConfigError(missing.join("\n"));
   return {
     dataDir,
     storageUrl,
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
-    operatorToken: await secret("TOLLGATE_OPERATOR_TOKEN", OPERATOR_TOKEN_FILE),
-    peppers: parsePeppers(await secret("TOLLGATE_KEY_PEPPER", KEY_PEPPER_FILE)),
+    operatorToken,
+    peppers: parsePeppers(keyPepper),
     stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
   };

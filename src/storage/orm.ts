@@ -123,12 +123,20 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
       },
     },
   });
-  await orm.connect();
+  await orm.connect().catch((error: unknown) => {
+    throw new Error(`PostgreSQL: ${reasonOf(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`);
+  });
   if (pool === undefined) throw new Error("the driver made no connection pool");
   const connections = pool;
   const snapshot = limited(() => openPostgresqlSnapshot(connections));
   const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, snapshot, close: () => orm.close() };
   return { storage, limit };
+}
+
+/** What the driver said, without the name that the ORM puts before it; a host with several addresses has a code alone. */
+function reasonOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message.replace(/^\w*Error: ?/, "").trim() || String(code);
 }
 
 /** Migrations run forward only: a program must not write money into a schema that it does not know. */

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const free = { http: "127.0.0.1:0", grpc: "127.0.0.1:0", connect: "127.0.0.1:0", admin: "127.0.0.1:0" };
-const secrets = { TOLLGATE_OPERATOR_TOKEN: "a token that is long enough", TOLLGATE_KEY_PEPPER: "pepper" };
+const secrets = { TOLLGATE_OPERATOR_TOKEN: "a token that is long enough", TOLLGATE_KEY_PEPPER: "pepper-of-the-test" };
 
 interface Finding {
   readonly part: string;
@@ -70,8 +70,22 @@ test("an embedded service needs nothing", async () => {
   const { code, of } = await check({});
   expect(code).toBe(0);
   expect(of("storage")).toMatchObject({ status: "ok", message: expect.stringContaining("tollgate.db will be made") });
-  expect(of("operator token")).toMatchObject({ status: "ok", message: "will be made on first start" });
+  for (const secret of ["operator token", "key pepper"]) {
+    expect(of(secret)).toMatchObject({ status: "ok", message: "will be made on first start" });
+  }
   expect(of("models")?.status).toBe("warning");
+});
+
+test("secrets that can be guessed and an address that cannot be read are named", async () => {
+  const storage = { url: "postgresql://u:p@ss:w/rd@127.0.0.1/x" };
+  const { code, of } = await check(
+    { storage },
+    { TOLLGATE_OPERATOR_TOKEN: "replace-me", TOLLGATE_KEY_PEPPER: "1:short" },
+  );
+  expect(code).toBe(1);
+  expect(of("operator token")).toMatchObject({ status: "warning", message: expect.stringContaining("is short") });
+  expect(of("key pepper")).toMatchObject({ status: "warning", message: expect.stringContaining("is short") });
+  expect(of("storage")).toMatchObject({ status: "wrong", message: expect.stringContaining("percent-encoded") });
 });
 
 test("what cannot be reached is named with a way to mend it", async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "@jest/globals";
 import { createSite, freePorts } from "../support/tollgate.ts";
@@ -23,14 +24,14 @@ async function start(command: string, args: readonly string[], env = process.env
   const errors: string[] = [];
   child.stderr.on("data", (data: Buffer) => errors.push(data.toString()));
   const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
-  const address = await new Promise<string>((resolve, reject) => {
+  const { http: address, pid } = await new Promise<{ http: string; pid: number }>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
-      if (line.includes('"msg":"tollgate ready"')) resolve((JSON.parse(line) as { http: string }).http);
+      if (line.includes('"msg":"tollgate ready"')) resolve(JSON.parse(line));
     });
     exited.then(([code]) => reject(new Error(`ended with ${code}: ${errors.join("")}`)));
   });
   expect(await answers(address)).toBe(true);
-  return { child, exited, address };
+  return { child, exited, address, pid };
 }
 
 async function answers(address: string): Promise<boolean> {
@@ -92,6 +93,20 @@ test("npm start ends with 0 on SIGTERM", async () => {
   expect(await exited).toEqual([0, null]);
   expect(await answers(address)).toBe(false);
   await site.remove();
+}, 60_000);
+
+test("the service ends with npx also after a SIGHUP", async () => {
+  const { child, exited, address, pid } = await start("npx", ["tollgate", ...SIM]);
+  const heard = new Promise<void>((resolve) => {
+    createInterface(child.stdout as Readable).on("line", (line) => {
+      if (line.includes("nothing to reload")) resolve();
+    });
+  });
+  process.kill(pid, "SIGHUP");
+  await heard;
+  child.kill("SIGTERM");
+  await exited;
+  await untilGone(address);
 }, 60_000);
 
 test("an old Node.js hands the exit code on", async () => {

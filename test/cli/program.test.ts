@@ -40,7 +40,7 @@ test("without a core it says so", async () => {
   });
   expect(code).toBe(1);
   expect(notes).toBe(
-    "tollgate: no core answers at 127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1): start one, or name it with --core",
+    "tollgate: no core answers at 127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1): start one, name it with --core, or speak TLS with --ca if it does",
   );
 });
 

@@ -8,8 +8,8 @@ import { parseCommand, readDeploy, root } from "./files.ts";
 
 const directives: Record<string, string> = {
   Unit: "Description Documentation Wants After",
-  Service: `Type ExecStart Environment EnvironmentFile Restart RestartSec KillMode TimeoutStopSec LimitNOFILE
-    DynamicUser StateDirectory StateDirectoryMode UMask CapabilityBoundingSet AmbientCapabilities NoNewPrivileges
+  Service: `Type ExecStart ExecReload Environment EnvironmentFile Restart RestartSec KillMode TimeoutStopSec
+    LimitNOFILE DynamicUser StateDirectory StateDirectoryMode UMask CapabilityBoundingSet AmbientCapabilities NoNewPrivileges
     LockPersonality PrivateDevices PrivateTmp ProtectClock ProtectControlGroups ProtectHome ProtectHostname
     ProtectKernelLogs ProtectKernelModules ProtectKernelTunables ProtectProc ProtectSystem RemoveIPC
     RestrictAddressFamilies RestrictNamespaces RestrictRealtime RestrictSUIDSGID SystemCallArchitectures

@@ -32,6 +32,13 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   const url = async () =>
     dialect === "sqlite" ? `sqlite:${join(directory, `${v7()}.db`)}` : await server.createDatabase();
 
+  test("a database server that cannot be used is told as one", async () => {
+    await expect(openStorage("postgresql://u:p@127.0.0.1:1/x")).rejects.toThrow(
+      "PostgreSQL: connect ECONNREFUSED 127.0.0.1:1: check that it runs, and TOLLGATE_STORAGE_URL or storage.url",
+    );
+    await expect(openStorage("postgresql://u:p@ss:w/rd@127.0.0.1/x")).rejects.toThrow("PostgreSQL: Invalid URL");
+  });
+
   test("migrations make exactly the schema of the entities, and run once", async () => {
     const at = await url();
     for (let start = 0; start < 2; start++) {

@@ -1,7 +1,7 @@
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
-import { peekSecrets } from "../../config/secrets.ts";
+import { peekSecrets, type Secrets } from "../../config/secrets.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./listen.ts";
 import { checkRateLimits } from "./rate-limits.ts";
@@ -20,7 +20,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkTls(config.listen.tls),
     checkServers(config),
   ]);
-  return [...checkFile(file, config), ...checkSecrets(secrets.operatorToken), ...groups.flat()];
+  return [...checkFile(file, config), ...checkSecrets(secrets), ...groups.flat()];
 }
 
 function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
@@ -31,9 +31,16 @@ function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
   return [{ part, status: "warning", message: `${file} is valid, but holds a password: ${mend}` }];
 }
 
-function checkSecrets(operatorToken: string): Finding[] {
-  const part = "operator token";
-  if (operatorToken === "") return [{ part, status: "ok", message: "will be made on first start" }];
-  if (operatorToken.length >= 16) return [{ part, status: "ok", message: "is set" }];
-  return [{ part, status: "warning", message: "is short: anybody who guesses it runs the service" }];
+function checkSecrets({ operatorToken, peppers }: Secrets): Finding[] {
+  const keys = peppers.map(({ secret }) => secret).toSorted((a, b) => a.length - b.length);
+  return [
+    { part: "operator token", ...strengthOf(operatorToken, "anybody who guesses it runs the service") },
+    { part: "key pepper", ...strengthOf(keys[0] ?? "", "anybody who guesses it can tell keys from their digests") },
+  ];
+}
+
+function strengthOf(secret: string, danger: string): Omit<Finding, "part"> {
+  if (secret === "") return { status: "ok", message: "will be made on first start" };
+  if (secret.length >= 16) return { status: "ok", message: "is set" };
+  return { status: "warning", message: `is short: ${danger}` };
 }

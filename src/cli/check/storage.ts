@@ -38,11 +38,13 @@ async function nearestDirectory(path: string): Promise<string> {
 
 async function checkServer(url: string): Promise<Finding> {
   const part = "storage";
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: PATIENCE_MS,
-    query_timeout: PATIENCE_MS,
-  });
+  let client: Client;
+  try {
+    client = new Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS });
+  } catch (error) {
+    const mend = "special characters of a password have to be percent-encoded, such as %40 for @";
+    return { part, status: "wrong", message: `TOLLGATE_STORAGE_URL or storage.url: ${reasonOf(error)}: ${mend}` };
+  }
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
   try {
     await client.connect();
