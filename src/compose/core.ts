@@ -12,6 +12,7 @@ import { ApiKeys } from "../accounts/api-keys.ts";
 import { createAuthenticator } from "../accounts/authenticator.ts";
 import { LastUsed } from "../accounts/last-used.ts";
 import { reportPeppers } from "../accounts/report-peppers.ts";
+import { verifyPeppers } from "../accounts/verify-peppers.ts";
 import { createCatalogue } from "../catalogue/catalogue.ts";
 import { createCatalogueService } from "../catalogue/catalogue-service.ts";
 import type { Config } from "../config/schema.ts";
@@ -129,6 +130,7 @@ export async function composeCore(
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);
   const keys = new ApiKeys({ storage, clock, random, prefix: config.keys.prefix, pepper });
+  await verifyPeppers(storage, secrets.peppers);
   await reportPeppers(keys, secrets.peppers, logger);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   lifecycle.onStop(() => lastUsed.flush());

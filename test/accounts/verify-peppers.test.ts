@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { verifyPeppers } from "../../src/accounts/verify-peppers.ts";
+import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+
+const first = { version: 1, secret: "first" };
+const second = { version: 2, secret: "second" };
+
+let server: PostgresqlServer;
+beforeAll(async () => {
+  server = await startPostgresql();
+}, 60_000);
+afterAll(() => server.stop());
+
+describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
+  let storage: Storage;
+  beforeAll(async () => {
+    storage = await openStorage(dialect === "sqlite" ? "sqlite::memory:" : await server.createDatabase());
+  }, 60_000);
+  afterAll(() => storage.close());
+
+  test("a pepper is the same at every start, under its version", async () => {
+    await Promise.all([verifyPeppers(storage, [first]), verifyPeppers(storage, [first])]);
+    await verifyPeppers(storage, [second, first]);
+    await verifyPeppers(storage, [second]);
+    const wrong = [{ version: 2, secret: "first" }];
+    await expect(verifyPeppers(storage, wrong)).rejects.toThrow(
+      /not the one that this database knows as version 2: .*3:/,
+    );
+    await verifyPeppers(storage, [first, second]);
+  });
+});
