@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { addAccounts } from "./accounts.ts";
@@ -41,6 +42,7 @@ function reasonOf(error: unknown): string {
 export function createProgram(io: Io): Command {
   const program = new Command("tollgate")
     .description("A metered proxy for open-source models.")
+    .version(versionOf(new URL("../../package.json", import.meta.url)))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.print(text.trimEnd()),
@@ -61,4 +63,8 @@ export function createProgram(io: Io): Command {
   addServers(program, io);
   addMigrateStorage(program, io);
   return program;
+}
+
+function versionOf(manifest: URL): string {
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
 }

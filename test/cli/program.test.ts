@@ -27,6 +27,10 @@ test("help names every command", async () => {
   for (const command of commands.split(" ")) expect(output).toMatch(new RegExp(`^  ${command} `, "m"));
 });
 
+test("tells its version", async () => {
+  expect(await runHere(["--version"])).toMatchObject({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n?$/) });
+});
+
 test("without an operator token it says where it looked", async () => {
   const { code, notes } = await runHere(["accounts", "list"], { TOLLGATE_DATA_DIR: "/nonexistent" });
   expect(code).toBe(1);
