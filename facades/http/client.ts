@@ -79,17 +79,27 @@ class Messages<O extends DescMessage> implements AsyncIterableIterator<MessageSh
   }
 
   async #start(): Promise<IteratorResult<MessageShape<O>, undefined>> {
-    const { header, trailer, message } = await this.#open();
+    const response = await this.#open(); // its headers cost something when they are asked for
     const { onHeader, onTrailer } = this.#options;
-    onHeader?.(header);
-    const messages = onTrailer ? withEnd(message, () => onTrailer(trailer)) : message;
+    onHeader?.(response.header);
+    const messages = onTrailer ? withEnd(response.message, () => onTrailer(response.trailer)) : response.message;
     this.#source = messages[Symbol.asyncIterator]();
     return this.#source.next();
   }
 }
 
-async function* single<M>(message: M): AsyncIterable<M> {
-  yield message;
+/** A stream of one message. Not an async generator, which costs several promises more. */
+function single<M>(message: M): AsyncIterable<M> {
+  let isSent = false;
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        if (isSent) return { done: true, value: undefined };
+        isSent = true;
+        return { done: false, value: message };
+      },
+    }),
+  };
 }
 
 async function* withEnd<M>(messages: AsyncIterable<M>, onEnd: () => void): AsyncGenerator<M, undefined> {

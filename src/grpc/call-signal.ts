@@ -5,8 +5,15 @@ const completed = new ConnectError("the call is over", Code.Canceled);
 
 /** The life of one call as an AbortSignal. */
 export interface CallSignal {
-  /** Aborts when the caller gives up, when the deadline passes, and when the call is over. */
+  /**
+   * Aborts when the caller gives up, when the deadline passes, and when the call is over. Made when it is first asked
+   * for: with its controller and the event that ends it, it costs more than the rest of a call's life.
+   */
   readonly signal: AbortSignal;
+  /** What the call ended with. Undefined: it has not ended. */
+  readonly reason: ConnectError | undefined;
+  /** Is called when the call is over, at once if it is. For one listener, and cheaper than the signal. */
+  onEnd(listener: () => void): void;
   /** Ends the call with the error that its participants are to see. Only the first end counts. */
   abort(reason: ConnectError): void;
   /** Ends the call in the ordinary way. Only the first end counts. */
@@ -15,18 +22,53 @@ export interface CallSignal {
 
 /** Starts a call's life, bound to the caller's signal and to a time limit in milliseconds. */
 export function createCallSignal(caller: AbortSignal | undefined, timeoutMs: number | undefined): CallSignal {
-  const controller = new AbortController();
-  const end = (reason: ConnectError) => {
-    if (controller.signal.aborted) return;
-    clearTimeout(timer);
-    caller?.removeEventListener("abort", onCallerAbort);
-    controller.abort(reason);
-  };
-  const onCallerAbort = () => end(ConnectError.from(caller?.reason, Code.Canceled));
-  const timer = setTimer(timeoutMs, () => end(deadlineExceeded()));
-  if (caller?.aborted) onCallerAbort();
-  else caller?.addEventListener("abort", onCallerAbort);
-  return { signal: controller.signal, abort: end, complete: () => end(completed) };
+  return new CallLife(caller, timeoutMs);
+}
+
+class CallLife implements CallSignal {
+  reason: ConnectError | undefined;
+  readonly #caller: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #controller: AbortController | undefined;
+  #listener: (() => void) | undefined;
+
+  constructor(caller: AbortSignal | undefined, timeoutMs: number | undefined) {
+    this.#caller = caller;
+    this.#timer = setTimer(timeoutMs, () => this.abort(deadlineExceeded()));
+    if (caller?.aborted) this.handleEvent();
+    else caller?.addEventListener("abort", this);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.reason) this.#controller.abort(this.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  onEnd(listener: () => void): void {
+    if (this.reason) listener();
+    else this.#listener = listener;
+  }
+
+  abort(reason: ConnectError): void {
+    if (this.reason) return;
+    this.reason = reason;
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener("abort", this);
+    this.#listener?.();
+    this.#controller?.abort(reason);
+  }
+
+  complete(): void {
+    this.abort(completed);
+  }
+
+  /** The caller gave up. */
+  handleEvent(): void {
+    this.abort(ConnectError.from(this.#caller?.reason, Code.Canceled));
+  }
 }
 
 /** The longest time that a timer takes; what is meant to last longer lasts for good. */

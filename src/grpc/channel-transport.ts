@@ -1,7 +1,6 @@
 import {
   create,
   type DescMessage,
-  type DescMethod,
   type DescMethodStreaming,
   type DescMethodUnary,
   type MessageInitShape,
@@ -25,9 +24,8 @@ import { type CallSignal, createCallSignal } from "./call-signal.ts";
 import { ClientCall } from "./client-call.ts";
 import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { onlyMessage, requestOf } from "./messages.ts";
+import type { HeadersInit } from "./metadata.ts";
 import "./closing-sessions.ts";
-
-type HeadersInit = ConstructorParameters<typeof Headers>[0];
 
 /** How to call one core or many. */
 export interface ChannelTransportOptions {
@@ -82,13 +80,11 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<UnaryResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const call = applyInterceptors(interceptors, (request) =>
-        callUnary(channel, request as UnaryRequest, deadline, life),
-      );
+      const send = (request: Sent<UnaryRequest>) => callUnary(channel, request, deadline, life);
       try {
         const message = create(method.input, input);
-        const request = { stream: false, method, message, ...common(method, life, header, contextValues) } as const;
-        return (await call(request)) as UnaryResponse<I, O>;
+        const sent = { stream: false, method, service: method.parent, header, message } as const;
+        return (await through(interceptors, send, sent, life, contextValues)) as UnaryResponse<I, O>;
       } catch (error) {
         throw ConnectError.from(error, Code.Internal);
       } finally {
@@ -105,13 +101,11 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<StreamResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const call = applyInterceptors(interceptors, (request) =>
-        callStream(channel, request as StreamRequest, deadline, life),
-      );
+      const send = (request: Sent<StreamRequest>) => callStream(channel, request, deadline, life);
       try {
         const message = await requestOf(method, input);
-        const request = { stream: true, method, message, ...common(method, life, header, contextValues) } as const;
-        return (await call(request)) as StreamResponse<I, O>;
+        const sent = { stream: true, method, service: method.parent, header, message } as const;
+        return (await through(interceptors, send, sent, life, contextValues)) as StreamResponse<I, O>;
       } catch (error) {
         const reason = ConnectError.from(error, Code.Internal);
         life.abort(reason);
@@ -136,14 +130,30 @@ function connect(channel: grpc.Channel, deadline: number): Promise<void> {
   });
 }
 
-function common(
-  method: DescMethod,
-  { signal }: CallSignal,
-  header: HeadersInit | undefined,
-  contextValues: ContextValues = createContextValues(),
-) {
-  const url = createMethodUrl("http://core", method);
-  return { service: method.parent, requestMethod: "POST", url, signal, header: new Headers(header), contextValues };
+type Request = UnaryRequest | StreamRequest;
+
+/** What is needed of a request to send it. */
+type Sent<R extends Request> = Pick<R, "stream" | "method" | "service" | "message"> & { readonly header: HeadersInit };
+
+/** Sends a request by way of the interceptors. What only they look at is made when there are any. */
+function through<R extends Request>(
+  interceptors: readonly Interceptor[],
+  send: (request: Sent<R>) => Promise<UnaryResponse | StreamResponse>,
+  sent: Sent<R>,
+  life: CallSignal,
+  contextValues: ContextValues | undefined,
+): Promise<UnaryResponse | StreamResponse> {
+  if (interceptors.length === 0) return send(sent);
+  const url = createMethodUrl("http://core", sent.method);
+  const request = {
+    ...sent,
+    requestMethod: "POST",
+    url,
+    signal: life.signal,
+    header: new Headers(sent.header),
+    contextValues: contextValues ?? createContextValues(),
+  };
+  return applyInterceptors(interceptors, (seen) => send(seen as R))(request as unknown as R);
 }
 
 /** The deadline is grpc-js's to keep: it travels with the call and ends it on both sides. */
@@ -153,7 +163,7 @@ function deadlineIn(timeoutMs: number | undefined): number {
 
 async function callUnary(
   channel: grpc.Channel,
-  { method, service, header, message: request }: UnaryRequest,
+  { method, service, header, message: request }: Sent<UnaryRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<UnaryResponse> {
@@ -162,13 +172,13 @@ async function callUnary(
   const { value: message } = await call.next();
   if (!message) throw new ConnectError("the response message is missing", Code.Unimplemented);
   await call.next(); // the status
-  return { stream: false, service, method, header: call.header, trailer: call.trailer, message };
+  return { stream: false, service, method, message, header: call.header, trailer: call.trailer };
 }
 
 /** Resolves when the response's headers are there. */
 async function callStream(
   channel: grpc.Channel,
-  { method, service, header, message: requests }: StreamRequest,
+  { method, service, header, message: requests }: Sent<StreamRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<StreamResponse> {
@@ -176,5 +186,16 @@ async function callStream(
   if (method.methodKind === "server_streaming") call.sendOnly(await onlyMessage(requests));
   else void call.sendAll(requests);
   await call.opened;
-  return { stream: true, service, method, header: call.header, trailer: call.trailer, message: call };
+  return {
+    stream: true,
+    service,
+    method,
+    message: call,
+    get header() {
+      return call.header;
+    },
+    get trailer() {
+      return call.trailer;
+    },
+  };
 }

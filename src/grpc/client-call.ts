@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { type Channel, Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
 import { bytesOf } from "./bytes.ts";
 import type { CallSignal } from "./call-signal.ts";
-import { headersOf, metadataOf } from "./metadata.ts";
+import { type HeadersInit, headersOf, metadataOf } from "./metadata.ts";
 import { errorOf } from "./status.ts";
 
 type Result = IteratorResult<Message, undefined>;
@@ -19,8 +19,6 @@ const readAhead = 16;
  * captured stack to every call, a quarter of the CPU time of a small call on both sides together.
  */
 export class ClientCall implements AsyncIterableIterator<Message, undefined> {
-  readonly header = new Headers();
-  readonly trailer = new Headers();
   /** Resolves when the headers are there, or the status that came instead of them. */
   readonly opened: Promise<void>;
   readonly #call: ReturnType<Channel["createCall"]>;
@@ -28,14 +26,16 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   readonly #output: DescMessage;
   readonly #life: CallSignal;
   readonly #received: Message[] = [];
+  #header: Metadata | undefined;
   #status: StatusObject | undefined;
+  #trailer: Headers | undefined;
   #over = false;
   /** Ends the wait for a request message to be on its way. */
   #sent = (): void => {};
   #waiting: PromiseWithResolvers<Result> | undefined;
 
   /** Starts the call. `deadline` is in milliseconds since the Unix epoch. */
-  constructor(channel: Channel, method: DescMethod, header: Headers, deadline: number, life: CallSignal) {
+  constructor(channel: Channel, method: DescMethod, header: HeadersInit, deadline: number, life: CallSignal) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.opened = promise;
     this.#input = method.input;
@@ -44,20 +44,31 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     this.#call = createCall(channel, `/${method.parent.typeName}/${method.name}`, deadline);
     this.#call.start(metadataOf(header), {
       onReceiveMetadata: (metadata) => {
-        headersOf(metadata, this.header);
+        this.#header = metadata;
         resolve();
       },
       onReceiveMessage: (bytes) => this.#receive(bytes),
       onReceiveStatus: (status) => {
         this.#status ??= status;
-        headersOf(this.#status.metadata, this.trailer);
+        if (this.#trailer) headersOf(this.#status.metadata, this.#trailer);
         resolve();
         this.#finishIfRead();
       },
     });
     this.#call.startRead();
-    life.signal.addEventListener("abort", this.#cancel);
-    if (life.signal.aborted) this.#cancel();
+    life.onEnd(this.#cancel);
+  }
+
+  // Made of the metadata when they are asked for, which is seldom.
+
+  get header(): Headers {
+    return this.#header ? headersOf(this.#header) : new Headers();
+  }
+
+  /** Filled when the call is over. */
+  get trailer(): Headers {
+    this.#trailer ??= this.#status ? headersOf(this.#status.metadata) : new Headers();
+    return this.#trailer;
   }
 
   /** Sends the only request message. */
@@ -70,7 +81,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   async sendAll(messages: AsyncIterable<Message>): Promise<void> {
     try {
       for await (const message of messages) {
-        if (this.#life.signal.aborted) return;
+        if (this.#life.reason) return;
         const bytes = bytesOf(this.#input, message);
         await new Promise<void>((resolve) => {
           this.#sent = resolve;
@@ -138,7 +149,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     } else {
       // The caller's own reason to give up, if that came first, says more than the status that came of it.
       this.#life.abort(errorOf(status));
-      waiting.reject(this.#life.signal.reason);
+      waiting.reject(this.#life.reason);
     }
   }
 

@@ -5,18 +5,28 @@ import { Metadata } from "@grpc/grpc-js";
 const sendableName = /^[0-9a-z_.-]+$/;
 const unsendable = /[^ -~]/g;
 
+/** What headers are made of. */
+export type HeadersInit = ConstructorParameters<typeof Headers>[0];
+
 /**
  * Headers as gRPC metadata. What gRPC cannot carry is never worth failing a call: a character that is
  * not printable ASCII becomes a question mark, a header with another kind of name is left out.
  */
-export function metadataOf(headers: Headers): Metadata {
+export function metadataOf(headers: HeadersInit): Metadata {
   const metadata = new Metadata();
-  for (const [name, value] of headers) {
+  for (const [given, value] of entriesOf(headers)) {
+    const name = given.toLowerCase();
     if (!sendableName.test(name)) continue;
-    if (!name.endsWith("-bin")) metadata.add(name, value.replace(unsendable, "?"));
+    if (!name.endsWith("-bin")) metadata.add(name, value.trim().replace(unsendable, "?"));
     else for (const part of value.split(",")) metadata.add(name, Buffer.from(part, "base64"));
   }
   return metadata;
+}
+
+/** A plain object is read as it is: Headers made of it only to be read would cost more than all that is done with them. */
+function entriesOf(headers: HeadersInit): Iterable<[name: string, value: string]> {
+  if (headers !== undefined && !(Symbol.iterator in headers)) return Object.entries(headers as Record<string, string>);
+  return headers instanceof Headers ? headers : new Headers(headers);
 }
 
 /** gRPC metadata as headers, added to those given. */

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { createCallSignal } from "../../src/grpc/call-signal.ts";
@@ -47,4 +48,35 @@ describe("a call's signal", () => {
     life.complete();
     expect(life.signal.reason).toMatchObject({ code: Code.Canceled });
   });
+
+  test("is aborted when it is asked for after the end", () => {
+    const life = createCallSignal(undefined, undefined);
+    life.abort(own);
+    expect(life.signal.aborted).toBe(true);
+    expect(life.signal.reason).toBe(own);
+  });
+
+  test("leaves the caller's signal when the call is over", () => {
+    const caller = new AbortController();
+    const life = createCallSignal(caller.signal, undefined);
+    life.complete();
+    expect(getEventListeners(caller.signal, "abort")).toEqual([]);
+  });
+});
+
+test("who waits for a call's end hears of it once, with its reason", () => {
+  const life = createCallSignal(undefined, undefined);
+  const heard: unknown[] = [];
+  life.onEnd(() => heard.push(life.reason));
+  expect(life.reason).toBeUndefined();
+  life.abort(own);
+  life.complete();
+  expect(heard).toEqual([own]);
+});
+
+test("who comes after a call's end hears of it at once", () => {
+  const life = createCallSignal(AbortSignal.abort(own), undefined);
+  const heard: unknown[] = [];
+  life.onEnd(() => heard.push(life.reason));
+  expect(heard).toEqual([own]);
 });

@@ -24,13 +24,16 @@ test.each([
   ],
   ["a character that gRPC cannot carry", { "x-name": "caf\u00e9" }, { "x-name": ["caf?"] }],
   ["a name that gRPC cannot carry", { "x~name": "value", other: "kept" }, { other: ["kept"] }],
+  ["capitals, and space around a value", { "X-Name": " value\t" }, { "x-name": ["value"] }],
   ["nothing", {}, {}],
 ] as [string, ConstructorParameters<typeof Headers>[0], Record<string, unknown[]>][])(
   "headers become metadata: %s",
   (_what, headers, expected) => {
-    const metadata = metadataOf(new Headers(headers));
-    const found = Object.keys(metadata.getMap()).map((name) => [name, metadata.get(name)]);
-    expect(Object.fromEntries(found)).toEqual(expected);
+    for (const given of [headers, new Headers(headers)]) {
+      const metadata = metadataOf(given);
+      const found = Object.keys(metadata.getMap()).map((name) => [name, metadata.get(name)]);
+      expect(Object.fromEntries(found)).toEqual(expected);
+    }
   },
 );
 
