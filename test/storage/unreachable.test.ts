@@ -1,6 +1,6 @@
 import { openStorage } from "../../src/storage/orm.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
-import { startOwnPostgresql } from "./postgresql.ts";
+import { startPostgresql } from "./postgresql.ts";
 
 const coded = (code: string) => Object.assign(new Error("some words"), { code });
 
@@ -25,7 +25,7 @@ test.each([
 });
 
 test("what every way into a server that has gone says", async () => {
-  const server = await startOwnPostgresql();
+  const server = await startPostgresql();
   const storage = await openStorage(await server.createDatabase());
   try {
     expect(isUnreachable(await refusal(storage.orm.em.fork().execute("select * from nothing")))).toBe(false);
