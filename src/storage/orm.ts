@@ -109,6 +109,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: {
+      connectionString: url, // the ORM drops its parameters, sslmode among them
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: PROBE_AFTER_MS,
