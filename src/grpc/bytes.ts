@@ -1,7 +1,47 @@
 import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** A message's bytes as the Buffer that grpc-js writes; a view, not a copy. */
+/** A message's bytes as the Buffer that grpc-js writes. */
 export function bytesOf(schema: DescMessage, message: Message): Buffer {
-  const { buffer, byteOffset, byteLength } = toBinary(schema, message);
-  return Buffer.from(buffer, byteOffset, byteLength);
+  isLent = true;
+  borrower = undefined;
+  try {
+    const { buffer, byteOffset, byteLength } = toBinary(schema, message);
+    return Buffer.from(buffer, byteOffset, byteLength);
+  } finally {
+    isLent = false;
+  }
 }
+
+/** What every writer that `bytesOf` starts writes a long message into, one after the other, and copies it out of. */
+const scratch = new Uint8Array(4 * 1024 * 1024);
+/** Shorter messages cost less in an array of their own. */
+const shortest = 1024;
+let isLent = false;
+let borrower: Writer | undefined;
+
+/** The part of a writer that gives it room; private in its declaration. */
+interface Writer {
+  pos: number;
+  buffer: Uint8Array;
+  ensureCapacity(size: number): void;
+}
+
+/**
+ * Gives writers room that is there already. The library makes an array of zeros of up to six times a text's length for
+ * each message: for a prompt of 100 KB that cost a third of a call, in fresh memory and its collection.
+ */
+function reuseRoom(writer: Writer): void {
+  const { ensureCapacity } = writer;
+  writer.ensureCapacity = function (size) {
+    const required = this.pos + size;
+    if (required <= this.buffer.length) return;
+    const isFree = isLent && borrower === undefined;
+    if (!isFree || required < shortest || required > scratch.length) return ensureCapacity.call(this, size);
+    borrower = this;
+    scratch.set(this.buffer.subarray(0, this.pos));
+    this.buffer = scratch;
+  };
+}
+
+reuseRoom(BinaryWriter.prototype as unknown as Writer);

@@ -83,7 +83,10 @@ const loads: readonly Load[] = [
     name: "split",
     shows: "facade and core as two processes beside all in one",
     systems: [...systems, "tollgate-split"],
-    cells: () => [16, 64].flatMap((concurrency) => deployed("split", concurrency)),
+    cells: () => [
+      ...[16, 64].flatMap((concurrency) => deployed("split", concurrency)),
+      { ...plain, scenario: "split", prompt: LONG_PROMPT },
+    ],
     quick: () => deployed("split", 16),
   },
   {
