@@ -1,5 +1,5 @@
 /**
- * Who may import whom. `src` and `facades` meet only in the contract (`gen`); a service folder
+ * Who may import whom. `src` and `facades` meet only in the contract (`gen`) and share neutral ground (`lib`); a service folder
  * reaches another one only through its interface; only composition roots see everything.
  */
 const services = "accounts|catalogue|embeddings|engines|fleet|inference|metering";
@@ -7,7 +7,8 @@ const services = "accounts|catalogue|embeddings|engines|fleet|inference|metering
 export default {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
-    { name: "gen-stands-alone", severity: "error", from: { path: "^gen/" }, to: { path: "^(src|facades|test)/" } },
+    { name: "gen-stands-alone", severity: "error", from: { path: "^gen/" }, to: { path: "^(lib|src|facades|test)/" } },
+    { name: "lib-stands-alone", severity: "error", from: { path: "^lib/" }, to: { path: "^(src|facades|test)/" } },
     {
       name: "src-knows-no-facade",
       severity: "error",

@@ -1,4 +1,4 @@
-import type { Clock } from "../src/runtime/clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
 
 /** A clock that only a test turns. Its wall clock and its span clock can be turned apart. */
 export class FakeClock implements Clock {

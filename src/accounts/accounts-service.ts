@@ -1,10 +1,10 @@
 import { durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import type { Random } from "../../lib/ids/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { type Credit, type Funds, type PicoUsd, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Random } from "../runtime/random.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";

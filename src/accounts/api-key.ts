@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { Random } from "../../lib/ids/random.ts";
 import type { Pepper } from "../config/secrets.ts";
-import type { Random } from "../runtime/random.ts";
 
 // A key reads <prefix><43 letters and digits: 256 random bits><6 more: CRC-32 of what stands before>.
 // The checksum tells typing mistakes and guesses from keys without asking the database. Scanners for

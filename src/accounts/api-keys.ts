@@ -1,10 +1,10 @@
 import { LockMode } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Random } from "../../lib/ids/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Pepper } from "../config/secrets.ts";
-import { failure } from "../errors.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Random } from "../runtime/random.ts";
 import { Account } from "../storage/entities/account.ts";
 import { ApiKey } from "../storage/entities/api-key.ts";
 import type { Storage } from "../storage/orm.ts";

@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { durationOf, failure } from "../../lib/errors/failure.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Pepper, ServiceCredential } from "../config/secrets.ts";
-import { durationOf, failure } from "../errors.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 import { digestOf, isApiKey } from "./api-key.ts";
 import type { Authenticator, Caller, Operator } from "./interface.ts";

@@ -1,7 +1,7 @@
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { failure } from "../errors.ts";
-import { formatUsd, MAX_PICO_USD } from "../money.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import { formatUsd, MAX_PICO_USD } from "../../lib/money.ts";
 
 const LONGEST_NAME = 200;
 

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
 import type { ModelConfig } from "../config/schema.ts";
-import { failure } from "../errors.ts";
 import type { Catalogue, ServedModel } from "./interface.ts";
 
 /** A catalogue whose models can be replaced. */

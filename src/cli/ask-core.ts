@@ -1,7 +1,7 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
+import { detailOf } from "../../lib/errors/failure.ts";
 import { readOperatorToken } from "../config/secrets.ts";
-import { detailOf } from "../errors.ts";
 import { createChannelTransport } from "../grpc/channel-transport.ts";
 import { type ClientTlsFiles, readChannelCredentials } from "../grpc/tls.ts";
 import type { Io } from "./io.ts";

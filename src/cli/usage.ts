@@ -3,7 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError } from "commander";
 import { MeteringService, UsageGroup } from "#gen/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/metering/v1/usage_pb.js";
-import { formatUsd } from "../money.ts";
+import { formatUsd } from "../../lib/money.ts";
 import { moment, words } from "./arguments.ts";
 import { addQuestion } from "./ask-core.ts";
 import type { Io } from "./io.ts";

@@ -1,3 +1,5 @@
+import { systemRandom } from "../../lib/ids/random.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets } from "../config/secrets.ts";
@@ -5,8 +7,6 @@ import { openTls, type ServerTls } from "../config/tls.ts";
 import { startConnectServer } from "../grpc/connect-server.ts";
 import { createHealth } from "../grpc/health.ts";
 import { startGrpcServer } from "../grpc/server.ts";
-import { systemClock } from "../runtime/clock.ts";
-import { systemRandom } from "../runtime/random.ts";
 import { startAdmin } from "./admin.ts";
 import { type Core, composeCore } from "./core.ts";
 import { Lifecycle } from "./lifecycle.ts";

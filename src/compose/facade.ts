@@ -1,15 +1,15 @@
 import type { Transport } from "@connectrpc/connect";
 import { createFront } from "../../facades/front.ts";
 import { startHttpServer } from "../../facades/http/server.ts";
+import { systemRandom } from "../../lib/ids/random.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
 import { inNetworks } from "../config/networks.ts";
 import type { Config } from "../config/schema.ts";
 import { openTls, type ServerTls } from "../config/tls.ts";
 import { createChannelTransport } from "../grpc/channel-transport.ts";
 import { readChannelCredentials } from "../grpc/tls.ts";
-import { systemClock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
-import { systemRandom } from "../runtime/random.ts";
 import { httpMetrics } from "../telemetry/http-metrics.ts";
 import { traceExchanges } from "../telemetry/traces/exchanges.ts";
 import { startAdmin } from "./admin.ts";

@@ -1,10 +1,10 @@
+import { systemRandom } from "../../lib/ids/random.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
 import { readSecrets } from "../config/secrets.ts";
 import { openTls } from "../config/tls.ts";
 import { createDirectTransport } from "../grpc/direct-transport.ts";
-import { systemClock } from "../runtime/clock.ts";
-import { systemRandom } from "../runtime/random.ts";
 import { startAdmin } from "./admin.ts";
 import { composeCore } from "./core.ts";
 import { serveCore } from "./core-process.ts";

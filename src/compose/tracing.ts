@@ -1,6 +1,6 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Registry } from "prom-client";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../../lib/logger.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** Where the parts of a process tell of themselves. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { MAX_PICO_USD, parseRate, parseUsd } from "../money.ts";
-import { isLoopback, parseAddress } from "./address.ts";
+import { MAX_PICO_USD, parseRate, parseUsd } from "../../lib/money.ts";
+import { isLoopback, parseAddress } from "../../lib/net/address.ts";
 import { parseNetwork } from "./networks.ts";
 
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and

@@ -1,6 +1,6 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Random } from "../runtime/random.ts";
+import type { Random } from "../../lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
 import type { Config } from "./schema.ts";

@@ -1,5 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/embeddings/v1/embeddings_service_pb.js";
+import type { Random } from "../../lib/ids/random.ts";
+import { newRequestId } from "../../lib/ids/request-id.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
@@ -7,8 +9,6 @@ import { requestIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
 import { type Hold, type Ledger, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
-import type { Random } from "../runtime/random.ts";
-import { newRequestId } from "../runtime/request-id.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
 import { validate } from "./validate.ts";

@@ -1,8 +1,8 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf, failure } from "../../lib/errors/failure.ts";
+import { byteBound } from "../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
-import { detailOf, failure } from "../errors.ts";
 import type { Fleet } from "../fleet/interface.ts";
-import { byteBound } from "../runtime/byte-bound.ts";
 
 /** Tokens that an engine adds around an input: beginning and end, a task prefix. */
 const perInput = 16;

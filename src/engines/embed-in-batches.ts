@@ -1,5 +1,5 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../errors.ts";
+import { detailOf } from "../../lib/errors/failure.ts";
 import { inputTooLong } from "./faults.ts";
 import type { EngineEmbeddings } from "./interface.ts";
 

@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../errors.ts";
+import { durationOf, failure } from "../../lib/errors/failure.ts";
 import { EngineFault } from "./interface.ts";
 
 // What every engine's failures become, whatever its protocol.

@@ -1,6 +1,6 @@
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { FleetConfig } from "../config/schema.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
 import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
 import type { FleetObserver, FleetRequest } from "./interface.ts";
 import type { Member } from "./member.ts";

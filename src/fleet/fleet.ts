@@ -1,8 +1,8 @@
 import type { Server } from "#gen/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import { type EngineEmbeddings, EngineFault, type EngineOutput } from "../engines/interface.ts";
-import { failure } from "../errors.ts";
 import { type AttemptSettings, Attempts } from "./attempts.ts";
 import { describe, isServersFault, isTransient } from "./failures.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest } from "./interface.ts";

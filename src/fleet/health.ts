@@ -1,5 +1,5 @@
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { describe } from "./failures.ts";
 import type { Member } from "./member.ts";
 

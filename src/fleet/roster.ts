@@ -1,10 +1,10 @@
+import type { Random } from "../../lib/ids/random.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Lookup } from "../../lib/net/lookup.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "../config/schema.ts";
 import type { Engine } from "../engines/interface.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
-import type { Lookup } from "../runtime/lookup.ts";
-import type { Random } from "../runtime/random.ts";
 import { Addresses } from "./addresses.ts";
 import { describe } from "./failures.ts";
 import { HealthChecker } from "./health.ts";

@@ -1,8 +1,8 @@
+import type { Random } from "../../lib/ids/random.ts";
+import type { Logger } from "../../lib/logger.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import type { Ledger, RateLimits } from "../metering/interface.ts";
-import type { Logger } from "../runtime/logger.ts";
-import type { Random } from "../runtime/random.ts";
 import type { InferenceObserver } from "./interface.ts";
 
 /** What the service stands on. */

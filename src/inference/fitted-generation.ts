@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineOutput } from "../engines/interface.ts";
-import { detailOf } from "../errors.ts";
 import type { Fleet, FleetRequest } from "../fleet/interface.ts";
 import { outputBeside } from "./output-limit.ts";
 

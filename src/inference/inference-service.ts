@@ -1,11 +1,11 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { CountTokensRequest, GenerateRequest, InferenceService } from "#gen/inference/v1/inference_service_pb.js";
-import { failure } from "../errors.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import { newRequestId } from "../../lib/ids/request-id.ts";
 import { requestIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { rateLimitStatus } from "../metering/interface.ts";
-import { newRequestId } from "../runtime/request-id.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { generation } from "./generation.ts";
 import { plan } from "./plan.ts";

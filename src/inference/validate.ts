@@ -2,7 +2,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { Conversation, Message } from "#gen/inference/v1/conversation_pb.js";
 import { Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import type { GenerateRequest } from "#gen/inference/v1/inference_service_pb.js";
-import { failure } from "../errors.ts";
+import { failure } from "../../lib/errors/failure.ts";
 
 const maxStopSequences = 16;
 const requestIdPattern = /^[\w-]{1,64}$/;

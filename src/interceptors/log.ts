@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../../lib/logger.ts";
 import type { CallObserver } from "./observe.ts";
 
 /** Writes one line a call when it is over. */

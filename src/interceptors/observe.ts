@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../errors.ts";
-import type { Clock } from "../runtime/clock.ts";
+import { detailOf } from "../../lib/errors/failure.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** The id that a handler found or made for its request. Empty: the call has none. */

@@ -1,7 +1,7 @@
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
 import type { Caller, Principal } from "../accounts/interface.ts";
-import { failure } from "../errors.ts";
 
 /** Who made the call. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });

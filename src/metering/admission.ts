@@ -1,5 +1,5 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../errors.ts";
+import { durationOf, failure } from "../../lib/errors/failure.ts";
 import type { ChargedTokens, PicoUsd, Rates } from "./interface.ts";
 import type { Purse } from "./purse.ts";
 

@@ -1,14 +1,14 @@
+import type { Random } from "../../lib/ids/random.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { repeat } from "../../lib/time/repeat.ts";
 import type { ModelConfig } from "../config/schema.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
-import type { Random } from "../runtime/random.ts";
 import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./expiry.ts";
 import type { MeteringObserver } from "./interface.ts";
 import { createPriceController } from "./price-controller.ts";
 import type { PriceList } from "./prices.ts";
 import { reconcile } from "./reconcile.ts";
-import { repeat } from "./repeat.ts";
 
 const PRICES_MS = 5000;
 const EXPIRY_MS = 60_000;

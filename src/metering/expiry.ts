@@ -1,6 +1,6 @@
 import { LockMode } from "@mikro-orm/sql";
-import type { Clock } from "../runtime/clock.ts";
-import type { Random } from "../runtime/random.ts";
+import type { Random } from "../../lib/ids/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { Lot, LotEntry } from "../storage/entities/lot.ts";
 import type { Storage } from "../storage/orm.ts";
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
-import type { Random } from "../runtime/random.ts";
+import type { Random } from "../../lib/ids/random.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { lockFile } from "../storage/sqlite.ts";
 import type { Journal, JournalEntry, JournalRemains } from "./journal.ts";
 import { DiskFile, decode, encode, type JournalFile } from "./journal-file.ts";

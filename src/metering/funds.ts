@@ -1,9 +1,9 @@
 import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { failure } from "../errors.ts";
-import { formatUsd, MAX_PICO_USD } from "../money.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Random } from "../runtime/random.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Random } from "../../lib/ids/random.ts";
+import { formatUsd, MAX_PICO_USD } from "../../lib/money.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { Account } from "../storage/entities/account.ts";
 import { Lot, LotEntry } from "../storage/entities/lot.ts";
 import { Payment } from "../storage/entities/payment.ts";

@@ -1,6 +1,6 @@
 import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import { durationOf } from "../../lib/errors/failure.ts";
 import type { Caller } from "../accounts/interface.ts";
-import { durationOf } from "../errors.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
 export type PicoUsd = number;

@@ -1,4 +1,4 @@
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Lease, LeaseRequest, LedgerStore } from "./store/ledger-store.ts";
 
 /** Accounts in one statement. */

@@ -1,7 +1,8 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { failure } from "../errors.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { repeat } from "../../lib/time/repeat.ts";
 import { admitShort, price } from "./admission.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
 import type {
@@ -23,7 +24,6 @@ import type { PriceBook } from "./price-book.ts";
 import type { Purse } from "./purse.ts";
 import { Purses } from "./purses.ts";
 import { RecentRequests } from "./recent-requests.ts";
-import { repeat } from "./repeat.ts";
 import { Settler } from "./settler.ts";
 import type { Charge, LedgerStore } from "./store/ledger-store.ts";
 import { unavailable } from "./unavailable.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { DEAD_AFTER_MS, type LedgerStore } from "./store/ledger-store.ts";
 
 /** How often the heart beats. */

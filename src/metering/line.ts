@@ -1,4 +1,4 @@
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 
 /** A place in a line. */
 export interface Place {

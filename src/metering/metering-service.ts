@@ -3,7 +3,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
 import type { Price } from "#gen/metering/v1/price_pb.js";
-import { failure } from "../errors.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import { callerOf, principalOf } from "../interceptors/principal.ts";
 import type { Storage } from "../storage/orm.ts";
 import { type MeteringObserver, type RateLimits, rateLimitStatus } from "./interface.ts";

@@ -1,5 +1,5 @@
+import type { Clock } from "../../lib/time/clock.ts";
 import type { ModelConfig } from "../config/schema.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { PicoUsd, Rates } from "./interface.ts";
 import type { PriceList } from "./prices.ts";
 

@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { Price, PriceVersion } from "../storage/entities/price.ts";
 import type { Storage } from "../storage/orm.ts";
 import type { Rates } from "./interface.ts";

@@ -1,8 +1,8 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
+import { parseRate } from "../../lib/money.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { ModelConfig } from "../config/schema.ts";
-import { failure } from "../errors.ts";
-import { parseRate } from "../money.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { Storage } from "../storage/orm.ts";
 import type { Prices, Rates } from "./interface.ts";
 import { PriceBook } from "./price-book.ts";

@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { type Receipt, type ReceiptLine, ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
-import { failure } from "../errors.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import { Usage, UsageLine } from "../storage/entities/usage.ts";
 import type { Storage } from "../storage/orm.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 
 /** How old an id may be to count as fresh. Covers how far the clocks of facades and cores are apart. */
 const FRESH_MS = 10_000;

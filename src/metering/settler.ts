@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { failure } from "../errors.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { MeteringObserver } from "./interface.ts";
 import type { Journal } from "./journal.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "./store/ledger-store.ts";

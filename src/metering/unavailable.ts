@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../errors.ts";
+import { durationOf, failure } from "../../lib/errors/failure.ts";
 
 /** How soon what the ledger stands on may be there again. */
 const RETRY_MS = 1000;

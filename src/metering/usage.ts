@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { type ListUsageRequest, UsageGroup } from "#gen/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/metering/v1/usage_pb.js";
-import { failure } from "../errors.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import type { Storage } from "../storage/orm.ts";
 import type { Row } from "../storage/snapshot.ts";
 

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { Code, ConnectError } from "@connectrpc/connect";
 import Stripe from "stripe";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../errors.ts";
-import type { Logger } from "../runtime/logger.ts";
+import { detailOf } from "../../lib/errors/failure.ts";
+import type { Logger } from "../../lib/logger.ts";
 import { type Payment, readStripeEvent } from "./stripe-payment.ts";
 
 /** Where Stripe sends its events. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../runtime/clock.ts";
-import { systemClock } from "../runtime/clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { defaultGpu, type Gpu } from "./engine/gpu.ts";
 import { blockSize } from "./engine/kv-cache.ts";
 import type { ModelTraits } from "./engine/model.ts";

@@ -1,11 +1,11 @@
 import type { Registry } from "prom-client";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { EmbeddingsObserver } from "../embeddings/interface.ts";
 import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 import type { InferenceObserver } from "../inference/interface.ts";
 import type { CallObserver } from "../interceptors/observe.ts";
 import type { LedgerState, MeteringObserver, Prices } from "../metering/interface.ts";
 import type { WebhookObserver } from "../payments/stripe-webhook.ts";
-import type { Clock } from "../runtime/clock.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from "prom-client";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { EmbeddingsObserver } from "../embeddings/interface.ts";
 import type { EngineUsage } from "../engines/interface.ts";
 import type { GenerationObserver, InferenceObserver } from "../inference/interface.ts";
-import type { Clock } from "../runtime/clock.ts";
 
 /** Measures what models do. The label is a model's id, which comes from the configuration. */
 export function inferenceMetrics(

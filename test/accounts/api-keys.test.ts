@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
+import { systemRandom } from "../../lib/ids/random.ts";
 import { digestOf } from "../../src/accounts/api-key.ts";
 import { ApiKeys } from "../../src/accounts/api-keys.ts";
-import { detailOf } from "../../src/errors.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { FakeClock } from "../fake-clock.ts";

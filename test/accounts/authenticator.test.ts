@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
+import { systemRandom } from "../../lib/ids/random.ts";
 import { digestOf, newApiKey } from "../../src/accounts/api-key.ts";
 import { createAuthenticator } from "../../src/accounts/authenticator.ts";
 import { LastUsed } from "../../src/accounts/last-used.ts";
-import { detailOf } from "../../src/errors.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { FakeClock } from "../fake-clock.ts";
 

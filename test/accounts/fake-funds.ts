@@ -1,8 +1,8 @@
 import { v7 } from "uuid";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { failure } from "../../src/errors.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Credit, Funds, LotStatement } from "../../src/metering/interface.ts";
-import type { Clock } from "../../src/runtime/clock.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import type { Storage } from "../../src/storage/orm.ts";
 

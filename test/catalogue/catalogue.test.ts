@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
 import { createCatalogue } from "../../src/catalogue/catalogue.ts";
 import { configSchema } from "../../src/config/schema.ts";
-import { detailOf } from "../../src/errors.ts";
 
 const servers = [{ url: "http://127.0.0.1:1" }];
 const { models } = configSchema.parse({

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf, failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { measureInputs } from "../../src/embeddings/measure-inputs.ts";
-import { detailOf, failure } from "../../src/errors.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";
 
 const model = { context_length: 100, thinking: { mode: "none" } } as ServedModel;

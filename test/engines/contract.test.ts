@@ -3,6 +3,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createEngine } from "../../src/engines/create-engine.ts";
 import type {
@@ -13,7 +14,6 @@ import type {
   EngineUsage,
   ThinkingRecipe,
 } from "../../src/engines/interface.ts";
-import { detailOf } from "../../src/errors.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
 import { drain } from "./collect.ts";

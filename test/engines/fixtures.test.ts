@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
 import { AnswerBuilder } from "../../src/engines/answer/answer-builder.ts";
 import type { StreamReader } from "../../src/engines/http/stream.ts";
 import type { EngineOutput, EngineUsage } from "../../src/engines/interface.ts";
@@ -14,7 +15,6 @@ import { SseReader } from "../../src/engines/openai-http/stream.ts";
 import { sglang } from "../../src/engines/sglang/dialect.ts";
 import { trtllm } from "../../src/engines/trtllm/dialect.ts";
 import { vllm } from "../../src/engines/vllm/dialect.ts";
-import { detailOf } from "../../src/errors.ts";
 import { type Answer, join } from "./collect.ts";
 import { chatRequest } from "./requests.ts";
 

@@ -1,5 +1,5 @@
+import type { Logger } from "../../lib/logger.ts";
 import { Addresses } from "../../src/fleet/addresses.ts";
-import type { Logger } from "../../src/runtime/logger.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { settle } from "./fixture.ts";
 

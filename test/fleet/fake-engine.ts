@@ -1,5 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { durationOf, failure } from "../../lib/errors/failure.ts";
 import {
   type Engine,
   type EngineEmbeddings,
@@ -9,7 +10,6 @@ import {
   type EngineOutput,
   type EngineRequest,
 } from "../../src/engines/interface.ts";
-import { durationOf, failure } from "../../src/errors.ts";
 
 /** The error of a broken server. */
 export const broken = (transient = true) =>

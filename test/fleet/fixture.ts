@@ -1,11 +1,11 @@
 import type { input } from "zod";
+import type { Logger } from "../../lib/logger.ts";
+import type { Lookup } from "../../lib/net/lookup.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
 import { createFleet } from "../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../src/fleet/interface.ts";
-import type { Logger } from "../../src/runtime/logger.ts";
-import type { Lookup } from "../../src/runtime/lookup.ts";
 
 import { chatRequest } from "../engines/requests.ts";
 import { FakeClock } from "../fake-clock.ts";

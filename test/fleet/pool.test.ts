@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { Engine } from "../../src/engines/interface.ts";
-import { detailOf } from "../../src/errors.ts";
 import { Member } from "../../src/fleet/member.ts";
 import { Place, Pool, type Wish } from "../../src/fleet/pool.ts";
 import { RoundRobin } from "../../src/fleet/routing/round-robin.ts";

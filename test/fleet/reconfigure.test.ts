@@ -1,7 +1,7 @@
 import { ServerState } from "#gen/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
-import { detailOf } from "../../src/errors.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";
 import { output, whole } from "./fake-engine.ts";
 import { fixture, settle } from "./fixture.ts";

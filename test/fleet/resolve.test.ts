@@ -1,11 +1,11 @@
 import { createServer } from "node:net";
+import { systemRandom } from "../../lib/ids/random.ts";
+import { systemLookup } from "../../lib/net/lookup.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createEngine } from "../../src/engines/create-engine.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
 import { createFleet } from "../../src/fleet/create-fleet.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
-import { systemLookup } from "../../src/runtime/lookup.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { startSimulator } from "../../src/simulator/server.ts";
 import { eventually } from "../engines/eventually.ts";
 import { chatRequest } from "../engines/requests.ts";

@@ -1,7 +1,7 @@
+import type { Logger } from "../../lib/logger.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { configSchema, type ServerConfig } from "../../src/config/schema.ts";
 import { Roster } from "../../src/fleet/roster.ts";
-import type { Logger } from "../../src/runtime/logger.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { broken, FakeEngine } from "./fake-engine.ts";
 import { settle } from "./fixture.ts";

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
-import { failure } from "../../src/errors.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import { startConnectServer } from "../../src/grpc/connect-server.ts";
 import type { ListeningServer } from "../../src/grpc/listening-server.ts";
 import { registration } from "../../src/grpc/registration.ts";

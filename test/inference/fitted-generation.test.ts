@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf, failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
-import { detailOf, failure } from "../../src/errors.ts";
 import type { FleetRequest } from "../../src/fleet/interface.ts";
 import { fittedGeneration } from "../../src/inference/fitted-generation.ts";
 

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
-import { detailOf } from "../../src/errors.ts";
 import { limitOutput } from "../../src/inference/output-limit.ts";
 
 const model = { context_length: 1000, max_output: 400 } as ServedModel;

@@ -8,13 +8,13 @@ import type { input } from "zod";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/metering/v1/usage_pb.js";
+import { systemRandom } from "../../lib/ids/random.ts";
 import { composeCore } from "../../src/compose/core.ts";
 import { startFront } from "../../src/compose/facade.ts";
 import { Lifecycle } from "../../src/compose/lifecycle.ts";
 import { configSchema, type EngineName } from "../../src/config/schema.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import { createDirectTransport } from "../../src/grpc/direct-transport.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
 

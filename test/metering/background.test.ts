@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
+import { systemRandom } from "../../lib/ids/random.ts";
+import type { Logger } from "../../lib/logger.ts";
 import { startBackground } from "../../src/metering/background.ts";
-import type { Logger } from "../../src/runtime/logger.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { openMetering, USD } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { ReconcileResponse } from "#gen/metering/v1/metering_service_pb.js";
-import { detailOf } from "../../src/errors.ts";
+import { detailOf } from "../../lib/errors/failure.ts";
+import { systemRandom } from "../../lib/ids/random.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { expireLots } from "../../src/metering/expiry.ts";
 import { reconcile } from "../../src/metering/reconcile.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { databases, dialects } from "./databases.ts";
 import { type Metering, MODEL, never, openMetering, request, USD } from "./fixture.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { systemRandom } from "../../lib/ids/random.ts";
 import { expireLots } from "../../src/metering/expiry.ts";
 import { reconcile } from "../../src/metering/reconcile.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { databases, dialects } from "./databases.ts";
 import { openMetering, request, USD } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";

@@ -2,10 +2,10 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { systemRandom } from "../../lib/ids/random.ts";
 import { type CoreJournal, FileJournal, openJournal } from "../../src/metering/file-journal.ts";
 import { decode, encode } from "../../src/metering/journal-file.ts";
 import type { Charge } from "../../src/metering/store/ledger-store.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 let directory: string;

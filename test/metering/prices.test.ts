@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { systemClock } from "../../lib/time/clock.ts";
 import { createPrices } from "../../src/metering/prices.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { databases, dialects } from "./databases.ts";
 import { MODEL, models } from "./fixture.ts";

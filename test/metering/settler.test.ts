@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../src/errors.ts";
+import { detailOf } from "../../lib/errors/failure.ts";
 import type { Journal } from "../../src/metering/journal.ts";
 import { noJournal } from "../../src/metering/journal.ts";
 import { Settler } from "../../src/metering/settler.ts";

@@ -3,13 +3,13 @@
 // The log gets a line for each step of a request, written before anything else happens:
 //   counted ID OUTPUT  the engine has counted so much     settled ID OUTPUT  the charge was acknowledged
 import { appendFileSync } from "node:fs";
+import { systemRandom } from "../../lib/ids/random.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { openJournal } from "../../src/metering/file-journal.ts";
 import { createLedger } from "../../src/metering/ledger.ts";
 import { createPrices } from "../../src/metering/prices.ts";
 import { createLedgerStore } from "../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
-import { systemRandom } from "../../src/runtime/random.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { MODEL, models, never, request } from "./fixture.ts";
 import { silentObserver } from "./silent-observer.ts";

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { parseAddress } from "../../config/address.ts";
+import { parseAddress } from "../../../lib/net/address.ts";
 import type { Config } from "../../config/schema.ts";
 import { type Finding, reasonOf } from "./finding.ts";
 

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
-import type { Logger } from "../../runtime/logger.ts";
+import type { Logger } from "../../../lib/logger.ts";
 import { Backoff } from "./backoff.ts";
 import type { Drain, FromWorker, ToWorker } from "./messages.ts";
 

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { Gauge } from "prom-client";
+import { systemClock } from "../../../lib/time/clock.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { peekSecrets } from "../../config/secrets.ts";
 import { openTls } from "../../config/tls.ts";
-import { systemClock } from "../../runtime/clock.ts";
 import { type Readiness, type ShownMetrics, startAdminServer } from "../../telemetry/admin-server.ts";
 import { createRegistry } from "../../telemetry/registry.ts";
 import { Lifecycle } from "../lifecycle.ts";

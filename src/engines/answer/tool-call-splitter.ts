@@ -1,5 +1,5 @@
 import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import { parseExactJson } from "../../runtime/exact-json.ts";
+import { parseExactJson } from "../../../lib/json/exact.ts";
 import { textEvent } from "./events.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { type Conversation, type Tool, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
-import { failure } from "../../errors.ts";
+import { failure } from "../../../lib/errors/failure.ts";
 import { parametersOf } from "../prompt/tool-parameters.ts";
 import type { Llama } from "./binding.ts";
 

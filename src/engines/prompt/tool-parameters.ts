@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import type { Tool } from "#gen/inference/v1/conversation_pb.js";
-import { failure } from "../../errors.ts";
+import { failure } from "../../../lib/errors/failure.ts";
 
 /** The JSON Schema of a tool's arguments, keys in their order. Throws INVALID_ARGUMENT when it is not JSON. */
 export function parametersOf(tool: Tool, index: number): unknown {

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../errors.ts";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import { engineFailed } from "../faults.ts";
 
 /** A server that takes less than the model's context is no server for it. Throws ENGINE_FAILED. */

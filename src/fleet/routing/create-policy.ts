@@ -1,5 +1,5 @@
+import type { Random } from "../../../lib/ids/random.ts";
 import type { Routing } from "../../config/schema.ts";
-import type { Random } from "../../runtime/random.ts";
 import { LeastLoad } from "./least-load.ts";
 import type { Policy } from "./policy.ts";
 import { PrefixAffinity } from "./prefix-affinity.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../../lib/ids/random.ts";
 import type { Member } from "../member.ts";
 import { charactersPerToken } from "../prompt-size.ts";
 import { costOf } from "./cost.ts";

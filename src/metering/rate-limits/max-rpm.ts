@@ -1,5 +1,5 @@
+import { parseUsd } from "../../../lib/money.ts";
 import type { Config } from "../../config/schema.ts";
-import { parseUsd } from "../../money.ts";
 import type { Standing } from "../interface.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { type Admission, WINDOW_MS, type WindowState, type Windows } from "./windows.ts";
 
 const NO_STATE = { used: 0, waitMs: 0, resetAfterMs: 0 };

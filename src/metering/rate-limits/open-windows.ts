@@ -1,6 +1,6 @@
-import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { MemoryWindows } from "./memory.ts";
 import { RedisWindows } from "./redis.ts";
 import type { Windows } from "./windows.ts";

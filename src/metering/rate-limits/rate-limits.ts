@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { durationOf, failure } from "../../../lib/errors/failure.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import type { Caller } from "../../accounts/interface.ts";
-import { durationOf, failure } from "../../errors.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import type { RateLimitState, RateLimits, Standing } from "../interface.ts";
 import { type MaxRpm, maxRpm, type RatePolicy } from "./max-rpm.ts";
 import type { WindowState, Windows } from "./windows.ts";

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { MemoryWindows } from "./memory.ts";
 import { COUNT_CORES, COUNT_REQUEST } from "./redis-scripts.ts";
 import type { Admission, WindowState, Windows } from "./windows.ts";

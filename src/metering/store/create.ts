@@ -1,4 +1,4 @@
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../../lib/ids/random.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 import { PostgresqlLedgerStore } from "./postgresql.ts";

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../../lib/ids/random.ts";
 import {
   type Charge,
   DEAD_AFTER_MS,

@@ -1,7 +1,7 @@
 // The thread that writes the ledger of a SQLite file. It does one call after the other.
 
 import { parentPort, workerData } from "node:worker_threads";
-import { systemRandom } from "../../runtime/random.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
 import { openSqlite } from "../../storage/sqlite.ts";
 import { type FlatCharges, unflatten } from "./flat-charges.ts";
 import type { LedgerStore } from "./ledger-store.ts";

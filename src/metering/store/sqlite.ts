@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../../lib/ids/random.ts";
 import type { PicoUsd } from "../interface.ts";
 import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "./ledger-store.ts";
 

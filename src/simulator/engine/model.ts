@@ -1,4 +1,4 @@
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { type AnswerMode, answer, type Limits, type Question } from "./answer.ts";
 import { embedTokens } from "./embedding.ts";
 import type { Gpu } from "./gpu.ts";

@@ -1,10 +1,10 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineEmbedRequest, EngineOutput, EngineRequest, EngineUsage } from "../../engines/interface.ts";
-import { detailOf } from "../../errors.ts";
-import type { TraceContext } from "../../runtime/trace-context.ts";
 import { startSpan } from "./span.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import type { TraceContext } from "../../runtime/trace-context.ts";
+import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 import { startSpan } from "./span.ts";
 
 /** Makes a span of an HTTP exchange, below the one that the client's headers tell of. */

@@ -8,7 +8,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
-import type { TraceContext } from "../../runtime/trace-context.ts";
+import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 
 /** A running span, and what its children have to know of it. */
 export interface StartedSpan {

@@ -1,4 +1,4 @@
-import type { Random } from "../../../src/runtime/random.ts";
+import type { Random } from "../../../lib/ids/random.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { Lot, LotEntry } from "../../../src/storage/entities/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";

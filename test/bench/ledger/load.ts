@@ -6,15 +6,15 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { newRequestId } from "../../../lib/ids/request-id.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { openJournal } from "../../../src/metering/file-journal.ts";
 import { type CoreLedger, createLedger } from "../../../src/metering/ledger.ts";
 import { createPrices } from "../../../src/metering/prices.ts";
 import { reconcile } from "../../../src/metering/reconcile.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
-import { systemClock } from "../../../src/runtime/clock.ts";
-import { systemRandom } from "../../../src/runtime/random.ts";
-import { newRequestId } from "../../../src/runtime/request-id.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
 import { silentObserver } from "../../metering/silent-observer.ts";
 import { machineUsage, usage } from "../cpu.ts";

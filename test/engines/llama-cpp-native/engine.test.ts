@@ -7,10 +7,10 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { type ConversationSchema, Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
 import { describeGguf } from "../../../src/engines/llama-cpp-native/describe.ts";
 import { LlamaCppEngine } from "../../../src/engines/llama-cpp-native/engine.ts";
-import { detailOf } from "../../../src/errors.ts";
 import { drain } from "../collect.ts";
 import { chatRequest, textRequest } from "../requests.ts";
 

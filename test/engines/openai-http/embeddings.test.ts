@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import { readEmbeddings } from "../../../src/engines/openai-http/embeddings.ts";
-import { detailOf } from "../../../src/errors.ts";
 
 const floats = Float32Array.of(0.1, -2, 3e-8);
 const base64 = Buffer.from(floats.buffer).toString("base64");

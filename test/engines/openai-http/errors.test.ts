@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import type { EngineFault } from "../../../src/engines/interface.ts";
 import { refusalOf, streamFailure } from "../../../src/engines/openai-http/errors.ts";
-import { detailOf } from "../../../src/errors.ts";
 
 const refused = (status: number, body: unknown, headers = {}) =>
   refusalOf("vllm", { status, headers, text: typeof body === "string" ? body : JSON.stringify(body) });

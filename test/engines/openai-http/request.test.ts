@@ -2,10 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import type { EngineRequest } from "../../../src/engines/interface.ts";
 import { generationRequest } from "../../../src/engines/openai-http/request.ts";
 import { vllm } from "../../../src/engines/vllm/dialect.ts";
-import { detailOf } from "../../../src/errors.ts";
 import { chatRequest, plain, textRequest } from "../requests.ts";
 
 const body = (request: EngineRequest) => JSON.parse(generationRequest(request, vllm, false).body);

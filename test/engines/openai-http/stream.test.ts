@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import { AnswerBuilder } from "../../../src/engines/answer/answer-builder.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
 import { ChunkParser } from "../../../src/engines/openai-http/chunk-parser.ts";
 import { ChunkReader } from "../../../src/engines/openai-http/chunk-reader.ts";
 import { SseReader } from "../../../src/engines/openai-http/stream.ts";
 import { vllm } from "../../../src/engines/vllm/dialect.ts";
-import { detailOf } from "../../../src/errors.ts";
 import { join } from "../collect.ts";
 import { chatRequest } from "../requests.ts";
 

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import { TeiEngine } from "../../../src/engines/tei/engine.ts";
-import { detailOf } from "../../../src/errors.ts";
 import { drain } from "../collect.ts";
 import { chatRequest, plain } from "../requests.ts";
 import { json, type Received, scriptedServer } from "../scripted-server.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
 import type { Caller } from "../../../src/accounts/interface.ts";
 import { defaultConfig } from "../../../src/config/load.ts";
-import { detailOf } from "../../../src/errors.ts";
 import type { RateLimits, Standing } from "../../../src/metering/interface.ts";
 import { ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { Redis } from "ioredis";
 import { v7 } from "uuid";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
-import { systemClock } from "../../../src/runtime/clock.ts";
-import { systemRandom } from "../../../src/runtime/random.ts";
 import { FakeClock } from "../../fake-clock.ts";
 import { type Door, startDoor } from "../../support/door.ts";
 

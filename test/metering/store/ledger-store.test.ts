@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { systemRandom } from "../../../lib/ids/random.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
-import { systemRandom } from "../../../src/runtime/random.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Slice } from "../../../src/storage/entities/slice.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";

@@ -1,4 +1,4 @@
-import { byteBound } from "../../src/runtime/byte-bound.ts";
+import { byteBound } from "../../../lib/text/byte-bound.ts";
 
 test.each([
   ["", 0],

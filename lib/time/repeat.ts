@@ -1,5 +1,5 @@
-import type { Clock } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
+import type { Logger } from "../logger.ts";
+import type { Clock } from "./clock.ts";
 
 /**
  * Does a job again and again, with a pause after each time and one before the first. A failure is logged.

@@ -1,7 +1,7 @@
 import { create, toJson } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "@jest/globals";
-import { durationOf } from "../src/errors.ts";
+import { durationOf } from "../../../lib/errors/failure.ts";
 
 test.each([
   [0, "0s"],

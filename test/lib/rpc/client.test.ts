@@ -2,8 +2,8 @@ import { Code, ConnectError, createContextKey, createContextValues, type Transpo
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
-import { createClient } from "../../../facades/http/client.ts";
-import { detailOf, failure } from "../../../src/errors.ts";
+import { detailOf, failure } from "../../../lib/errors/failure.ts";
+import { createClient } from "../../../lib/rpc/client.ts";
 import { registration } from "../../../src/grpc/registration.ts";
 import { ScriptedService, texts, textsOf, untilAborted } from "../../grpc/scripted-service.ts";
 import { openChannel, openDirect, type Route } from "../../grpc/transports.ts";
