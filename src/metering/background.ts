@@ -4,11 +4,11 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { repeat } from "../../lib/time/repeat.ts";
 import type { ModelConfig } from "../config/schema.ts";
 import type { Storage } from "../storage/orm.ts";
-import { expireLots } from "./expiry.ts";
+import { expireLots } from "./books/expiry.ts";
+import { reconcile } from "./books/reconcile.ts";
 import type { MeteringObserver } from "./interface.ts";
-import { createPriceController } from "./price-controller.ts";
-import type { PriceList } from "./prices.ts";
-import { reconcile } from "./reconcile.ts";
+import { createPriceController } from "./prices/price-controller.ts";
+import type { PriceList } from "./prices/prices.ts";
 
 const PRICES_MS = 5000;
 const EXPIRY_MS = 60_000;

@@ -6,12 +6,12 @@ import type { Price } from "#gen/metering/v1/price_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { callerOf, principalOf } from "../interceptors/principal.ts";
 import type { Storage } from "../storage/orm.ts";
+import { readReceipt } from "./books/receipts.ts";
+import { reconcile } from "./books/reconcile.ts";
+import { listUsage } from "./books/usage.ts";
 import { type MeteringObserver, type RateLimits, rateLimitStatus } from "./interface.ts";
-import type { PriceRecord } from "./price-versions.ts";
-import type { PriceList } from "./prices.ts";
-import { readReceipt } from "./receipts.ts";
-import { reconcile } from "./reconcile.ts";
-import { listUsage } from "./usage.ts";
+import type { PriceRecord } from "./prices/price-versions.ts";
+import type { PriceList } from "./prices/prices.ts";
 
 /** What the service stands on. */
 export interface MeteringDependencies {

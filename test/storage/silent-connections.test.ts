@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { systemRandom } from "../../lib/ids/random.ts";
-import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql.ts";
+import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql/store.ts";
 import { openStorage, type PostgresqlStorage } from "../../src/storage/orm.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { type Door, startDoor } from "../support/door.ts";

@@ -3,7 +3,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { digestOf } from "../../src/accounts/api-key.ts";
-import { reconcile } from "../../src/metering/reconcile.ts";
+import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { migrations as postgresqlMigrations } from "../../src/storage/migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "../../src/storage/migrations/sqlite/index.ts";

@@ -1,9 +1,9 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { LedgerStore } from "./ledger-store.ts";
-import { PostgresqlLedgerStore } from "./postgresql.ts";
-import { SqliteLedgerStore } from "./sqlite.ts";
-import { SqliteThreadStore } from "./sqlite-thread.ts";
+import { PostgresqlLedgerStore } from "./postgresql/store.ts";
+import { SqliteLedgerStore } from "./sqlite/store.ts";
+import { SqliteThreadStore } from "./sqlite/thread.ts";
 
 /** The ledger's statements for a database, on behalf of one core. */
 export function createLedgerStore(storage: Storage, random: Random, coreId: string): LedgerStore {

@@ -1,0 +1,43 @@
+import { LockMode } from "@mikro-orm/sql";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { Lot, LotEntry } from "../../storage/entities/lot.ts";
+import type { Storage } from "../../storage/orm.ts";
+
+/** Lots in one transaction. */
+const BATCH = 100;
+
+/**
+ * Lets the money of expired lots lapse: what is spent stays spent, what cores have leased lapses once
+ * they have given it back. Returns how many lots lost money.
+ */
+export async function expireLots(parts: { storage: Storage; clock: Clock; random: Random }): Promise<number> {
+  let expired = 0;
+  for (;;) {
+    const found = await expireSome(parts);
+    expired += found;
+    if (found < BATCH) return expired;
+  }
+}
+
+function expireSome({ storage, clock, random }: { storage: Storage; clock: Clock; random: Random }): Promise<number> {
+  const at = new Date(clock.now());
+  return storage.orm.em.fork().transactional(async (em) => {
+    const due = await em.execute<{ id: string }[]>(
+      `select id from lot where expires_at <= ? and spent + leased + refunded + expired < granted order by id limit ${BATCH}`,
+      [at],
+    );
+    const lots = await em.find(
+      Lot,
+      { id: { $in: due.map(({ id }) => id) } },
+      { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    for (const lot of lots) {
+      const amount = lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired;
+      if (amount === 0) continue;
+      lot.expired += amount;
+      await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "expire", amount, paymentId: null, at });
+    }
+    return lots.length;
+  });
+}

@@ -1,0 +1,249 @@
+import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Random } from "../../../lib/ids/random.ts";
+import { formatUsd, MAX_PICO_USD } from "../../../lib/money.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { Account } from "../../storage/entities/account.ts";
+import { Lot, LotEntry } from "../../storage/entities/lot.ts";
+import { Payment } from "../../storage/entities/payment.ts";
+import { PriceVersion } from "../../storage/entities/price.ts";
+import type { Storage } from "../../storage/orm.ts";
+import type { Credit, Funds, PicoUsd } from "../interface.ts";
+import type { CoreLedger } from "../ledger/ledger.ts";
+import { readStatement } from "./statement.ts";
+
+/** Bounds on payments, in pico-USD. */
+export interface PaymentLimits {
+  readonly minimum: bigint;
+  readonly maximum: bigint;
+  /** On all payments of an account within any 24 hours. */
+  readonly rolling24h: bigint;
+}
+
+/** Free money is spent first, then gifts, then paid money. */
+const priorities = { free: 10, grant: 20, paid: 50 } as const;
+const DAY_MS = 86_400_000;
+/** Why a refund was refused: cores have leased the money. */
+const LEASED = Symbol("leased");
+const REFUND_TRIES = 5;
+const REFUND_RETRY_MS = 200;
+
+/** What funds are made of. */
+export interface FundsParts {
+  readonly storage: Storage;
+  readonly ledger: CoreLedger;
+  readonly limits: PaymentLimits;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Makes lots of money that comes in, and takes unspent money out of them again. */
+export function createFunds({ storage, ledger, limits, clock, random }: FundsParts): Funds {
+  /** Runs one transaction that has the account for itself. */
+  async function withAccount<T>(
+    accountId: string,
+    run: (em: SqlEntityManager, account: Account) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await tryWithAccount(accountId, run);
+    } catch (error) {
+      // Another account took the same reference in between; now it can be seen.
+      if (error instanceof UniqueConstraintViolationException) return tryWithAccount(accountId, run);
+      throw error;
+    }
+  }
+
+  function tryWithAccount<T>(
+    accountId: string,
+    run: (em: SqlEntityManager, account: Account) => Promise<T>,
+  ): Promise<T> {
+    return storage.orm.em.fork().transactional(async (em) => {
+      const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (account === null)
+        throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+      return run(em as SqlEntityManager, account);
+    });
+  }
+
+  async function addLot(em: SqlEntityManager, account: Account, credit: Credit): Promise<string> {
+    const { kind, amount, reference } = credit;
+    const at = new Date(clock.now());
+    const lotId = random.uuid();
+    const paymentId = random.uuid();
+    const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
+    if (version === undefined) throw new Error("money cannot come in before there are prices");
+    const debtPaid = Number(account.debt < BigInt(amount) ? account.debt : BigInt(amount));
+
+    await em.insert(Payment, { id: paymentId, accountId: account.id, kind, amount, reference, lotId, at });
+    await em.insert(Lot, {
+      id: lotId,
+      accountId: account.id,
+      kind,
+      priority: priorities[kind],
+      granted: amount,
+      spent: debtPaid,
+      leased: 0,
+      refunded: 0,
+      expired: 0,
+      priceVersionId: version.id,
+      createdAt: at,
+      expiresAt: credit.expiresAt ?? null,
+      paymentId,
+    });
+    await em.insert(LotEntry, { id: random.uuid(), lotId, kind: "grant", amount, paymentId, at });
+    if (debtPaid > 0)
+      await em.insert(LotEntry, { id: random.uuid(), lotId, kind: "debt", amount: debtPaid, paymentId, at });
+    account.debt -= BigInt(debtPaid);
+    if (kind === "paid") account.paidTotal += BigInt(amount);
+    return lotId;
+  }
+
+  async function checkLimits(em: SqlEntityManager, accountId: string, amount: PicoUsd): Promise<void> {
+    const refuse = (reason: Reason, limit: bigint, actual: bigint, message: string) =>
+      failure(reason, message, { parameter: "amount_pico_usd", limit, actual });
+    const asked = BigInt(amount);
+    if (asked < limits.minimum)
+      throw refuse(
+        Reason.PAYMENT_BELOW_MINIMUM,
+        limits.minimum,
+        asked,
+        `A payment must be at least ${formatUsd(limits.minimum)} USD (payment minimum).`,
+      );
+    if (asked > limits.maximum)
+      throw refuse(
+        Reason.PAYMENT_ABOVE_MAXIMUM,
+        limits.maximum,
+        asked,
+        `A payment must be at most ${formatUsd(limits.maximum)} USD (payment maximum).`,
+      );
+    const since = new Date(clock.now() - DAY_MS);
+    const recent = await em.find(Payment, { accountId, kind: "paid", at: { $gt: since } });
+    const total = recent.reduce((sum, payment) => sum + BigInt(payment.amount), asked);
+    if (total > limits.rolling24h)
+      throw refuse(
+        Reason.PAYMENT_24H_LIMIT,
+        limits.rolling24h,
+        total,
+        `Payments of an account within 24 hours must not pass ${formatUsd(limits.rolling24h)} USD in total (rolling 24-hour limit).`,
+      );
+  }
+
+  /** Takes money out of the account's newest paid lots. Returns the newest one touched. */
+  async function takeBack(em: SqlEntityManager, account: Account, amount: PicoUsd, paymentId: string): Promise<string> {
+    const lots = await em.find(
+      Lot,
+      { accountId: account.id, kind: "paid" },
+      { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    lots.sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
+    const at = new Date(clock.now());
+    let left = amount;
+    let newest: string | undefined;
+    for (const lot of lots) {
+      const taken = Math.min(left, lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired);
+      if (taken <= 0) continue;
+      lot.refunded += taken;
+      left -= taken;
+      newest ??= lot.id;
+      await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "refund", amount: taken, paymentId, at });
+    }
+    if (left > 0 || newest === undefined)
+      throw failure(
+        Reason.REFUND_EXCEEDS_BALANCE,
+        `Only ${formatUsd(BigInt(amount - left))} USD of paid money is unspent and not held by running requests.`,
+        { parameter: "amount_pico_usd", limit: BigInt(amount - left), actual: BigInt(amount) },
+        left <= lots.reduce((sum, lot) => sum + lot.leased, 0) ? LEASED : undefined,
+      );
+    account.paidTotal -= BigInt(amount);
+    return newest;
+  }
+
+  /** Tries again for a moment where other cores may have leased the money: they have been told to give it back. */
+  async function insist(attempt: () => Promise<string>): Promise<string> {
+    for (let tries = storage.dialect === "postgresql" ? REFUND_TRIES : 1; ; tries--) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (tries <= 1 || (error as Error).cause !== LEASED) throw error;
+        await new Promise<void>((resolve) => clock.after(REFUND_RETRY_MS, resolve));
+      }
+    }
+  }
+
+  return {
+    async open(account, freeGrant) {
+      await storage.orm.em.fork().transactional(async (em) => {
+        const row = em.create(Account, { ...account, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n });
+        await em.flush();
+        if (freeGrant === 0) return;
+        checkAmount(freeGrant);
+        const reference = `free:${account.id}`;
+        await addLot(em as SqlEntityManager, row, {
+          accountId: account.id,
+          kind: "free",
+          amount: freeGrant,
+          reference,
+        });
+      });
+    },
+
+    async credit(credit) {
+      checkAmount(credit.amount);
+      const lotId = await withAccount(credit.accountId, async (em, account) => {
+        const before = await sameBefore(em, credit);
+        if (before !== undefined) return before;
+        if (credit.kind === "paid") await checkLimits(em, account.id, credit.amount);
+        return addLot(em, account, credit);
+      });
+      await ledger.refresh(credit.accountId);
+      return { lotId };
+    },
+
+    async refund(refund) {
+      checkAmount(refund.amount);
+      const { accountId, amount, reference } = refund;
+      const attempt = () =>
+        withAccount(accountId, async (em, account) => {
+          const before = await sameBefore(em, { ...refund, kind: "refund" });
+          if (before !== undefined) return before;
+          const id = random.uuid();
+          const newest = await takeBack(em, account, amount, id);
+          const at = new Date(clock.now());
+          await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId: newest, at });
+          return newest;
+        });
+      const lotId = await ledger.withFreeReturned(accountId, () => insist(attempt));
+      await ledger.refresh(accountId);
+      return { lotId };
+    },
+
+    statement: (accountId) =>
+      readStatement(storage, accountId, { held: BigInt(ledger.held(accountId)), now: clock.now() }),
+  };
+}
+
+/** The lot of a payment that was already taken. Throws when the reference stands for something else. */
+async function sameBefore(
+  em: SqlEntityManager,
+  payment: Pick<Payment, "accountId" | "kind" | "amount" | "reference">,
+): Promise<string | undefined> {
+  const before = await em.findOne(Payment, { reference: payment.reference });
+  if (before === null) return undefined;
+  const same =
+    before.accountId === payment.accountId && before.kind === payment.kind && before.amount === payment.amount;
+  if (same) return before.lotId;
+  throw failure(
+    Reason.PAYMENT_REFERENCE_CONFLICT,
+    `The reference ${payment.reference} was already used for another account, kind or amount.`,
+    { parameter: "reference" },
+  );
+}
+
+function checkAmount(amount: PicoUsd): void {
+  if (Number.isSafeInteger(amount) && amount > 0) return;
+  throw failure(Reason.INVALID_ARGUMENT, `An amount must be above 0 and at most ${formatUsd(MAX_PICO_USD)} USD.`, {
+    parameter: "amount_pico_usd",
+    limit: MAX_PICO_USD,
+  });
+}

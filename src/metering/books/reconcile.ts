@@ -1,0 +1,86 @@
+import type { ReconcileFinding, ReconcileResponse } from "#gen/metering/v1/metering_service_pb.js";
+import type { Storage } from "../../storage/orm.ts";
+import type { Row, Snapshot } from "../../storage/snapshot.ts";
+import { accountSums, rules } from "./reconcile-rules.ts";
+
+/** Findings after which there is no use in looking on. */
+const MOST_FINDINGS = 100;
+
+/**
+ * Proves in one snapshot, so that running requests cannot disturb it, that every account's money and
+ * all money together adds up: top-ups + grants = balance + spend + refunds + expired - debt; and that
+ * every row says the same as the rows it sums up. Names the first rows that do not.
+ */
+export async function reconcile(storage: Storage): Promise<ReconcileResponse> {
+  const snapshot = await storage.snapshot();
+  try {
+    const findings: ReconcileFinding[] = [];
+    const totals = await addAccounts(snapshot, findings);
+    for (const rule of rules) {
+      if (findings.length >= MOST_FINDINGS) break;
+      for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${MOST_FINDINGS - findings.length}`))
+        for (const row of rows)
+          findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
+    }
+    return {
+      $typeName: "metering.v1.ReconcileResponse",
+      ok: findings.length === 0,
+      accounts: totals.accounts,
+      receipts: totals.receipts,
+      grantedPicoUsd: String(totals.granted),
+      balancePicoUsd: String(totals.balance),
+      spentPicoUsd: String(totals.spent),
+      refundedPicoUsd: String(totals.refunded),
+      expiredPicoUsd: String(totals.expired),
+      debtPicoUsd: String(totals.debt),
+      findings,
+    };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Checks the invariant for every account, and sums the accounts up exactly: their total may pass 64 bits. */
+async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
+  const totals = {
+    accounts: 0n,
+    receipts: 0n,
+    granted: 0n,
+    balance: 0n,
+    spent: 0n,
+    refunded: 0n,
+    expired: 0n,
+    debt: 0n,
+  };
+  for await (const rows of snapshot.rows(accountSums)) {
+    for (const row of rows) {
+      const of = (name: string) => integer(row, name);
+      totals.accounts++;
+      totals.receipts += of("receipts");
+      totals.granted += of("granted");
+      totals.balance += of("balance");
+      totals.spent += of("spent");
+      totals.refunded += of("refunded");
+      totals.expired += of("expired");
+      totals.debt += of("debt");
+      const accounted = of("balance") + of("spent") + of("refunded") + of("expired") - of("debt");
+      if (of("granted") !== accounted && findings.length < MOST_FINDINGS)
+        findings.push(
+          finding(
+            "top-ups + grants = balance + spend + refunds + expired - debt",
+            `account ${row.id}`,
+            `expected ${of("granted")}, found ${accounted}`,
+          ),
+        );
+    }
+  }
+  return totals;
+}
+
+function integer(row: Row, name: string): bigint {
+  return BigInt(String(row[name]));
+}
+
+function finding(rule: string, row: string, message: string): ReconcileFinding {
+  return { $typeName: "metering.v1.ReconcileFinding", rule, row, message };
+}

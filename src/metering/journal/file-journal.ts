@@ -1,0 +1,192 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { lockFile } from "../../storage/sqlite.ts";
+import type { Charge } from "../store/ledger-store.ts";
+import type { Journal, JournalEntry, JournalRemains } from "./journal.ts";
+import { DiskFile, decode, encode, type JournalFile } from "./journal-file.ts";
+
+/** How long a note may wait before it is written: a killed process loses no more than this. */
+const FLUSH_MS = 50;
+/** How long to wait before a disk that refused is tried again. */
+const RETRY_MS = 1000;
+/** A file this large is rewritten with what still counts. */
+const LARGE = 16 * 1024 * 1024;
+
+/** A journal with the name of the core whose it is. */
+export interface CoreJournal extends Journal {
+  readonly coreId: string;
+}
+
+/** Cores that may run on one data directory at once. */
+const MOST_CORES = 1000;
+
+/**
+ * Opens the journal of a core: the first in the directory that no running process has. So a core that
+ * starts after another one died takes that one's place, name and unfinished business.
+ */
+export function openJournal(
+  directory: string,
+  parts: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
+): CoreJournal {
+  for (let place = 1; place <= MOST_CORES; place++) {
+    const own = join(directory, String(place));
+    mkdirSync(own, { recursive: true });
+    const path = join(own, "journal");
+    const unlock = lockFile(path);
+    if (unlock === undefined) continue;
+    try {
+      const coreId = readOrMake(join(own, "core-id"), () => parts.random.uuid());
+      return new FileJournal(new DiskFile(path), { ...parts, coreId, unlock });
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+  throw new Error(`${directory} is in use by ${MOST_CORES} cores`);
+}
+
+/** A journal in a file. */
+export class FileJournal implements CoreJournal {
+  readonly coreId: string;
+  readonly #file: JournalFile;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #unlock: () => void;
+  readonly #notes = new Map<string, JournalEntry>();
+  readonly #promises = new Map<string, Charge>();
+  /** Requests whose newest note is not in the file. */
+  readonly #unwritten = new Set<string>();
+  /** Requests that the file speaks of. */
+  readonly #written = new Set<string>();
+  readonly #forgotten: string[] = [];
+  #healthy = true;
+  #syncing = 0;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(file: JournalFile, parts: { clock: Clock; logger: Logger; coreId: string; unlock: () => void }) {
+    this.coreId = parts.coreId;
+    this.#file = file;
+    this.#clock = parts.clock;
+    this.#logger = parts.logger;
+    this.#unlock = parts.unlock;
+    for (const record of decode(file.read())) {
+      if ("note" in record) this.#notes.set(record.note.requestId, record.note);
+      else if ("promise" in record) this.#promises.set(record.promise.requestId, record.promise);
+      else {
+        this.#notes.delete(record.forget);
+        this.#promises.delete(record.forget);
+      }
+    }
+    for (const requestId of [...this.#notes.keys(), ...this.#promises.keys()]) this.#written.add(requestId);
+    this.#rewrite();
+  }
+
+  get healthy(): boolean {
+    return this.#healthy;
+  }
+
+  get size(): number {
+    return this.#file.size;
+  }
+
+  async read(): Promise<JournalRemains> {
+    const running = [...this.#notes.values()].filter((entry) => !this.#promises.has(entry.requestId));
+    return { charges: [...this.#promises.values()], running };
+  }
+
+  note(entry: JournalEntry): void {
+    this.#notes.set(entry.requestId, entry);
+    this.#unwritten.add(entry.requestId);
+    this.#flushLater(FLUSH_MS);
+  }
+
+  forget(requestId: string): void {
+    this.#notes.delete(requestId);
+    this.#promises.delete(requestId);
+    this.#unwritten.delete(requestId);
+    if (!this.#written.delete(requestId)) return; // it came and went between two flushes
+    this.#forgotten.push(requestId);
+    this.#flushLater(FLUSH_MS);
+  }
+
+  async promise(charges: readonly Charge[]): Promise<boolean> {
+    if (!this.#flush(charges)) return false;
+    this.#syncing++;
+    try {
+      await this.#file.sync();
+      return true;
+    } catch (error) {
+      this.#refused(error);
+      return false;
+    } finally {
+      this.#syncing--;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopTimer?.();
+    this.#flush([]);
+    this.#file.close();
+    this.#unlock();
+  }
+
+  #flushLater(ms: number): void {
+    this.#stopTimer ??= this.#clock.after(ms, () => {
+      this.#stopTimer = undefined;
+      if (!this.#flush([])) this.#flushLater(RETRY_MS);
+    });
+  }
+
+  /** Writes what is not written yet, and promises. Returns whether the disk took it. */
+  #flush(promises: readonly Charge[]): boolean {
+    const noted = [...this.#unwritten].flatMap((requestId) => this.#notes.get(requestId) ?? []);
+    const passing = [...noted.map((note) => ({ note })), ...this.#forgotten.map((forget) => ({ forget }))];
+    try {
+      this.#file.append(encode(passing) + encodeEach(promises));
+    } catch (error) {
+      this.#refused(error);
+      return false;
+    }
+    this.#healthy = true;
+    for (const promise of promises) this.#promises.set(promise.requestId, promise);
+    for (const { requestId } of [...noted, ...promises]) this.#written.add(requestId);
+    this.#unwritten.clear();
+    this.#forgotten.length = 0;
+    if (this.#file.size > LARGE && this.#syncing === 0) this.#rewrite();
+    return true;
+  }
+
+  #rewrite(): void {
+    const notes = [...this.#notes.values()].filter(({ requestId }) => this.#written.has(requestId));
+    const promises = [...this.#promises.values()];
+    try {
+      this.#file.replace(encode(notes.map((note) => ({ note }))) + encodeEach(promises));
+    } catch (error) {
+      this.#refused(error);
+    }
+  }
+
+  #refused(error: unknown): void {
+    if (this.#healthy) this.#logger.error({ error }, "the journal cannot be written; no new requests until it can");
+    this.#healthy = false;
+    this.#flushLater(RETRY_MS);
+  }
+}
+
+/** A line for each promise, so that none is lost because of another. */
+function encodeEach(promises: readonly Charge[]): string {
+  return promises.map((promise) => encode([{ promise }])).join("");
+}
+
+function readOrMake(path: string, make: () => string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    const made = make();
+    writeFileSync(path, `${made}\n`);
+    return made;
+  }
+}

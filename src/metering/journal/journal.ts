@@ -1,0 +1,51 @@
+import type { ChargedTokens } from "../interface.ts";
+import type { Charge } from "../store/ledger-store.ts";
+
+/** A running request as the journal knows it. */
+export interface JournalEntry {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  /** What the engine had counted when last heard of. */
+  readonly tokens: ChargedTokens;
+}
+
+/** What a dead process left behind. */
+export interface JournalRemains {
+  /** Charges that were promised but perhaps never reached the store. */
+  readonly charges: readonly Charge[];
+  /** Requests that were running. */
+  readonly running: readonly JournalEntry[];
+}
+
+/**
+ * The core's own memory of what runs, for when it dies or the store is away. Notes are kept by the
+ * operating system, so they outlive a kill but not a power cut; only a promise is synced to the disk.
+ */
+export interface Journal {
+  /** What the process before this one left behind. */
+  read(): Promise<JournalRemains>;
+  /** Whether it can be written to; if not, a crash would go unnoticed and nothing new should be run. */
+  readonly healthy: boolean;
+  /** Its size in bytes. */
+  readonly size: number;
+  /** Notes a request, or how far it has come. */
+  note(entry: JournalEntry): void;
+  /** Notes that a request needs no remembering: its charge is stored, or there is none. */
+  forget(requestId: string): void;
+  /** Makes charges survive anything but the loss of the disk. Returns whether it could. */
+  promise(charges: readonly Charge[]): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Remembers nothing: for a store in memory, which dies with the process anyway. */
+export const noJournal: Journal = {
+  read: async () => ({ charges: [], running: [] }),
+  healthy: true,
+  size: 0,
+  note() {},
+  forget() {},
+  promise: async () => false,
+  close: async () => {},
+};

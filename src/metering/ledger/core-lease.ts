@@ -1,0 +1,54 @@
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { DEAD_AFTER_MS, type LedgerStore } from "../store/ledger-store.ts";
+
+/** How often the heart beats. */
+const BEAT_MS = 5000;
+/** How long before others may take this core for dead it stops believing in its slices. */
+const MARGIN_MS = 5000;
+
+/**
+ * Keeps this core's slices its own where cores share a store, and cleans up after cores that died.
+ * The time that a beat is good for is counted from before it was sent, by the monotonic clock, so
+ * neither a slow network nor a turned clock can make it seem longer than the store thinks it is.
+ */
+export class Lifeline {
+  readonly #store: LedgerStore;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #lastBeat = Number.NEGATIVE_INFINITY;
+  #lastTry = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: { store: LedgerStore; clock: Clock; logger: Logger }) {
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    this.#logger = parts.logger;
+  }
+
+  /** Whether this core's slices are surely its own. */
+  get holds(): boolean {
+    return !this.#store.shared || this.#clock.monotonic() - this.#lastBeat < DEAD_AFTER_MS - MARGIN_MS;
+  }
+
+  /**
+   * Beats when it is time. Returns false when it has just come back after so long that others may have taken its
+   * slices; while it cannot beat nothing is known, and nothing new is admitted.
+   */
+  async beat(): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    const held = this.holds;
+    if (!this.#store.shared || (held && now - this.#lastTry < BEAT_MS)) return true;
+    this.#lastTry = now;
+    try {
+      await this.#store.heartbeat();
+      this.#lastBeat = now;
+      // If the store was away the others could not beat either: they get the time until the next beat.
+      const reaped = held ? await this.#store.reap() : 0;
+      if (reaped > 0) this.#logger.warn({ slices: reaped }, "gave back what dead cores had leased");
+      return held;
+    } catch (error) {
+      this.#logger.error({ error }, "this core could not say that it is alive");
+      return true;
+    }
+  }
+}

@@ -1,0 +1,356 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { repeat } from "../../../lib/time/repeat.ts";
+import type {
+  ChargedTokens,
+  Hold,
+  HoldRequest,
+  Ledger,
+  LedgerState,
+  MeteringObserver,
+  PicoUsd,
+  Prices,
+  Rates,
+  SettleStatus,
+  Standing,
+} from "../interface.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { PriceBook } from "../prices/price-book.ts";
+import type { Charge, LedgerStore } from "../store/ledger-store.ts";
+import { admitShort, price } from "./admission.ts";
+import { Lifeline } from "./core-lease.ts";
+import { type HoldKeeper, RunningHold } from "./hold.ts";
+import { RecentRequests } from "./recent-requests.ts";
+import { Settler } from "./settler.ts";
+import { unavailable } from "./unavailable.ts";
+import type { Purse } from "./wallet.ts";
+import { Purses } from "./wallet-cache.ts";
+
+/** How long a request waits for money that others of its account hold. */
+const PATIENCE_MS = 2000;
+/** A killed process is billed what was noted at most this long before. */
+const NOTE_MS = 1000;
+const TIDY_MS = 1000;
+
+/** What the ledger is made of. */
+export interface LedgerParts {
+  readonly store: LedgerStore;
+  readonly prices: Prices & { readonly book: PriceBook };
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: MeteringObserver;
+}
+
+/** The ledger, with what the other parts of metering need of it. */
+export interface CoreLedger extends Ledger {
+  /** What running requests of the account hold on this core. */
+  held(accountId: string): PicoUsd;
+  /** How it stands. Takes time with the number of running requests. */
+  state(): LedgerState;
+  /** Looks at the account's money again, after some came in. */
+  refresh(accountId: string): Promise<void>;
+  /** Runs a function while none of the account's money is leased here but what running requests hold. */
+  withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T>;
+}
+
+/** Opens the ledger: recovers what an earlier process of this core left behind, then takes requests. */
+export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
+  const ledger = new SliceLedger(parts);
+  await ledger.recover();
+  ledger.workInBackground();
+  return ledger;
+}
+
+class SliceLedger implements CoreLedger, HoldKeeper {
+  readonly journal: Journal;
+  readonly #store: LedgerStore;
+  readonly #prices: Prices;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #observer: MeteringObserver;
+  readonly #settler: Settler;
+  readonly #purses: Purses;
+  /** Requests from their admission until their charge is stored. */
+  readonly #running = new Map<string, RunningHold>();
+  readonly #recent: RecentRequests;
+  readonly #lifeline: Lifeline;
+  readonly #heard = (accountId: string) => this.#purses.heard(accountId);
+  #stopWork = () => {};
+  #closing = false;
+  #closed: Promise<void> | undefined;
+
+  constructor({ store, prices, journal, clock, logger, observer }: LedgerParts) {
+    this.journal = journal;
+    this.#store = store;
+    this.#prices = prices;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#observer = observer;
+    this.#recent = new RecentRequests(clock);
+    this.#lifeline = new Lifeline({ store, clock, logger });
+    this.#purses = new Purses({ store, book: prices.book, clock, logger });
+    this.#settler = new Settler({ store, journal, clock, logger, observer, events: this });
+  }
+
+  hold(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
+    try {
+      this.#admitsAny();
+      const purse = this.#purses.find(request.accountId);
+      if (purse?.line.empty && this.#isNew(request.requestId)) {
+        const rates = purse.dearest(request.model);
+        if (rates !== undefined && fits(purse, rates, request))
+          return Promise.resolve(this.#grant(purse, request, rates, request));
+      }
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#holdSlowly(request, signal);
+  }
+
+  #admitsAny(): void {
+    if (this.#closing) throw failure(Reason.SHUTTING_DOWN, "This replica is shutting down.");
+    if (!this.#works) throw unavailable("Usage cannot be recorded at the moment.");
+  }
+
+  /** Whether usage can be recorded. */
+  get #works(): boolean {
+    return !this.#settler.overdue && this.journal.healthy && this.#lifeline.holds;
+  }
+
+  async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
+    const { requestId } = request;
+    const repeats = !this.#isNew(requestId) && (await this.#store.settled([requestId])).size > 0;
+    if (repeats) throw duplicate(request);
+    const purse = await this.#purses.open(request.accountId);
+    const place = purse.line.enter(PATIENCE_MS, signal);
+    try {
+      let wanted: ChargedTokens = request;
+      let count = request.countInput;
+      for (;;) {
+        const inTime = await place.turn();
+        let rates = await this.#fund(purse, request.model, wanted);
+        if (!fits(purse, rates, wanted) && count !== undefined) {
+          const inputTokens = Math.min(request.inputTokens, (await count()) ?? request.inputTokens);
+          wanted = { inputTokens, outputTokens: request.outputTokens };
+          count = undefined;
+          rates = await this.#fund(purse, request.model, wanted);
+        }
+        if (fits(purse, rates, wanted)) return this.#grant(purse, request, rates, wanted);
+        const short = admitShort(purse, rates, wanted, !inTime);
+        if (short !== undefined) return this.#grant(purse, request, rates, short);
+      }
+    } finally {
+      place.leave();
+    }
+  }
+
+  /** Whether an id is known not to have been used before. */
+  #isNew(requestId: string): boolean {
+    return this.#recent.isFresh(requestId) && !this.#recent.has(requestId);
+  }
+
+  /** Leases what a request lacks, as far as there is money, and finds the rates of all the money. */
+  async #fund(purse: Purse, model: string, wanted: ChargedTokens): Promise<Rates> {
+    for (;;) {
+      const rates = purse.dearest(model);
+      if (rates === undefined) await purse.loadRates(model);
+      else if (fits(purse, rates, wanted)) return rates;
+      else if (!(await this.#purses.lease(purse, Math.max(1, price(wanted, rates) - purse.free))))
+        return purse.available > 0 ? rates : this.#prices.live(model);
+    }
+  }
+
+  #grant(purse: Purse, request: HoldRequest, rates: Rates, tokens: ChargedTokens): RunningHold {
+    if (this.#running.has(request.requestId)) throw duplicate(request);
+    this.#admitsAny();
+    const hold = new RunningHold(this, purse, request, rates, tokens);
+    this.#running.set(request.requestId, hold);
+    this.#purses.used(purse);
+    return hold;
+  }
+
+  async charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
+    const { purse, request } = hold;
+    // What is free is below zero when slices were lost: then nothing stands behind the holds.
+    const excess = () => price(tokens, hold.rates) - hold.amount - purse.free;
+    while (excess() > 0 && (await this.#purses.lease(purse, excess()).catch(() => false)));
+    hold.free(); // the charge may use whatever is free
+    const payment = purse.charge(request.model, tokens, purse.free, hold.rates);
+    if (payment.shortfall > 0)
+      this.#logger.error(
+        { requestId: request.requestId, shortfall: payment.shortfall },
+        "a request cost more than could be held",
+      );
+    this.freed(purse);
+    await this.#settler.settle({
+      requestId: request.requestId,
+      accountId: request.accountId,
+      keyId: request.keyId,
+      model: request.model,
+      inputTokens: tokens.inputTokens,
+      outputTokens: tokens.outputTokens,
+      cost: payment.cost,
+      shortfall: payment.shortfall,
+      status,
+      settledAt: this.#clock.now(),
+      lines: payment.lines,
+    });
+  }
+
+  settled(charge: Charge, outcome: "stored" | "repeated" | "refused"): void {
+    const purse = this.#purses.find(charge.accountId);
+    if (outcome === "stored") {
+      purse?.committed(charge.lines);
+      this.#observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
+    } else {
+      this.#observer.uncharged(charge.model);
+      purse?.revert(charge.lines);
+      this.#logger.error({ requestId: charge.requestId, outcome }, "a request was run but not charged");
+    }
+    this.#running.delete(charge.requestId);
+    this.#recent.add(charge.requestId);
+    if (outcome !== "refused") this.journal.forget(charge.requestId);
+  }
+
+  async fenced(charge: Charge): Promise<Charge> {
+    this.#observer.fenced();
+    this.#logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
+    const purse = await this.#purses.open(charge.accountId);
+    this.#purses.lose(
+      purse,
+      charge.lines.map((line) => line.sliceId),
+    );
+    return this.#chargeLate(purse, charge);
+  }
+
+  /** Makes a charge for tokens that nothing is held for: what is free pays, the rest is owed. */
+  async #chargeLate(purse: Purse, charge: Charge): Promise<Charge> {
+    const rates = await this.#fund(purse, charge.model, charge);
+    return { ...charge, ...purse.charge(charge.model, charge, purse.free, rates) };
+  }
+
+  forget(hold: RunningHold): void {
+    this.#running.delete(hold.request.requestId);
+    this.journal.forget(hold.request.requestId);
+  }
+
+  freed(purse: Purse): void {
+    purse.line.changed();
+  }
+
+  async standing(accountId: string): Promise<Standing> {
+    const purse = this.#purses.find(accountId) ?? (await this.#purses.open(accountId));
+    this.#purses.refreshIfOld(purse);
+    return purse.standing;
+  }
+
+  held(accountId: string): PicoUsd {
+    return this.#purses.find(accountId)?.held ?? 0;
+  }
+
+  state(): LedgerState {
+    const open = [...this.#running.values()].filter((hold) => hold.open);
+    return {
+      holds: open.length,
+      held: open.reduce((sum, hold) => sum + hold.amount, 0),
+      backlog: this.#settler.backlog,
+      journalBytes: this.journal.size,
+      admits: !this.#closing && this.#works,
+    };
+  }
+
+  async refresh(accountId: string): Promise<void> {
+    if (this.#store.shared) await this.#store.announce(accountId);
+    const purse = this.#purses.find(accountId);
+    if (purse === undefined) return;
+    await this.#purses.refresh(purse);
+    purse.line.changed();
+  }
+
+  async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
+    if (this.#store.shared) await this.#store.announce(accountId);
+    return this.#purses.withFreeReturned(accountId, run);
+  }
+
+  /** Charges what was promised or running when an earlier process died, and takes its money back. */
+  async recover(): Promise<void> {
+    await this.#store.listen(this.#heard);
+    const adopted = await this.#store.enter();
+    await this.#lifeline.beat();
+    const { charges, running } = await this.journal.read();
+    const late: Charge[] = [];
+    if (charges.length > 0) {
+      const outcomes = await this.#store.settle(charges);
+      for (const [at, charge] of charges.entries()) {
+        if (outcomes[at] === "fenced") late.push(charge);
+        else this.journal.forget(charge.requestId);
+      }
+    }
+    await this.#store.close(adopted.map((slice) => slice.id));
+
+    const known = await this.#store.settled(running.map((entry) => entry.requestId));
+    for (const entry of running) {
+      const { requestId, accountId, keyId, model, tokens } = entry;
+      const counted = tokens.inputTokens + tokens.outputTokens > 0;
+      if (known.has(requestId) || !counted) this.journal.forget(requestId);
+      else
+        late.push({
+          ...{ requestId, accountId, keyId, model, ...tokens },
+          ...{ cost: 0, shortfall: 0, status: "recovered", settledAt: this.#clock.now(), lines: [] },
+        });
+    }
+    const settled: Promise<void>[] = [];
+    for (const charge of late)
+      settled.push(this.#settler.settle(await this.#chargeLate(await this.#purses.open(charge.accountId), charge)));
+    await this.#settler.flush();
+    await Promise.all(settled);
+    if (adopted.length + charges.length + running.length > 0)
+      this.#logger.warn(
+        { slices: adopted.length, promised: charges.length, running: running.length },
+        "recovered what an earlier process of this core left behind",
+      );
+  }
+
+  workInBackground(): void {
+    const noting = repeat(this.#clock, NOTE_MS, this.#logger, "note running requests", async () => {
+      for (const hold of this.#running.values()) hold.note();
+    });
+    const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
+      if (!(await this.#lifeline.beat())) await this.#purses.loseTaken();
+      await this.#store.listen(this.#heard);
+      await this.#purses.tidy();
+    });
+    this.#stopWork = () => {
+      noting();
+      tidying();
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing = true;
+    this.#stopWork();
+    await this.#settler.close();
+    await this.#purses.close();
+    await this.#store.end();
+    await this.journal.close();
+  }
+}
+
+/** Whether the free money pays the worst case. Free tokens need an account with money too. */
+function fits(purse: Purse, rates: Rates, tokens: ChargedTokens): boolean {
+  return purse.available > 0 && price(tokens, rates) <= purse.free;
+}
+
+function duplicate(request: HoldRequest) {
+  return failure(Reason.DUPLICATE_REQUEST, `A request with the id ${request.requestId} was already run.`, {
+    parameter: "request_id",
+  });
+}

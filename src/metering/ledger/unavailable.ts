@@ -1,0 +1,11 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { durationOf, failure } from "../../../lib/errors/failure.ts";
+
+/** How soon what the ledger stands on may be there again. */
+const RETRY_MS = 1000;
+
+/** LEDGER_UNAVAILABLE with a time to come back: nothing was run. */
+export function unavailable(message: string, cause?: unknown): ConnectError {
+  return failure(Reason.LEDGER_UNAVAILABLE, message, { retryAfter: durationOf(RETRY_MS) }, cause);
+}

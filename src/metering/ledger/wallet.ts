@@ -1,0 +1,299 @@
+import type { ChargedTokens, PicoUsd, Rates, Standing } from "../interface.ts";
+import type { PriceBook } from "../prices/price-book.ts";
+import type { ChargeLine, Lease, LeasedSlice } from "../store/ledger-store.ts";
+import { split } from "./split.ts";
+import type { Line } from "./wait-queue.ts";
+
+/** A slice while this core spends it. */
+interface OpenSlice extends LeasedSlice {
+  /** Neither spent nor given back. */
+  available: PicoUsd;
+  /** Charges to it that are not yet in the store: until they are, it must stay open there. */
+  uncommitted: number;
+}
+
+/** What tokens cost, and who pays. */
+export interface Payment {
+  readonly lines: ChargeLine[];
+  readonly cost: PicoUsd;
+  readonly shortfall: PicoUsd;
+}
+
+/**
+ * The money of one account that this core may spend without asking: its open slices, and how much
+ * of them running requests hold. A hold is against the purse, not against a slice; it is computed
+ * at the dearest rates, so the purse can pay every holder whatever order they end in.
+ */
+export class Purse {
+  readonly accountId: string;
+  /** In open slices, unspent. */
+  available: PicoUsd = 0;
+  /** The part of it that is promised to running requests. */
+  held: PicoUsd = 0;
+  /** Unspent money that this core could still lease, when it last looked. */
+  unleased = 0n;
+  /** Unspent money that other cores hold, when this core last looked. */
+  elsewhere = 0n;
+  /** Requests that wait for this money. */
+  readonly line: Line;
+
+  // How the purse is kept filled, which is the business of Purses.
+  /** A look at the account's money that is under way. */
+  looking: Promise<boolean> | undefined;
+  /** When it was last looked at, by the monotonic clock. */
+  lookedAt = Number.NEGATIVE_INFINITY;
+  /** Whether it is known to have changed since. */
+  stale = true;
+  /** Set while free money is kept back: resolves when that is over. */
+  returning: Promise<void> | undefined;
+  /** When it was last used, by the monotonic clock. */
+  usedAt = 0;
+  /** What was last asked for in advance. */
+  sliceSize: PicoUsd = 0;
+
+  readonly #book: PriceBook;
+  #slices: OpenSlice[] = [];
+  #drained: OpenSlice[] = [];
+  /** Models that are paid from here. */
+  readonly #models = new Set<string>();
+  readonly #dearest = new Map<string, Rates>();
+  #createdAt = 0;
+  #paidTotal = 0n;
+  #paidLeft = 0n;
+  #paidSpent: PicoUsd = 0;
+  #paidUncommitted: PicoUsd = 0;
+
+  constructor(accountId: string, book: PriceBook, line: Line) {
+    this.accountId = accountId;
+    this.#book = book;
+    this.line = line;
+  }
+
+  /** What a new request may hold. */
+  get free(): PicoUsd {
+    return this.available - this.held;
+  }
+
+  get standing(): Standing {
+    return {
+      createdAt: this.#createdAt,
+      paidTotal: this.#paidTotal,
+      freeOnly: this.#paidLeft <= BigInt(this.#paidSpent),
+    };
+  }
+
+  /** Whether nothing runs on this purse and nothing is on its way into the store. */
+  get idle(): boolean {
+    const waiting = !this.line.empty || this.looking !== undefined || this.returning !== undefined;
+    return this.held === 0 && !waiting && ![...this.#slices, ...this.#drained].some((slice) => slice.uncommitted > 0);
+  }
+
+  /** Takes in what a look into the store brought. The slices' rates must have been loaded. */
+  add(lease: Lease): void {
+    this.#createdAt = lease.createdAt;
+    this.#paidTotal = lease.paidTotal;
+    this.#paidLeft = lease.paidLeft;
+    this.#paidSpent = this.#paidUncommitted;
+    this.unleased = lease.unleased;
+    this.elsewhere = lease.elsewhere;
+    if (lease.slices.length === 0) return;
+    for (const slice of lease.slices) {
+      this.#slices.push({ ...slice, available: slice.granted - slice.spent, uncommitted: 0 });
+      this.available += slice.granted - slice.spent;
+    }
+    this.#slices.sort(bySpending);
+    this.#dearest.clear();
+  }
+
+  /** The highest rates that any of the money here pays. Undefined: they have to be loaded first. */
+  dearest(model: string): Rates | undefined {
+    const known = this.#dearest.get(model);
+    if (known !== undefined) return known;
+    let input = 0;
+    let output = 0;
+    for (const slice of this.#slices) {
+      const rates = this.#models.has(model) ? this.#book.find(slice.priceVersion, model) : undefined;
+      if (rates === undefined) return undefined;
+      input = Math.max(input, rates.input);
+      output = Math.max(output, rates.output);
+    }
+    const rates = { input, output };
+    this.#dearest.set(model, rates);
+    return rates;
+  }
+
+  /** Loads the rates of a model, for all the money here and all that comes later. */
+  async loadRates(model: string): Promise<void> {
+    this.#models.add(model);
+    await Promise.all(this.#slices.map((slice) => this.#book.load(slice.priceVersion, model)));
+  }
+
+  /** Loads the rates of new slices, for all models that are paid from here. */
+  async loadRatesOf(slices: readonly LeasedSlice[]): Promise<void> {
+    const models = [...this.#models];
+    await Promise.all(
+      slices.flatMap(({ priceVersion }) => models.map((model) => this.#book.load(priceVersion, model))),
+    );
+  }
+
+  /**
+   * Takes what tokens cost out of the slices, in the order of spending but never more than the
+   * budget. What that cannot pay is the shortfall, at the last lot's rates (the given ones when
+   * there is no lot). The rates must have been loaded.
+   */
+  charge(model: string, tokens: ChargedTokens, budget: PicoUsd, otherwise: Rates): Payment {
+    const sources = this.#sources(model, Math.max(0, budget));
+    const { parts, unpaid, started } = split(sources, tokens);
+    const last = sources.at(-1)?.rates ?? otherwise;
+    const owed = unpaid.inputTokens * last.input + unpaid.outputTokens * last.output;
+    const shortfall = Math.max(0, owed - started);
+
+    const lines: ChargeLine[] = [];
+    let paid = 0;
+    for (const { source, inputTokens, outputTokens, cost } of parts) {
+      const slice = this.#slices[source] as OpenSlice;
+      const rates = (sources[source] as { rates: Rates }).rates;
+      slice.available -= cost;
+      slice.uncommitted++;
+      this.available -= cost;
+      paid += cost;
+      if (slice.kind === "paid") this.#countPaid(cost);
+      lines.push({
+        sliceId: slice.id,
+        lotId: slice.lotId,
+        inputTokens,
+        outputTokens,
+        inputRate: rates.input,
+        outputRate: rates.output,
+        cost,
+      });
+    }
+    this.#dropDrained();
+    return { lines, cost: paid + shortfall, shortfall };
+  }
+
+  #sources(model: string, budget: PicoUsd) {
+    const sources: { available: PicoUsd; rates: Rates }[] = [];
+    let left = budget;
+    for (const slice of this.#slices) {
+      if (left === 0 && sources.length > 0) break;
+      const rates = this.#book.find(slice.priceVersion, model);
+      if (rates === undefined) throw new Error(`rates of ${model} in version ${slice.priceVersion} are not loaded`);
+      const available = Math.min(slice.available, left);
+      sources.push({ available, rates });
+      left -= available;
+    }
+    return sources;
+  }
+
+  #countPaid(cost: PicoUsd): void {
+    this.#paidSpent += cost;
+    this.#paidUncommitted += cost;
+  }
+
+  #dropDrained(): void {
+    if (!this.#slices.some((slice) => slice.available === 0)) return;
+    this.#drained.push(...this.#slices.filter((slice) => slice.available === 0));
+    this.#slices = this.#slices.filter((slice) => slice.available > 0);
+    this.#dearest.clear();
+  }
+
+  /** Notes that the store has the lines of a charge. */
+  committed(lines: readonly ChargeLine[]): void {
+    for (const line of lines) {
+      const slice = this.#find(line.sliceId);
+      if (slice === undefined) continue;
+      slice.uncommitted--;
+      if (slice.kind === "paid") this.#paidUncommitted -= line.cost;
+    }
+  }
+
+  /** Takes back lines that the store did not want. */
+  revert(lines: readonly ChargeLine[]): void {
+    this.committed(lines);
+    for (const line of lines) {
+      const slice = this.#find(line.sliceId);
+      if (slice === undefined) continue;
+      if (slice.kind === "paid") this.#paidSpent -= line.cost;
+      if (slice.available === 0) {
+        this.#drained = this.#drained.filter((other) => other !== slice);
+        if (!this.#slices.includes(slice)) this.#slices.push(slice);
+        this.#slices.sort(bySpending);
+        this.#dearest.clear();
+      }
+      slice.available += line.cost;
+      this.available += line.cost;
+    }
+  }
+
+  get sliceIds(): string[] {
+    return [...this.#slices, ...this.#drained].map((slice) => slice.id);
+  }
+
+  /** Forgets slices that turned out to belong to this core no longer. */
+  lose(sliceIds: ReadonlySet<string>): void {
+    for (const slice of this.#slices) if (sliceIds.has(slice.id)) this.available -= slice.available;
+    this.#slices = this.#slices.filter((slice) => !sliceIds.has(slice.id));
+    this.#drained = this.#drained.filter((slice) => !sliceIds.has(slice.id));
+    this.#dearest.clear();
+  }
+
+  /** Takes out money that nobody holds, of the last lots first: all of it, or only what the choice takes. */
+  takeFree(choose: (slice: LeasedSlice) => boolean = () => true): { sliceId: string; amount: PicoUsd }[] {
+    const parts: { sliceId: string; amount: PicoUsd }[] = [];
+    let free = Math.max(0, this.free);
+    for (const slice of this.#slices.toReversed()) {
+      const amount = choose(slice) ? Math.min(free, slice.available) : 0;
+      if (amount === 0) continue;
+      slice.available -= amount;
+      this.available -= amount;
+      free -= amount;
+      parts.push({ sliceId: slice.id, amount });
+    }
+    this.#dropDrained();
+    return parts;
+  }
+
+  /** Takes out the money of lots that have expired, as far as nobody holds it. */
+  takeExpired(now: number): { sliceId: string; amount: PicoUsd }[] {
+    const expired = ({ expiresAt }: LeasedSlice) => expiresAt !== undefined && expiresAt <= now;
+    return this.#slices.some(expired) ? this.takeFree(expired) : [];
+  }
+
+  /** Takes out slices that are used up and whose charges are all stored, to be closed. */
+  takeDrained(): string[] {
+    if (this.#drained.length === 0) return [];
+    const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);
+    if (ids.length > 0) this.#drained = this.#drained.filter((slice) => slice.uncommitted > 0);
+    return ids;
+  }
+
+  /** Takes out all slices, to be closed. What is held stays held, of whatever comes next. */
+  takeAll(): string[] {
+    const ids = this.sliceIds;
+    this.#slices = [];
+    this.#drained = [];
+    this.available = 0;
+    this.#dearest.clear();
+    return ids;
+  }
+
+  #find(sliceId: string): OpenSlice | undefined {
+    return this.#slices.find((slice) => slice.id === sliceId) ?? this.#drained.find((slice) => slice.id === sliceId);
+  }
+}
+
+/** Free money first, gifts next, then paid; what lapses sooner first, then what came sooner. */
+function bySpending(a: LeasedSlice, b: LeasedSlice): number {
+  return (
+    a.priority - b.priority ||
+    compare(a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY) ||
+    a.createdAt - b.createdAt ||
+    compare(a.lotId, b.lotId) ||
+    compare(a.id, b.id)
+  );
+}
+
+function compare<T extends string | number>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

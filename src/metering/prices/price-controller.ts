@@ -1,0 +1,70 @@
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { ModelConfig } from "../../config/schema.ts";
+import type { PicoUsd, Rates } from "../interface.ts";
+import type { PriceList } from "./prices.ts";
+
+/** The utilisation at which a price is its base. */
+const COMFORTABLE = 0.7;
+/** Smaller moves, as a part of the price, are not worth a version. */
+const SMALLEST_MOVE = 0.01;
+const MILLION = 1_000_000n;
+
+/** What the controller works with. */
+export interface PriceControllerParts {
+  readonly prices: PriceList;
+  readonly models: () => readonly ModelConfig[];
+  /** The part of a model's capacity that is in use; above 1 when requests wait. */
+  readonly utilisation: (model: string) => number;
+  /** The most that a price moves at once, as a part of itself. */
+  readonly maxStep: number;
+  readonly intervalMs: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Moves each price towards what its model's utilisation asks for: the base at a comfortable one, the
+ * floor when idle, the ceiling when full, in between on a straight line. A step is bounded, so callers
+ * see a price drift, never jump. Returns the function that takes one step.
+ */
+export function createPriceController(parts: PriceControllerParts): () => Promise<void> {
+  const { prices, models, utilisation, maxStep, intervalMs, clock } = parts;
+  return async () => {
+    const moving = new Map(
+      models()
+        .filter(({ price }) => price.floor !== price.ceiling)
+        .map((model) => [model.id, model.price]),
+    );
+    if (moving.size === 0) return;
+    const unchangedSince = new Date(clock.now() - intervalMs / 2);
+    await prices.move(unchangedSince, ({ model, live, base }) => {
+      const bounds = moving.get(model);
+      if (bounds === undefined) return undefined;
+      const multiple = multipleAt(utilisation(model), bounds);
+      return step(live, { input: scale(base.input, multiple), output: scale(base.output, multiple) }, maxStep);
+    });
+  };
+}
+
+/** The multiple of the base price that a utilisation asks for. */
+export function multipleAt(utilisation: number, { floor, ceiling }: { floor: number; ceiling: number }): number {
+  const use = Math.min(1, Math.max(0, utilisation));
+  if (use <= COMFORTABLE) return floor + ((1 - floor) * use) / COMFORTABLE;
+  return 1 + ((ceiling - 1) * (use - COMFORTABLE)) / (1 - COMFORTABLE);
+}
+
+/** The rates one bounded step nearer to the target. Undefined: the step would be too small. */
+function step(live: Rates, target: Rates, maxStep: number): Rates | undefined {
+  const near = (from: PicoUsd, to: PicoUsd) => Math.abs(to - from) <= scale(from, SMALLEST_MOVE);
+  if (near(live.input, target.input) && near(live.output, target.output)) return undefined;
+  return { input: approach(live.input, target.input, maxStep), output: approach(live.output, target.output, maxStep) };
+}
+
+function approach(from: PicoUsd, to: PicoUsd, maxStep: number): PicoUsd {
+  const most = Math.max(1, scale(from, maxStep));
+  return from + Math.min(most, Math.max(-most, to - from));
+}
+
+/** A rate times a factor, exact to a millionth of the factor and rounded down to a whole rate. */
+function scale(rate: PicoUsd, factor: number): PicoUsd {
+  return Number((BigInt(rate) * BigInt(Math.round(factor * 1e6))) / MILLION);
+}

@@ -1,0 +1,181 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
+import { parseRate } from "../../../lib/money.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { ModelConfig } from "../../config/schema.ts";
+import type { Storage } from "../../storage/orm.ts";
+import type { Prices, Rates } from "../interface.ts";
+import { PriceBook } from "./price-book.ts";
+import { type PriceFacts, type PriceRecord, publish, readHistory, readNewest } from "./price-versions.ts";
+
+/** The highest rate: 1,000 USD per 1M tokens. It keeps the price of any request an exact number. */
+const HIGHEST_RATE = 1_000_000_000;
+/** USD per 1M output tokens of a generation model whose configuration does not say. */
+const DEFAULT_OUTPUT = "0.25";
+
+/** Live prices, with all that operators and the other parts of metering need of them. */
+export interface PriceList extends Prices {
+  /** What lots pay. */
+  readonly book: PriceBook;
+  /** The live price of every served model, in the configured order. */
+  list(): PriceRecord[];
+  /** All prices that a model ever had, newest first. Throws MODEL_NOT_FOUND. */
+  history(model: string): Promise<PriceRecord[]>;
+  /** Sets base and live price. A pinned price stays pinned, at the new value. Throws MODEL_NOT_FOUND, INVALID_ARGUMENT. */
+  set(model: string, rates: Rates): Promise<PriceRecord>;
+  /** Holds the live price, or what is given of one, still. Throws as set. */
+  pin(model: string, rates: Partial<Rates>): Promise<PriceRecord>;
+  /** Lets the price move again. Throws MODEL_NOT_FOUND. */
+  unpin(model: string): Promise<PriceRecord>;
+  /**
+   * Moves the live prices that are not pinned to what the function says; undefined: that one stays. Does nothing
+   * when any price was changed since the time given, so that of many cores one moves the prices.
+   */
+  move(
+    unchangedSince: Date,
+    next: (price: Pick<PriceRecord, "model" | "live" | "base">) => Rates | undefined,
+  ): Promise<void>;
+  /** Reads what other cores have published. */
+  refresh(): Promise<void>;
+  /** Has prices for these models, once what their configuration has changed is published. Throws, and changes nothing, when it cannot be. */
+  adopt(models: readonly ModelConfig[]): Promise<void>;
+}
+
+/** Reads the live prices, once what the configuration has changed is published: new models, other base prices. */
+export async function createPrices(parts: {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly models: readonly ModelConfig[];
+}): Promise<PriceList> {
+  const prices = new PublishedPrices(parts);
+  await prices.adopt(parts.models);
+  return prices;
+}
+
+class PublishedPrices implements PriceList {
+  readonly book: PriceBook;
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  #models: ReadonlyMap<string, ModelConfig> = new Map();
+  #newest: ReadonlyMap<string, PriceRecord> = new Map();
+
+  constructor(parts: { storage: Storage; clock: Clock }) {
+    this.book = new PriceBook(parts.storage);
+    this.#storage = parts.storage;
+    this.#clock = parts.clock;
+  }
+
+  live(model: string): Rates {
+    return this.#record(model).live;
+  }
+
+  list(): PriceRecord[] {
+    return [...this.#models.keys()].map((model) => this.#record(model));
+  }
+
+  history(model: string): Promise<PriceRecord[]> {
+    this.#record(model);
+    return readHistory(this.#storage, model);
+  }
+
+  set(model: string, rates: Rates): Promise<PriceRecord> {
+    this.#check(model, rates);
+    const { input, output } = rates;
+    return this.#change(model, (price) => ({ ...price, input, output, baseInput: input, baseOutput: output }));
+  }
+
+  pin(model: string, rates: Partial<Rates>): Promise<PriceRecord> {
+    this.#check(model, { ...this.live(model), ...rates });
+    return this.#change(model, (price) => ({ ...price, ...rates, pinned: true }));
+  }
+
+  unpin(model: string): Promise<PriceRecord> {
+    return this.#change(model, (price) => ({ ...price, pinned: false }));
+  }
+
+  async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
+    await publish(this.#storage, this.#clock, (newest, publishedAt) => {
+      const moved = new Map<string, PriceFacts>();
+      if (publishedAt !== undefined && publishedAt > unchangedSince) return moved;
+      for (const model of this.#models.keys()) {
+        const price = newest.get(model);
+        if (price === undefined || price.pinned) continue;
+        const live = { input: price.input, output: price.output };
+        const rates = next({ model, live, base: { input: price.baseInput, output: price.baseOutput } });
+        if (rates === undefined || (rates.input === live.input && rates.output === live.output)) continue;
+        moved.set(model, { ...factsOf(price), input: rates.input, output: rates.output });
+      }
+      return moved;
+    });
+    await this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    this.#newest = await readNewest(this.#storage);
+  }
+
+  async adopt(models: readonly ModelConfig[]): Promise<void> {
+    await publish(this.#storage, this.#clock, (newest) => {
+      const changed = new Map<string, PriceFacts>();
+      for (const model of models) {
+        const { input, output } = configured(model);
+        const price = newest.get(model.id);
+        if (price?.configuredInput === input && price.configuredOutput === output) continue;
+        const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
+        const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
+        changed.set(model.id, { ...live, ...base, pinned: price?.pinned ?? false });
+      }
+      return changed;
+    });
+    await this.refresh();
+    this.#models = new Map(models.map((model) => [model.id, model]));
+  }
+
+  async #change(model: string, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
+    this.#record(model);
+    await publish(this.#storage, this.#clock, (newest) => {
+      const price = newest.get(model);
+      return price === undefined ? new Map() : new Map([[model, change(factsOf(price))]]);
+    });
+    await this.refresh();
+    return this.#record(model);
+  }
+
+  #record(model: string): PriceRecord {
+    const record = this.#models.has(model) ? this.#newest.get(model) : undefined;
+    if (record === undefined)
+      throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} is not served.`, { parameter: "model" });
+    return record;
+  }
+
+  #check(model: string, rates: Rates): void {
+    this.#record(model);
+    const refuse = (parameter: string, message: string) =>
+      failure(Reason.INVALID_ARGUMENT, message, { parameter, limit: BigInt(HIGHEST_RATE) });
+    for (const [parameter, rate] of [
+      ["input_pico_usd_per_token", rates.input],
+      ["output_pico_usd_per_token", rates.output],
+    ] as const)
+      if (!Number.isInteger(rate) || rate < 0 || rate > HIGHEST_RATE)
+        throw refuse(parameter, "A price must be from 0 to 1000 USD per 1M tokens.");
+    if (this.#models.get(model)?.kind === "embedding" && rates.output !== 0)
+      throw refuse("output_pico_usd_per_token", "An embedding model has no output price.");
+  }
+}
+
+/** The base price that the configuration asks for. */
+function configured(model: ModelConfig): Rates {
+  const output = model.kind === "embedding" ? "0" : (model.price.output ?? DEFAULT_OUTPUT);
+  return { input: rateOf(model, model.price.input), output: rateOf(model, output) };
+}
+
+function rateOf(model: ModelConfig, usdPerMillion: string): number {
+  const rate = parseRate(usdPerMillion);
+  if (rate !== undefined && rate <= BigInt(HIGHEST_RATE)) return Number(rate);
+  throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
+}
+
+function factsOf(price: PriceFacts): PriceFacts {
+  const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned } = price;
+  return { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned };
+}

@@ -1,0 +1,205 @@
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
+import type { Random } from "../../../../lib/ids/random.ts";
+import {
+  type Charge,
+  DEAD_AFTER_MS,
+  type Lease,
+  type LeasedSlice,
+  type LeaseRequest,
+  type LedgerStore,
+  type SettleOutcome,
+} from "../ledger-store.ts";
+import { Announcements } from "./announcements.ts";
+import * as sql from "./statements.ts";
+import { settleValues } from "./values.ts";
+
+/** Lots that one account may lease from at once. */
+const LOTS = 8;
+/** A statement without an answer for this long has failed as far as we can tell. */
+const TIMEOUT_MS = 10_000;
+
+/** The ledger in PostgreSQL: many cores, each with slices of the lots. */
+export class PostgresqlLedgerStore implements LedgerStore {
+  readonly shared = true;
+  readonly #pool: Pool;
+  readonly #random: Random;
+  readonly #coreId: string;
+  readonly #announcements: Announcements;
+  #epoch = 0;
+  #cores = 1;
+
+  constructor(pool: Pool, random: Random, coreId: string) {
+    this.#pool = pool;
+    this.#random = random;
+    this.#coreId = coreId;
+    this.#announcements = new Announcements(pool, coreId);
+  }
+
+  async enter(): Promise<LeasedSlice[]> {
+    const core = await query<{ epoch: number }>(this.#pool, sql.ENTER, [this.#coreId]);
+    this.#epoch = core.rows[0]?.epoch ?? 0;
+    const adopted = await query<SliceRow>(this.#pool, sql.ADOPT, [this.#coreId, this.#epoch]);
+    return adopted.rows.map(toSlice);
+  }
+
+  async heartbeat(): Promise<number> {
+    const values = [this.#coreId, this.#epoch, DEAD_AFTER_MS];
+    const { rows } = await query<{ cores: number }>(this.#pool, sql.HEARTBEAT, values);
+    if (rows[0] === undefined) throw new Error("another process runs under the name of this core");
+    this.#cores = rows[0].cores;
+    return this.#cores;
+  }
+
+  async leased(): Promise<Set<string>> {
+    const { rows } = await query<{ id: string }>(this.#pool, sql.LEASED, [this.#coreId, this.#epoch]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
+    const accounts = requests.map((request) => request.accountId);
+    return this.#transaction(async (client) => {
+      // One statement locks the lots; the next one then sees their newest state.
+      const locked = await query<{ id: string }>(client, sql.LOCK_LOTS, [accounts]);
+      const leased = await query<SliceRow>(client, sql.LEASE, [
+        accounts,
+        requests.map((request) => request.least),
+        requests.map((request) => request.most),
+        accounts.flatMap(() => Array.from({ length: LOTS }, () => this.#random.uuid())),
+        LOTS,
+        this.#cores,
+        new Date(now),
+        this.#coreId,
+        this.#epoch,
+        locked.rows.map((lot) => lot.id),
+      ]);
+      const facts = await query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, new Date(now)]);
+      const slices = Map.groupBy(leased.rows.map(toSlice), (slice) => slice.accountId);
+      return new Map(facts.rows.map((row) => [row.id, toLease(row, slices.get(row.id) ?? [])]));
+    });
+  }
+
+  async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
+    // The same request twice in one group is settled for its first charge alone.
+    const first = new Map<string, number>();
+    for (const [at, { requestId }] of group.entries()) if (!first.has(requestId)) first.set(requestId, at);
+    const places = [...first.values()];
+    const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
+    const { rows } = await query<{ n: number; fenced: boolean }>(this.#pool, sql.SETTLE, [
+      ...settleValues(charges),
+      this.#coreId,
+      this.#epoch,
+    ]);
+    const outcomes = new Array<SettleOutcome>(group.length).fill("repeated");
+    for (const at of places) outcomes[at] = "stored";
+    for (const { n, fenced } of rows) outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";
+    return outcomes;
+  }
+
+  isViolation(error: unknown): boolean {
+    const state = String((error as { code?: unknown }).code);
+    return state.startsWith("22") || state.startsWith("23"); // impossible data, broken constraints
+  }
+
+  async settled(requestIds: readonly string[]): Promise<Set<string>> {
+    const { rows } = await query<{ request_id: string }>(this.#pool, sql.SETTLED, [requestIds]);
+    return new Set(rows.map((row) => row.request_id));
+  }
+
+  async giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+    if (parts.length === 0) return;
+    const ids = parts.map((part) => part.sliceId);
+    const amounts = parts.map((part) => part.amount);
+    await query(this.#pool, sql.GIVE_BACK, [ids, amounts, this.#coreId, this.#epoch]);
+  }
+
+  async close(sliceIds: readonly string[]): Promise<void> {
+    if (sliceIds.length > 0) await query(this.#pool, sql.CLOSE, [sliceIds, this.#coreId, this.#epoch]);
+  }
+
+  async reap(): Promise<number> {
+    return (await query(this.#pool, sql.REAP, [DEAD_AFTER_MS])).rowCount ?? 0;
+  }
+
+  announce(accountId: string): Promise<void> {
+    return this.#announcements.announce(accountId);
+  }
+
+  listen(heard: (accountId: string) => void): Promise<void> {
+    return this.#announcements.listen(heard);
+  }
+
+  async end(): Promise<void> {
+    this.#announcements.end(); // the pool is its owner's
+  }
+
+  async #transaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let failed = true;
+    try {
+      await client.query("begin");
+      const result = await run(client);
+      await client.query("commit");
+      failed = false;
+      return result;
+    } finally {
+      client.release(failed); // a connection in an unknown state is not used again
+    }
+  }
+}
+
+/** Runs a statement that the server plans once a connection. */
+function query<Row extends QueryResultRow>(
+  on: Pool | PoolClient,
+  { name, text }: sql.Statement,
+  values: unknown[],
+): Promise<QueryResult<Row>> {
+  return on.query<Row>({ name, text, values, query_timeout: TIMEOUT_MS } as { name: string; text: string });
+}
+
+interface SliceRow {
+  readonly id: string;
+  readonly lot_id: string;
+  readonly account_id: string;
+  readonly kind: LeasedSlice["kind"];
+  readonly priority: number;
+  readonly price_version_id: number;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly granted: string;
+  readonly spent: string;
+}
+
+function toSlice(row: SliceRow): LeasedSlice {
+  return {
+    id: row.id,
+    lotId: row.lot_id,
+    accountId: row.account_id,
+    kind: row.kind,
+    priority: row.priority,
+    priceVersion: row.price_version_id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    granted: Number(row.granted),
+    spent: Number(row.spent),
+  };
+}
+
+interface FactsRow {
+  readonly id: string;
+  readonly created_at: number;
+  readonly paid_total: string;
+  readonly paid_left: string;
+  readonly unleased: string;
+  readonly elsewhere: string;
+}
+
+function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
+  return {
+    createdAt: row.created_at,
+    paidTotal: BigInt(row.paid_total),
+    paidLeft: BigInt(row.paid_left),
+    unleased: BigInt(row.unleased),
+    elsewhere: BigInt(row.elsewhere),
+    slices,
+  };
+}

@@ -1,0 +1,287 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { Random } from "../../../../lib/ids/random.ts";
+import type { PicoUsd } from "../../interface.ts";
+import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "../ledger-store.ts";
+
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
+
+const OPEN_SLICES = `
+  select slice.id, slice.lot_id as lotId, slice.account_id as accountId, slice.granted, slice.spent, lot.kind,
+    lot.priority, lot.price_version_id as priceVersion, lot.created_at as createdAt, lot.expires_at as expiresAt
+  from slice join lot on lot.id = slice.lot_id where slice.open`;
+
+const LOTS_WITH_MONEY = `
+  select id, kind, priority, price_version_id as priceVersion, created_at as createdAt, expires_at as expiresAt,
+    granted - spent - leased - refunded - expired as unleased,
+    coalesce((select sum(granted - spent) from slice where lot_id = lot.id and open), 0) as unspentLease
+  from lot where account_id = ? and granted > spent + refunded + expired
+  order by priority, expires_at is null, expires_at, created_at, id`;
+
+const SPEND = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
+
+interface LotRow {
+  readonly id: string;
+  readonly kind: LeasedSlice["kind"];
+  readonly priority: number;
+  readonly priceVersion: number;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly unleased: number;
+  readonly unspentLease: number;
+}
+
+/** Runs a function while nobody else uses its connection. */
+export type Exclusive = <T>(run: (database: DatabaseSync) => T) => Promise<T>;
+
+/** The ledger in a SQLite file: one core, whose slices are whole lots. */
+export class SqliteLedgerStore implements LedgerStore {
+  readonly shared = false;
+  readonly #exclusive: Exclusive;
+  readonly #random: Random;
+  readonly #coreId: string;
+  readonly #statements = new Map<string, StatementSync>();
+  #epoch = 0;
+
+  constructor(exclusive: Exclusive, random: Random, coreId: string) {
+    this.#exclusive = exclusive;
+    this.#random = random;
+    this.#coreId = coreId;
+  }
+
+  enter(): Promise<LeasedSlice[]> {
+    return this.#transaction((database) => {
+      const run = this.#runner(database);
+      const core = run.get<{ epoch: number }>(
+        `insert into core (id, epoch, heartbeat_at) values (?, 1, ?)
+         on conflict (id) do update set epoch = epoch + 1 returning epoch`,
+        [this.#coreId, 0],
+      );
+      this.#epoch = core?.epoch ?? 0;
+      // The file is this process's alone, so every open slice was left behind, whatever its core was called.
+      run.run("update slice set core_id = ?, epoch = ? where open", [this.#coreId, this.#epoch]);
+      return run
+        .all<LeasedSlice & { expiresAt: number | null }>(OPEN_SLICES, [])
+        .map((row) => ({ ...row, expiresAt: row.expiresAt ?? undefined }));
+    });
+  }
+
+  async heartbeat(): Promise<number> {
+    return 1; // the lock on the file is the proof that this core is alive and alone
+  }
+
+  leased(): Promise<Set<string>> {
+    return this.#transaction((database) => {
+      const rows = this.#runner(database).all<{ id: string }>("select id from slice where open and epoch = ?", [
+        this.#epoch,
+      ]);
+      return new Set(rows.map(({ id }) => id));
+    });
+  }
+
+  acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
+    return this.#transaction((database) => {
+      const run = this.#runner(database);
+      const leases = new Map<string, Lease>();
+      for (const request of requests) {
+        const lease = this.#lease(run, request, now);
+        if (lease !== undefined) leases.set(request.accountId, lease);
+      }
+      return leases;
+    });
+  }
+
+  #lease(run: Runner, { accountId, most }: LeaseRequest, now: number): Lease | undefined {
+    const account = run.get<{ createdAt: number; paidTotal: string }>(
+      "select created_at as createdAt, cast(paid_total as text) as paidTotal from account where id = ?",
+      [accountId],
+    );
+    if (account === undefined) return undefined;
+    const slices: LeasedSlice[] = [];
+    let wanted = most;
+    let unleased = 0n;
+    let paidLeft = 0n;
+    for (const lot of run.all<LotRow>(LOTS_WITH_MONEY, [accountId])) {
+      if (lot.kind === "paid") paidLeft += BigInt(lot.unleased) + BigInt(lot.unspentLease);
+      if (lot.unleased === 0 || (lot.expiresAt !== null && lot.expiresAt <= now)) continue;
+      const granted = Math.min(lot.unleased, wanted);
+      unleased += BigInt(lot.unleased - granted);
+      if (granted === 0) continue;
+      wanted -= granted;
+      const id = this.#random.uuid();
+      run.run("update lot set leased = leased + ? where id = ?", [granted, lot.id]);
+      run.run(
+        `insert into slice (id, lot_id, account_id, core_id, epoch, granted, spent, open)
+         values (?, ?, ?, ?, ?, ?, 0, true)`,
+        [id, lot.id, accountId, this.#coreId, this.#epoch, granted],
+      );
+      const { kind, priority, priceVersion, createdAt } = lot;
+      const expiresAt = lot.expiresAt ?? undefined;
+      slices.push({
+        id,
+        lotId: lot.id,
+        accountId,
+        kind,
+        priority,
+        priceVersion,
+        createdAt,
+        expiresAt,
+        granted,
+        spent: 0,
+      });
+    }
+    const { createdAt } = account;
+    return { createdAt, paidTotal: BigInt(account.paidTotal), paidLeft, slices, unleased, elsewhere: 0n };
+  }
+
+  settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
+    return this.#transaction((database) => {
+      const run = this.#runner(database);
+      const outcomes = charges.map((charge): SettleOutcome => (insertUsage(run, charge) ? "stored" : "repeated"));
+      const stored = charges.filter((_, at) => outcomes[at] === "stored");
+      const lost = this.#spend(run, stored);
+      for (const [at, charge] of charges.entries()) {
+        if (outcomes[at] !== "stored") continue;
+        if (lost.size > 0 && charge.lines.some((line) => lost.has(line.sliceId))) {
+          this.#undo(run, charge);
+          outcomes[at] = "fenced";
+        } else insertLines(run, charge);
+      }
+      return outcomes;
+    });
+  }
+
+  /** Spends what charges cost, with one statement for each slice. Returns the slices that are not this core's. */
+  #spend(run: Runner, charges: readonly Charge[]): Set<string> {
+    const costs = new Map<string, PicoUsd>();
+    for (const { lines } of charges)
+      for (const { sliceId, cost } of lines) costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
+    const lost = new Set<string>();
+    for (const [sliceId, cost] of costs) if (run.run(SPEND, [cost, sliceId, this.#epoch]) === 0) lost.add(sliceId);
+    return lost;
+  }
+
+  /** Takes back what was done for a charge that turned out to be fenced: almost never. */
+  #undo(run: Runner, { requestId, lines }: Charge): void {
+    run.run("delete from usage where request_id = ?", [requestId]);
+    for (const { sliceId, cost } of lines) run.run(SPEND, [-cost, sliceId, this.#epoch]);
+  }
+
+  isViolation(error: unknown): boolean {
+    const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff; // without what extended codes add
+    return code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
+  }
+
+  settled(requestIds: readonly string[]): Promise<Set<string>> {
+    return this.#exclusive((database) => {
+      const run = this.#runner(database);
+      return new Set(
+        requestIds.filter((id) => run.get("select 1 from usage where request_id = ?", [id]) !== undefined),
+      );
+    });
+  }
+
+  giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+    return this.#transaction((database) => {
+      const run = this.#runner(database);
+      for (const { sliceId, amount } of parts) {
+        const slice = run.get<{ lotId: string }>(
+          "update slice set granted = granted - ? where id = ? and open and epoch = ? returning lot_id as lotId",
+          [amount, sliceId, this.#epoch],
+        );
+        if (slice !== undefined) run.run("update lot set leased = leased - ? where id = ?", [amount, slice.lotId]);
+      }
+    });
+  }
+
+  close(sliceIds: readonly string[]): Promise<void> {
+    return this.#transaction((database) => {
+      const run = this.#runner(database);
+      for (const id of sliceIds) {
+        const slice = run.get<{ lotId: string; granted: number; spent: number }>(
+          "update slice set open = false where id = ? and open and epoch = ? returning lot_id as lotId, granted, spent",
+          [id, this.#epoch],
+        );
+        if (slice === undefined) continue;
+        run.run("update lot set leased = leased - ?, spent = spent + ? where id = ?", [
+          slice.granted,
+          slice.spent,
+          slice.lotId,
+        ]);
+      }
+    });
+  }
+
+  async reap(): Promise<number> {
+    return 0; // there is no other core
+  }
+
+  async announce(): Promise<void> {} // nor one to hear it
+
+  async listen(): Promise<void> {}
+
+  async end(): Promise<void> {} // the connection is its owner's
+
+  #transaction<T>(run: (database: DatabaseSync) => T): Promise<T> {
+    return this.#exclusive((database) => {
+      const { run: execute } = this.#runner(database);
+      execute("begin immediate", []);
+      try {
+        const result = run(database);
+        execute("commit", []);
+        return result;
+      } catch (error) {
+        if (database.isTransaction) database.exec("rollback");
+        throw error;
+      }
+    });
+  }
+
+  /** Runs statements, each prepared once. */
+  #runner(database: DatabaseSync): Runner {
+    const prepare = (sql: string) => {
+      let statement = this.#statements.get(sql);
+      if (statement === undefined) {
+        statement = database.prepare(sql);
+        this.#statements.set(sql, statement);
+      }
+      return statement;
+    };
+    return {
+      run: (sql, values) => Number(prepare(sql).run(...values).changes),
+      get: <T>(sql: string, values: SQLInputValue[]) => prepare(sql).get(...values) as T | undefined,
+      all: <T>(sql: string, values: SQLInputValue[]) => prepare(sql).all(...values) as T[],
+    };
+  }
+}
+
+/** Makes a receipt. Returns whether there was none before. */
+function insertUsage(run: Runner, charge: Charge): boolean {
+  const { requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt } = charge;
+  const inserted = run.run(
+    `insert into usage (request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+       settled_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    [requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt],
+  );
+  return inserted > 0;
+}
+
+/** Makes the lines of a receipt, and the debt that it leaves. */
+function insertLines(run: Runner, { requestId, accountId, shortfall, lines }: Charge): void {
+  for (const [seq, line] of lines.entries()) {
+    const { lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost } = line;
+    run.run(
+      `insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
+         output_rate, cost) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [requestId, seq, lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost],
+    );
+  }
+  if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
+}
+
+interface Runner {
+  /** Returns how many rows changed. */
+  run(sql: string, values: SQLInputValue[]): number;
+  get<T>(sql: string, values: SQLInputValue[]): T | undefined;
+  all<T>(sql: string, values: SQLInputValue[]): T[];
+}

@@ -1,0 +1,99 @@
+import { Worker } from "node:worker_threads";
+import { type FlatCharges, flatten } from "../flat-charges.ts";
+import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "../ledger-store.ts";
+import { SqliteLedgerStore } from "./store.ts";
+import type { StoreAnswer, StoreCall } from "./worker.ts";
+
+interface Pending {
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The ledger in a SQLite file, written by a thread of its own: a commit waits for the disk, from a tenth of a
+ * millisecond to several, and would stop every stream of the process for as long.
+ */
+export class SqliteThreadStore implements LedgerStore {
+  readonly shared = false;
+  readonly isViolation = SqliteLedgerStore.prototype.isViolation;
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  #calls = 0;
+
+  constructor(path: string, coreId: string) {
+    this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path, coreId } });
+    this.#worker.unref();
+    this.#worker.on("message", (answer: StoreAnswer) => this.#answered(answer));
+    this.#worker.on("error", (error: Error) => this.#died(error));
+  }
+
+  enter(): Promise<LeasedSlice[]> {
+    return this.#call("enter");
+  }
+
+  heartbeat(): Promise<number> {
+    return this.#call("heartbeat");
+  }
+
+  leased(): Promise<Set<string>> {
+    return this.#call("leased");
+  }
+
+  acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
+    return this.#call("acquire", requests, now);
+  }
+
+  settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
+    return this.#call("settle", flatten(charges));
+  }
+
+  settled(requestIds: readonly string[]): Promise<Set<string>> {
+    return this.#call("settled", requestIds);
+  }
+
+  giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+    return this.#call("giveBack", parts);
+  }
+
+  close(sliceIds: readonly string[]): Promise<void> {
+    return this.#call("close", sliceIds);
+  }
+
+  reap(): Promise<number> {
+    return this.#call("reap");
+  }
+
+  async announce(): Promise<void> {} // there is no other core
+
+  async listen(): Promise<void> {}
+
+  async end(): Promise<void> {
+    await this.#call("end");
+    await this.#worker.terminate();
+  }
+
+  #call<Method extends StoreCall["method"]>(
+    method: Method,
+    ...parameters: Method extends "settle" ? [FlatCharges] : Parameters<LedgerStore[Method]>
+  ): ReturnType<LedgerStore[Method]> {
+    const id = ++this.#calls;
+    this.#worker.ref(); // an answer that is awaited keeps the process alive
+    this.#worker.postMessage({ id, method, parameters } satisfies StoreCall);
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+    }) as ReturnType<LedgerStore[Method]>;
+  }
+
+  #answered(answer: StoreAnswer): void {
+    const pending = this.#pending.get(answer.id);
+    this.#pending.delete(answer.id);
+    if (this.#pending.size === 0) this.#worker.unref();
+    if ("error" in answer) pending?.reject(Object.assign(new Error(answer.error), { errcode: answer.errcode }));
+    else pending?.resolve(answer.result as never);
+  }
+
+  #died(error: Error): void {
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+}

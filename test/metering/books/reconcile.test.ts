@@ -1,0 +1,86 @@
+import { describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { databases, dialects } from "../databases.ts";
+import { type Metering, MODEL, openMetering, request, run, USD } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+
+const newDatabase = databases();
+
+/** Some life: payments, refunds, debt, several lots and prices, closed and open slices. */
+async function live(dialect: (typeof dialects)[number]): Promise<{ metering: Metering; clock: ManualClock }> {
+  const clock = new ManualClock();
+  const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+  const { ledger, funds, prices } = metering;
+  for (let at = 0; at < 3; at++) {
+    const account = await metering.account({ free: 1_000_000_000, paid: 2 * USD });
+    await prices.set(MODEL, { input: 300_000 + at, output: 400_000 });
+    await funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7() });
+    for (let times = 0; times < 5; times++)
+      await clock.until(run(ledger, request(account, { inputTokens: 1000, outputTokens: 999 })));
+    await funds.refund({ accountId: account, amount: USD, reference: v7() });
+    await clock.advance(2000);
+  }
+  const poor = await metering.account({ free: 40_000_000 });
+  const hold = await ledger.hold(request(poor, { inputTokens: 0, outputTokens: 90 }), new AbortController().signal);
+  await clock.until(hold.settle({ inputTokens: 0, outputTokens: 150 }, "failed"));
+  await funds.credit({ accountId: poor, kind: "paid", amount: USD, reference: v7() });
+  return { metering, clock };
+}
+
+describe.each(dialects)("%s", (dialect) => {
+  test("proves sound books, with exact totals", async () => {
+    const { metering, clock } = await live(dialect);
+    const proof = await reconcile(metering.storage);
+    expect(proof).toMatchObject({ ok: true, accounts: 4n, receipts: 16n, findings: [], debtPicoUsd: "0" });
+    expect(proof.grantedPicoUsd).toBe(String(3_000_000_000 + 10 * USD + 40_000_000));
+    const sum = [proof.balancePicoUsd, proof.spentPicoUsd, proof.refundedPicoUsd, proof.expiredPicoUsd];
+    expect(String(sum.reduce((total, amount) => total + BigInt(amount), 0n))).toBe(proof.grantedPicoUsd);
+    await clock.until(metering.close());
+  });
+
+  test("an empty database is sound", async () => {
+    const clock = new ManualClock();
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    expect(await reconcile(metering.storage)).toMatchObject({ ok: true, accounts: 0n, grantedPicoUsd: "0" });
+    await clock.until(metering.close());
+  });
+
+  test("names the rows that were tampered with", async () => {
+    const { metering, clock } = await live(dialect);
+    const em = metering.storage.orm.em.fork();
+    const tampering: [string, string][] = [
+      ["a lot is worth", "update lot set granted = granted + 1"],
+      ["a lot's refunds", "update lot set refunded = refunded - 1 where refunded > 0"],
+      ["a lot's spending", "update lot set spent = spent - 1 where spent > 0"],
+      ["a lot has lent", "update lot set leased = leased - 1 where leased > 0"],
+      ["a slice has spent", "update slice set spent = spent - 1 where spent > 0"],
+      ["a receipt costs", "update usage set cost = cost + 1"],
+      ["tokens in its lines", "update usage set input_tokens = input_tokens + 1"],
+      ["a line costs its tokens", "update usage_line set input_tokens = input_tokens + 100"],
+      ["a line pays at its lot's price", "update usage_line set output_rate = output_rate + 1"],
+      ["of one account", "update usage_line set lot_id = slice_id"],
+      ["an account owes", "update account set debt = debt + 1"],
+      ["an account has paid", "update account set paid_total = paid_total + 1"],
+      ["a payment is in the lots", "update payment set amount = amount + 1"],
+      ["top-ups + grants", "update payment set amount = amount + 1 where kind = 'paid'"],
+    ];
+    for (const [rule, sql] of tampering) {
+      await em.execute(sql);
+      const { ok, findings } = await reconcile(metering.storage);
+      expect(ok).toBe(false);
+      expect(findings.map((finding) => finding.rule).join("\n")).toContain(rule);
+      expect(findings.find((finding) => finding.rule.includes(rule))?.row).toMatch(/^\w+ \S+$/);
+      await em.execute(undo(sql));
+      expect(await reconcile(metering.storage)).toMatchObject({ ok: true });
+    }
+    await clock.until(metering.close());
+  }, 60_000);
+});
+
+/** The opposite of a statement above. */
+function undo(sql: string): string {
+  if (sql.includes("lot_id = slice_id"))
+    return "update usage_line set lot_id = (select lot_id from slice where slice.id = usage_line.slice_id)";
+  return sql.replace(/ ([+-]) (\d+)/, (_, sign, amount) => ` ${sign === "+" ? "-" : "+"} ${amount}`);
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { ReconcileResponse } from "#gen/metering/v1/metering_service_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
+import { expireLots } from "../../../src/metering/books/expiry.ts";
+import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { databases, dialects } from "../databases.ts";
+import { type Metering, MODEL, never, openMetering, request, USD } from "../fixture.ts";
+
+// Money moves in every way that it can, on all cores at once, and whoever looks meanwhile finds that it adds up.
+
+const SNAPSHOTS = 25;
+const newDatabase = databases();
+const upTo = (most: number) => Math.floor(Math.random() * (most + 1));
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What a busy account may be refused. */
+const refusals = [Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, Reason.REFUND_EXCEEDS_BALANCE];
+
+async function refusable(run: Promise<unknown>): Promise<void> {
+  await run.catch((error: unknown) => {
+    if (!refusals.includes(detailOf(error)?.reason as Reason)) throw error;
+  });
+}
+
+async function spend({ ledger }: Metering, accountId: string): Promise<void> {
+  const hold = await ledger.hold(request(accountId, { inputTokens: upTo(2000), outputTokens: 1 + upTo(3000) }), never);
+  await pause(upTo(5));
+  if (upTo(9) === 0) return hold.release();
+  hold.progress({ inputTokens: 10, outputTokens: 0 });
+  // Once in a while the engine produces more than it may.
+  const outputTokens = upTo(19) === 0 ? hold.outputTokens + 500 : upTo(hold.outputTokens);
+  await hold.settle({ inputTokens: 10, outputTokens }, "completed");
+}
+
+async function move({ funds, prices, storage }: Metering, accountId: string): Promise<void> {
+  const reference = v7();
+  switch (upTo(4)) {
+    case 0:
+      return void (await funds.credit({ accountId, kind: "paid", amount: USD, reference }));
+    case 1: {
+      const expiresAt = new Date(Date.now() + 50 + upTo(300));
+      return void (await funds.credit({ accountId, kind: "grant", amount: 1 + upTo(USD / 100), reference, expiresAt }));
+    }
+    case 2:
+      return void (await funds.refund({ accountId, amount: 1 + upTo(USD), reference }));
+    case 3:
+      return void (await prices.set(MODEL, { input: 100_000 + upTo(200_000), output: 200_000 + upTo(200_000) }));
+    case 4:
+      return void (await expireLots({ storage, clock: systemClock, random: systemRandom }));
+  }
+}
+
+const sum = (proof: ReconcileResponse) =>
+  [proof.balancePicoUsd, proof.spentPicoUsd, proof.refundedPicoUsd, proof.expiredPicoUsd].reduce(
+    (total, amount) => total + BigInt(amount),
+    -BigInt(proof.debtPicoUsd),
+  );
+
+describe.each(dialects)("%s", (dialect) => {
+  test("every look at the books while money moves finds that they add up", async () => {
+    const url = await newDatabase(dialect);
+    const cores: Metering[] = [];
+    for (let at = 0; at < (dialect === "sqlite" ? 1 : 2); at++)
+      cores.push(await openMetering({ url, clock: systemClock }));
+    const [first] = cores as [Metering];
+    const accounts: string[] = [];
+    for (let at = 0; at < 4; at++) accounts.push(await first.account({ free: USD / 1000, paid: at === 0 ? 0 : USD }));
+    const anyAccount = () => accounts[upTo(accounts.length - 1)] ?? "";
+
+    const proofs: ReconcileResponse[] = [];
+    const work = (workers: number, job: (core: Metering, accountId: string) => Promise<void>) =>
+      cores.flatMap((core) =>
+        Array.from({ length: workers }, async () => {
+          while (proofs.length < SNAPSHOTS) await refusable(job(core, anyAccount()));
+        }),
+      );
+    const look = async () => {
+      while (proofs.length < SNAPSHOTS) proofs.push(await reconcile(first.storage));
+    };
+    try {
+      await Promise.all([...work(8, spend), ...work(1, move), look()]);
+    } finally {
+      for (const core of cores) await core.ledger.close();
+    }
+
+    proofs.push(await reconcile(first.storage));
+    expect(proofs.flatMap(({ findings }) => findings)).toEqual([]);
+    expect(proofs.filter((proof) => sum(proof) !== BigInt(proof.grantedPicoUsd))).toEqual([]);
+    expect(new Set(proofs.map(({ spentPicoUsd }) => spentPicoUsd)).size).toBeGreaterThan(SNAPSHOTS / 2);
+    for (const core of cores) await core.storage.close();
+  }, 60_000);
+});

@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import type { Hold } from "../../../src/metering/interface.ts";
+import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import { Core } from "../../../src/storage/entities/slice.ts";
+import { Usage } from "../../../src/storage/entities/usage.ts";
+import { databases } from "../databases.ts";
+import { type Metering, never, openMetering, request, USD } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+
+// Several cores on one PostgreSQL.
+
+const IN = 200_000;
+const OUT = 250_000;
+const newDatabase = databases();
+
+let clock: ManualClock;
+let url: string;
+let cores: Metering[];
+beforeEach(async () => {
+  clock = new ManualClock();
+  url = await newDatabase("postgresql");
+  cores = [];
+  for (let at = 0; at < 2; at++) cores.push(await openMetering({ clock, url }));
+});
+afterEach(async () => {
+  for (const core of cores) await clock.until(core.close());
+});
+const core = (at: number) => {
+  const found = cores[at];
+  if (found === undefined) throw new Error("no such core");
+  return found;
+};
+
+/** A store that fails whatever it is asked for while it is away. */
+const unreachable = (store: LedgerStore, isAway: () => boolean): LedgerStore =>
+  new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function" || name === "isViolation") return value;
+      return async (...parameters: unknown[]) => {
+        if (isAway()) throw new Error("the store is away");
+        return value.apply(target, parameters);
+      };
+    },
+  });
+
+/** Makes the store believe that a core has not beaten for a minute. */
+const stopHeart = (coreId: string) =>
+  core(0)
+    .storage.orm.em.fork()
+    .nativeUpdate(Core, coreId, { heartbeatAt: new Date(Date.now() - 60_000) });
+const coreIds = async () => {
+  const found = await core(0)
+    .storage.orm.em.fork()
+    .find(Core, {}, { orderBy: { heartbeatAt: "asc" } });
+  return found.map(({ id }) => id);
+};
+
+test("two cores and 200 concurrent requests spend the last cent once", async () => {
+  const account = await core(0).account({ paid: USD });
+  await core(0).funds.refund({ accountId: account, amount: USD - USD / 100, reference: v7() });
+  let charged = 0;
+  const attempt = async (_: unknown, at: number) => {
+    const hold = await core(at % 2).ledger.hold(request(account, { inputTokens: 1000, outputTokens: 1000 }), never);
+    await hold.settle({ inputTokens: 1000, outputTokens: hold.outputTokens }, "completed");
+    charged += 1000 * IN + hold.outputTokens * OUT;
+  };
+  const results = await clock.until(Promise.allSettled(Array.from({ length: 200 }, attempt)));
+  expect(results.some((result) => result.status === "fulfilled")).toBe(true);
+  expect(charged).toBeLessThanOrEqual(USD / 100);
+  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD / 100 - charged));
+  expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+});
+
+test("the same payment through two cores at once is one lot", async () => {
+  const account = await core(0).account();
+  const other = await core(0).account();
+  const payment = { accountId: account, kind: "paid" as const, amount: USD, reference: "one" };
+  const lots = await Promise.all(Array.from({ length: 50 }, (_, at) => core(at % 2).funds.credit(payment)));
+  expect(new Set(lots.map(({ lotId }) => lotId)).size).toBe(1);
+  const racing = [account, other].map((accountId, at) =>
+    core(at).funds.credit({ ...payment, accountId, reference: "two" }),
+  );
+  const results = await Promise.allSettled(racing);
+  expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
+});
+
+test("what a dead core had leased is given back, and what it still sends is charged anew", async () => {
+  const account = await core(0).account({ paid: USD });
+  const hold = await core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  for (const id of await coreIds()) await stopHeart(id);
+  expect(await core(1).store.reap()).toBe(1);
+  await clock.until(hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
+  expect(core(0).log.join()).toContain("after its slices were lost");
+  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+  expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, receipts: 1n, debtPicoUsd: "0" });
+});
+
+test("a late charge that nothing is left for becomes debt, not somebody else's money", async () => {
+  const account = await core(0).account({ free: 1000 * OUT });
+  const hold = await core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  for (const id of await coreIds()) await stopHeart(id);
+  await core(1).store.reap();
+  const other = await core(1).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  await clock.until(hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
+  await clock.until(other.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
+  expect(await core(0).funds.statement(account)).toMatchObject({ balance: 0n, debt: BigInt(1000 * OUT) });
+  expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, receipts: 2n });
+});
+
+test("a core that was suspended past its lease admits nothing until it has beaten again", async () => {
+  const account = await core(0).account({ paid: USD });
+  (await core(0).ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never)).release();
+  const suspended = clock.monotonic();
+  // Only the clock moves on: nothing of this core runs meanwhile.
+  Object.defineProperty(clock, "monotonic", { value: () => suspended + 40_000, configurable: true });
+  const refused = core(0).ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never);
+  await expect(refused).rejects.toThrow();
+  await refused.catch((error: unknown) => expect(detailOf(error)?.reason).toBe(Reason.LEDGER_UNAVAILABLE));
+  Reflect.deleteProperty(clock, "monotonic");
+});
+
+describe("a core that did not reach the store for longer than its lease", () => {
+  let away: boolean;
+  let cutOff: Metering;
+  let account: string;
+  let hold: Hold;
+  beforeEach(async () => {
+    away = false;
+    cutOff = await openMetering({ clock, url, wrap: (store) => unreachable(store, () => away) });
+    cores.push(cutOff);
+    account = await core(0).account({ paid: USD });
+    hold = await cutOff.ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+    away = true;
+    await clock.pass(30_000);
+  });
+
+  test("admits nothing, and charges what it had leased if nobody took it meanwhile", async () => {
+    const refused = await cutOff.ledger
+      .hold(request(account, { inputTokens: 0, outputTokens: 1 }), never)
+      .catch(detailOf);
+    expect(refused).toMatchObject({ reason: Reason.LEDGER_UNAVAILABLE, retryAfter: { seconds: 1n } });
+    const settled = hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed");
+    away = false;
+    await clock.until(settled);
+    await clock.pass(2000);
+    expect(cutOff.log.join()).not.toContain("after its slices were lost");
+    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+    expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+    (await cutOff.ledger.hold(request(account, { inputTokens: 0, outputTokens: 1 }), never)).release();
+  });
+
+  test("finds other money for what it had held when others took its slices, and owes nothing", async () => {
+    for (const id of await coreIds()) await stopHeart(id);
+    expect(await core(1).store.reap()).toBe(1);
+    away = false;
+    await clock.pass(2000);
+    await clock.until(hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
+    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+    expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+  });
+});
+
+test("the same request id on two cores is charged once", async () => {
+  const account = await core(0).account({ paid: USD });
+  const wanted = request(account, { inputTokens: 10, outputTokens: 10 });
+  const holds = await Promise.all([core(0), core(1)].map(({ ledger }) => ledger.hold(wanted, never)));
+  await clock.until(Promise.all(holds.map((hold) => hold.settle({ inputTokens: 10, outputTokens: 10 }, "completed"))));
+  expect(await core(0).storage.orm.em.fork().count(Usage)).toBe(1);
+  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 10 * (IN + OUT)));
+  expect([...core(0).log, ...core(1).log].join()).toContain("run but not charged");
+});
+
+test("what a core does not hold goes to the core that needs it", async () => {
+  const account = await core(0).account({ free: 1000 * OUT });
+  (await core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never)).release();
+  await clock.pass(4000); // poor and idle: the first core has given everything back
+  const hold = await core(1).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  expect(hold.outputTokens).toBe(1000);
+  const waiting = core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
+  await clock.pass(1000);
+  hold.release();
+  const outcome = await clock.until(waiting).then(
+    () => "admitted",
+    (error: unknown) => detailOf(error)?.reason,
+  );
+  expect(["admitted", Reason.BALANCE_HELD]).toContain(outcome);
+});
+
+test("a refund gets at what another core has leased but does not hold", async () => {
+  const account = await core(0).account({ paid: 10 * USD });
+  (await core(1).ledger.hold(request(account, { inputTokens: 1, outputTokens: 10 }), never)).release();
+  await clock.until(core(0).funds.refund({ accountId: account, amount: 10 * USD, reference: v7() }));
+  expect((await core(0).funds.statement(account)).balance).toBe(0n);
+});
+
+test("what a core announces all listeners of the other cores hear, and none of its own", async () => {
+  const heard: string[] = [];
+  const listeners = ["one", "two"].map((name) => (id: string) => void heard.push(`${name} ${id}`));
+  for (const listener of [...listeners, ...listeners]) await core(1).store.listen(listener);
+  await core(0).store.listen(() => heard.push("its own"));
+  await core(0).store.announce("id");
+  for (let turn = 0; turn < 200 && heard.length < 2; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(heard).toEqual(["one id", "two id"]);
+});
+
+test("a top-up through one core changes the standing on the others", async () => {
+  const account = await core(0).account({ free: USD });
+  expect(await core(1).ledger.standing(account)).toMatchObject({ freeOnly: true });
+  await core(0).funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
+  for (let turn = 0; turn < 200 && (await core(1).ledger.standing(account)).freeOnly; turn++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(await core(1).ledger.standing(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
+});

@@ -1,0 +1,276 @@
+import { expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { v7 } from "uuid";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { createFunds } from "../../../src/metering/books/funds.ts";
+import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import type { Hold } from "../../../src/metering/interface.ts";
+import { FileJournal } from "../../../src/metering/journal/file-journal.ts";
+import { type CoreLedger, createLedger } from "../../../src/metering/ledger/ledger.ts";
+import { createPrices } from "../../../src/metering/prices/prices.ts";
+import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
+import { Slice } from "../../../src/storage/entities/slice.ts";
+import { Usage } from "../../../src/storage/entities/usage.ts";
+import { openStorage } from "../../../src/storage/orm.ts";
+import { models, request } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+import { silentObserver } from "../silent-observer.ts";
+
+// Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account.
+// Prices stand still, so that a charge is tokens times rates however many lots it spans.
+
+const IN = 200_000;
+const OUT = 250_000;
+const cost = (inputTokens: number, outputTokens: number) => inputTokens * IN + outputTokens * OUT;
+
+const account = fc.integer({ min: 0, max: 1 });
+const tokens = fc.integer({ min: 0, max: 3000 });
+const step = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("credit" as const),
+      account,
+      amount: fc.integer({ min: 1, max: 2_000_000_000 }),
+      kind: fc.constantFrom("free" as const, "grant" as const, "paid" as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("refund" as const),
+      account,
+      amount: fc.integer({ min: 1, max: 1_000_000_000 }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("hold" as const),
+      account,
+      input: tokens,
+      output: fc.integer({ min: 0, max: 4000 }),
+      counts: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("progress" as const),
+      which: fc.nat(),
+      part: fc.integer({ min: 0, max: 100 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("settle" as const),
+      which: fc.nat(),
+      part: fc.integer({ min: 0, max: 100 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("release" as const), which: fc.nat() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.constantFrom(1, 60, 1100, 3000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("fault" as const),
+      fault: fc.constantFrom("before" as const, "after" as const, undefined),
+    }),
+  },
+);
+
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+interface Running {
+  readonly id: string;
+  readonly account: number;
+  readonly input: number;
+  readonly hold: Hold;
+  /** Output tokens that progress was last told of. Undefined: it was told of nothing. */
+  counted: number | undefined;
+}
+
+/** Everything of one life. */
+async function live(steps: readonly Step[]): Promise<void> {
+  const clock = new ManualClock(Date.now(), false);
+  const storage = await openStorage("sqlite::memory:");
+  if (storage.dialect !== "sqlite") throw new Error("not SQLite");
+  const prices = await createPrices({ storage, clock, models: models() });
+  const accounts = [v7(), v7()];
+  const balances = [0, 0];
+  const unsettled = new Set<Promise<void>>();
+  let running: Running[] = [];
+  let fault: "before" | "after" | undefined;
+  let disk = "";
+  let era = 0;
+
+  /** The store of one process: it fails when told so, and does nothing any more once the process is dead. */
+  const storeOf = (mine: number): LedgerStore => {
+    const store = new SqliteLedgerStore(storage.exclusive, systemRandom, "core");
+    return new Proxy(store, {
+      get(target, name) {
+        const value = Reflect.get(target, name, target);
+        if (typeof value !== "function" || name === "isViolation") return value;
+        return async (...parameters: unknown[]) => {
+          if (mine !== era) return new Promise(() => {});
+          if (fault === "before" && name === "settle") throw new Error("the store is away");
+          const result = await value.apply(target, parameters);
+          if (mine !== era) return new Promise(() => {});
+          if (fault === "after" && name === "settle") throw new Error("the reply is lost");
+          return result;
+        };
+      },
+    });
+  };
+  const logger = { debug() {}, info() {}, warn() {}, error() {} };
+  const start = async (): Promise<CoreLedger> => {
+    const mine = ++era;
+    const file = {
+      get size() {
+        return disk.length;
+      },
+      read: () => disk,
+      append(text: string) {
+        if (mine === era) disk += text;
+      },
+      sync: async () => {},
+      replace(text: string) {
+        if (mine === era) disk = text;
+      },
+      close() {},
+    };
+    const journal = new FileJournal(file, { clock, logger, coreId: "core", unlock() {} });
+    return clock.until(
+      createLedger({ store: storeOf(mine), prices, journal, clock, logger, observer: silentObserver }),
+    );
+  };
+  let ledger = await start();
+  const fundsNow = () =>
+    createFunds({
+      storage,
+      ledger,
+      limits: { minimum: 0n, maximum: 10n ** 15n, rolling24h: 10n ** 18n },
+      clock,
+      random: systemRandom,
+    });
+  for (const id of accounts) await fundsNow().open({ id, name: "", maxKeys: 1 }, 0);
+
+  const take = (which: number) => {
+    const [found] = running.splice(which % Math.max(1, running.length), 1);
+    return found;
+  };
+
+  const act = async (now: (typeof steps)[number]) => {
+    switch (now.do) {
+      case "credit": {
+        await clock.until(
+          fundsNow().credit({
+            accountId: accounts[now.account] ?? "",
+            kind: now.kind,
+            amount: now.amount,
+            reference: v7(),
+          }),
+        );
+        balances[now.account] = (balances[now.account] ?? 0) + now.amount;
+        return;
+      }
+      case "refund": {
+        const refund = fundsNow().refund({
+          accountId: accounts[now.account] ?? "",
+          amount: now.amount,
+          reference: v7(),
+        });
+        const refused = await clock.until(refund).then(
+          () => undefined,
+          (error: unknown) => detailOf(error)?.reason,
+        );
+        if (refused === undefined) balances[now.account] = (balances[now.account] ?? 0) - now.amount;
+        else expect(refused).toBe(Reason.REFUND_EXCEEDS_BALANCE);
+        return;
+      }
+      case "hold": {
+        const exact = Math.floor(now.input / 2);
+        const wanted = request(
+          accounts[now.account] ?? "",
+          { inputTokens: now.input, outputTokens: now.output },
+          now.counts ? { countInput: async () => exact } : {},
+        );
+        const held = await clock.until(ledger.hold(wanted, new AbortController().signal)).catch((error: unknown) => {
+          expect([Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD]).toContain(detailOf(error)?.reason);
+        });
+        if (held === undefined) return;
+        const input = now.counts ? exact : now.input;
+        running.push({ id: wanted.requestId, account: now.account, input, hold: held, counted: undefined });
+        return;
+      }
+      case "progress": {
+        const one = running[now.which % Math.max(1, running.length)];
+        if (one === undefined) return;
+        one.counted = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
+        one.hold.progress({ inputTokens: one.input, outputTokens: one.counted });
+        return;
+      }
+      case "settle": {
+        const one = take(now.which);
+        if (one === undefined) return;
+        const outputTokens = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
+        unsettled.add(one.hold.settle({ inputTokens: one.input, outputTokens }, "completed"));
+        balances[one.account] = (balances[one.account] ?? 0) - cost(one.input, outputTokens);
+        return;
+      }
+      case "release": {
+        const one = running[now.which % Math.max(1, running.length)];
+        if (one?.counted === undefined) take(now.which)?.hold.release(); // nothing was processed
+        return;
+      }
+      case "pass":
+        return clock.advance(now.ms);
+      case "fault":
+        fault = now.fault;
+        return;
+      case "crash": {
+        fault = undefined;
+        await clock.until(Promise.all(unsettled)); // what was not acknowledged may be lost; that is another test's business
+        unsettled.clear();
+        const died = running;
+        running = [];
+        ledger = await start();
+        for (const one of died) {
+          const receipt = await storage.orm.em.fork().findOne(Usage, one.id);
+          if (receipt === null) continue;
+          expect(receipt).toMatchObject({ status: "recovered", inputTokens: one.input, shortfall: 0 });
+          expect(receipt.outputTokens).toBeLessThanOrEqual(one.counted ?? 0);
+          balances[one.account] = (balances[one.account] ?? 0) - receipt.cost;
+        }
+        const lost = await storage.orm.em.fork().find(Slice, { open: true });
+        expect(lost.every((slice) => accounts.includes(slice.accountId))).toBe(true);
+        return;
+      }
+    }
+  };
+
+  for (const now of steps) await act(now);
+  fault = undefined;
+  for (const one of running.splice(0)) one.hold.release();
+  await clock.until(Promise.all(unsettled));
+  await clock.advance(1000); // what the journal promised reaches the store
+  expect(await reconcile(storage)).toMatchObject({ ok: true, findings: [], debtPicoUsd: "0" });
+  for (const [at, id] of accounts.entries()) {
+    expect(ledger.held(id)).toBe(0);
+    expect((await fundsNow().statement(id)).balance).toBe(BigInt(balances[at] ?? 0));
+  }
+  await clock.until(ledger.close());
+  expect(await storage.orm.em.fork().count(Slice, { open: true })).toBe(0);
+  expect(await reconcile(storage)).toMatchObject({ ok: true });
+  await storage.close();
+}
+
+test("random lives end with the balances of a ledger of a few lines", async () => {
+  const runs = { numRuns: Number(process.env.TOLLGATE_TEST_RUNS ?? 40), endOnFailure: true };
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60, size: "max" }), live), runs);
+}, 300_000);

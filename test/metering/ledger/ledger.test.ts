@@ -1,0 +1,355 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { Lot } from "../../../src/storage/entities/lot.ts";
+import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";
+import { databases, dialects } from "../databases.ts";
+import { type Metering, MODEL, models, never, openMetering, request, run, USD } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+
+const newDatabase = databases();
+
+/** Pico-USD a token. */
+const IN = 200_000;
+const OUT = 250_000;
+
+describe.each(dialects)("%s", (dialect) => {
+  let clock: ManualClock;
+  let metering: Metering;
+  beforeEach(async () => {
+    clock = new ManualClock();
+    metering = await openMetering({
+      clock,
+      url: await newDatabase(dialect),
+      models: models({ id: "dear", price: { input: "2.00", output: "4.00" } }),
+    });
+  });
+  afterEach(() => clock.until(metering.close()));
+
+  const reasonOf = (promise: Promise<unknown>) =>
+    promise.then(
+      () => undefined,
+      (error: unknown) => detailOf(error)?.reason,
+    );
+  const balance = async (account: string) => (await metering.funds.statement(account)).balance;
+  const receipt = (requestId: string) => metering.storage.orm.em.fork().findOneOrFail(Usage, requestId);
+  const lines = (requestId: string) =>
+    metering.storage.orm.em.fork().find(UsageLine, { requestId }, { orderBy: { seq: "asc" } });
+
+  test("charges exactly tokens times rates and leaves the rest", async () => {
+    const account = await metering.account({ free: USD });
+    const wanted = request(account, { inputTokens: 1000, outputTokens: 500 }, { keyId: "key" });
+    const hold = await metering.ledger.hold(wanted, never);
+    expect(hold.outputTokens).toBe(500);
+    expect(metering.ledger.held(account)).toBe(1000 * IN + 500 * OUT);
+    await clock.until(hold.settle({ inputTokens: 900, outputTokens: 100 }, "completed"));
+    const cost = 900 * IN + 100 * OUT;
+    expect(await balance(account)).toBe(BigInt(USD - cost));
+    expect(metering.ledger.held(account)).toBe(0);
+    expect(await receipt(wanted.requestId)).toMatchObject({
+      accountId: account,
+      keyId: "key",
+      model: MODEL,
+      inputTokens: 900,
+      outputTokens: 100,
+      cost,
+      shortfall: 0,
+      status: "completed",
+    });
+    expect(await lines(wanted.requestId)).toMatchObject([
+      { seq: 0, inputTokens: 900, outputTokens: 100, inputRate: IN, outputRate: OUT, cost },
+    ]);
+  });
+
+  test("a released hold costs nothing and leaves no receipt", async () => {
+    const account = await metering.account({ free: USD });
+    const wanted = request(account, { inputTokens: 1000, outputTokens: 500 });
+    (await metering.ledger.hold(wanted, never)).release();
+    expect(metering.ledger.held(account)).toBe(0);
+    expect(await metering.storage.orm.em.fork().findOne(Usage, wanted.requestId)).toBeNull();
+    expect(await balance(account)).toBe(BigInt(USD));
+  });
+
+  test("a hold ends once", async () => {
+    const account = await metering.account({ free: USD });
+    const hold = await metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never);
+    hold.release();
+    expect(() => hold.release()).toThrow("already ended");
+    expect(() => hold.settle({ inputTokens: 1, outputTokens: 1 }, "completed")).toThrow("already ended");
+  });
+
+  test("the engine's count of the prompt frees what the bound held too much", async () => {
+    const account = await metering.account({ free: USD });
+    const hold = await metering.ledger.hold(request(account, { inputTokens: 1000, outputTokens: 10 }), never);
+    hold.progress({ inputTokens: 100, outputTokens: 0 });
+    expect(metering.ledger.held(account)).toBe(100 * IN + 10 * OUT);
+    hold.progress({ inputTokens: 100, outputTokens: 5 });
+    expect(metering.ledger.held(account)).toBe(100 * IN + 10 * OUT);
+    hold.release();
+  });
+
+  describe("a short balance", () => {
+    test("lowers the output cap, after the prompt was counted exactly", async () => {
+      const account = await metering.account({ free: 100 * IN + 300 * OUT });
+      const wanted = request(account, { inputTokens: 2000, outputTokens: 1000 }, { countInput: async () => 100 });
+      const hold = await metering.ledger.hold(wanted, never);
+      expect(hold.outputTokens).toBe(300);
+      await clock.until(hold.settle({ inputTokens: 100, outputTokens: 300 }, "completed"));
+      expect(await balance(account)).toBe(0n);
+      expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never))).toBe(
+        Reason.BALANCE_EXHAUSTED,
+      );
+    });
+
+    test("is spendable down to less than the price of 64 tokens", async () => {
+      const account = await metering.account({ free: 64 * OUT });
+      const hold = await metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 1000 }), never);
+      expect(hold.outputTokens).toBe(56);
+      await clock.until(hold.settle({ inputTokens: 10, outputTokens: 1 }, "completed"));
+      expect(
+        await reasonOf(metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 1000 }), never)),
+      ).toBe(Reason.BALANCE_EXHAUSTED);
+      // What fits whole is still let in.
+      await clock.until(run(metering.ledger, request(account, { inputTokens: 10, outputTokens: 10 })));
+    });
+
+    test("that does not cover the prompt is exhausted, and so is one of nothing", async () => {
+      const account = await metering.account({ free: 100 * IN });
+      const refused = metering.ledger.hold(request(account, { inputTokens: 200, outputTokens: 10 }), never);
+      await expect(refused).rejects.toThrow("does not cover this prompt");
+      const empty = await metering.account();
+      expect(await reasonOf(metering.ledger.hold(request(empty, { inputTokens: 1, outputTokens: 1 }), never))).toBe(
+        Reason.BALANCE_EXHAUSTED,
+      );
+    });
+
+    test("refuses embeddings that it does not cover", async () => {
+      const account = await metering.account({ free: 100 * IN });
+      expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 101, outputTokens: 0 }), never))).toBe(
+        Reason.BALANCE_EXHAUSTED,
+      );
+      const hold = await metering.ledger.hold(
+        request(account, { inputTokens: 101, outputTokens: 0 }, { countInput: async () => 100 }),
+        never,
+      );
+      expect(hold.outputTokens).toBe(0);
+      hold.release();
+    });
+  });
+
+  describe("money held by requests of the same account", () => {
+    const all = { inputTokens: 0, outputTokens: 1000 };
+
+    test("is waited for, in the order of coming", async () => {
+      const account = await metering.account({ free: 1000 * OUT });
+      const first = await metering.ledger.hold(request(account, all), never);
+      const order: string[] = [];
+      const second = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 500 }), never);
+      const third = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
+      void second.then(() => order.push("second"));
+      void third.then(() => order.push("third"));
+      await clock.advance(1000);
+      expect(order).toEqual([]);
+      first.release();
+      (await second).release();
+      (await third).release();
+      expect(order).toEqual(["second", "third"]);
+    });
+
+    test("is waited for at most two seconds, then BALANCE_HELD says when to come again", async () => {
+      const account = await metering.account({ free: 1000 * OUT });
+      const first = await metering.ledger.hold(request(account, all), never);
+      const second = metering.ledger.hold(request(account, all), never).catch((error: unknown) => error);
+      await clock.advance(1999);
+      expect(await Promise.race([second, Promise.resolve("waiting")])).toBe("waiting");
+      await clock.advance(2);
+      expect(detailOf(await second)).toMatchObject({ reason: Reason.BALANCE_HELD, retryAfter: { seconds: 1n } });
+      first.release();
+    });
+
+    test("is not waited for when all of it together would not do", async () => {
+      const account = await metering.account({ free: 70 * OUT });
+      const first = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 60 }), never);
+      const refused = metering.ledger.hold(request(account, { inputTokens: 500, outputTokens: 10 }), never);
+      expect(await reasonOf(refused)).toBe(Reason.BALANCE_EXHAUSTED);
+      first.release();
+    });
+
+    test("a caller that goes away leaves the line", async () => {
+      const account = await metering.account({ free: 1000 * OUT });
+      const first = await metering.ledger.hold(request(account, all), never);
+      const leaving = new AbortController();
+      const second = metering.ledger.hold(request(account, all), leaving.signal);
+      const third = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 10 }), never);
+      await clock.advance(10);
+      leaving.abort(new Error("gone"));
+      await expect(second).rejects.toThrow("gone");
+      first.release();
+      (await third).release();
+    });
+
+    test("a top-up lets those who wait go on", async () => {
+      const account = await metering.account({ free: 1000 * OUT });
+      const first = await metering.ledger.hold(request(account, all), never);
+      const second = metering.ledger.hold(request(account, all), never);
+      await clock.advance(100);
+      await metering.funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
+      (await second).release();
+      first.release();
+    });
+  });
+
+  test("200 concurrent requests for the last cent spend no more than the balance", async () => {
+    const account = await metering.account({ free: USD / 100 });
+    const tokens = { inputTokens: 1000, outputTokens: 1000 };
+    let charged = 0;
+    const attempt = async () => {
+      const hold = await metering.ledger.hold(request(account, tokens), never);
+      await hold.settle({ inputTokens: 1000, outputTokens: hold.outputTokens }, "completed");
+      charged += 1000 * IN + hold.outputTokens * OUT;
+    };
+    const results = await clock.until(Promise.allSettled(Array.from({ length: 200 }, attempt)));
+    expect(charged).toBeLessThanOrEqual(USD / 100);
+    expect(await balance(account)).toBe(BigInt(USD / 100 - charged));
+    expect(results.filter((result) => result.status === "fulfilled").length).toBeGreaterThanOrEqual(22);
+  });
+
+  test("a wall clock that jumps costs nobody anything", async () => {
+    const account = await metering.account({ free: USD });
+    const tokens = { inputTokens: 10, outputTokens: 10 };
+    const wanted = request(account, tokens);
+    const hold = await metering.ledger.hold(wanted, never);
+    clock.jump(3_600_000);
+    await clock.advance(2000);
+    await clock.until(run(metering.ledger, request(account, tokens)));
+    clock.jump(-7_200_000);
+    await clock.advance(2000);
+    await clock.until(run(metering.ledger, request(account, tokens)));
+    await clock.until(hold.settle(tokens, "completed"));
+    expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
+    expect(await balance(account)).toBe(BigInt(USD - 3 * 10 * (IN + OUT)));
+    expect(metering.log.join()).not.toContain("slices were lost");
+  });
+
+  describe("exactly once", () => {
+    test("an id that runs, was charged just now or long ago is refused; a released one may come again", async () => {
+      const account = await metering.account({ free: USD });
+      const tokens = { inputTokens: 10, outputTokens: 10 };
+      for (const requestId of [request(account, tokens).requestId, "an-id-of-the-callers-own"]) {
+        const wanted = request(account, tokens, { requestId });
+        (await metering.ledger.hold(wanted, never)).release();
+        const hold = await metering.ledger.hold(wanted, never);
+        expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
+        await clock.until(hold.settle(tokens, "completed"));
+        expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
+        await clock.pass(60_000);
+        expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
+      }
+    });
+  });
+
+  describe("several lots", () => {
+    test("are spent free first, then gifts, then paid, the straddling token once", async () => {
+      const account = await metering.account({ paid: USD });
+      const { funds } = metering;
+      await funds.credit({ accountId: account, kind: "grant", amount: 10 * OUT, reference: v7() });
+      await funds.credit({ accountId: account, kind: "free", amount: 10 * OUT + 1, reference: v7() });
+      const wanted = request(account, { inputTokens: 0, outputTokens: 100 });
+      await clock.until(run(metering.ledger, wanted));
+      expect((await lines(wanted.requestId)).map(({ outputTokens, cost }) => [outputTokens, cost])).toEqual([
+        [10, 10 * OUT + 1],
+        [10, 10 * OUT],
+        [80, 80 * OUT - 1],
+      ]);
+      expect((await receipt(wanted.requestId)).cost).toBe(100 * OUT);
+    });
+
+    test("each pay by the price of their own making", async () => {
+      const account = await metering.account({ paid: USD });
+      await metering.prices.set(MODEL, { input: 2 * IN, output: 2 * OUT });
+      await metering.funds.credit({ accountId: account, kind: "grant", amount: 1000 * 2 * OUT, reference: v7() });
+      const wanted = request(account, { inputTokens: 0, outputTokens: 1500 });
+      await clock.until(run(metering.ledger, wanted));
+      expect(await lines(wanted.requestId)).toMatchObject([
+        { outputTokens: 1000, outputRate: 2 * OUT, cost: 2000 * OUT },
+        { outputTokens: 500, outputRate: OUT, cost: 500 * OUT },
+      ]);
+    });
+
+    test("money that comes while a request runs never makes it pay more than was held", async () => {
+      const account = await metering.account({ paid: USD });
+      const hold = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
+      await metering.prices.set(MODEL, { input: 100 * IN, output: 100 * OUT });
+      await metering.funds.credit({ accountId: account, kind: "free", amount: 1000 * OUT, reference: v7() });
+      await clock.until(hold.settle({ inputTokens: 0, outputTokens: 100 }, "completed"));
+      // Leased at once: ten tokens from the new free lot at the new rate, the rest from the old one at the old rate.
+      // Leased when needed: all from the old one.
+      const left = dialect === "sqlite" ? USD - 90 * OUT : USD + 1000 * OUT - 100 * OUT;
+      expect(await balance(account)).toBe(BigInt(left));
+    });
+
+    test("an expired lot is not spent any more", async () => {
+      const account = await metering.account();
+      const expiresAt = new Date(clock.now() + 60_000);
+      await metering.funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7(), expiresAt });
+      await clock.until(run(metering.ledger, request(account, { inputTokens: 10, outputTokens: 10 })));
+      await clock.pass(62_000);
+      expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 10 }), never))).toBe(
+        Reason.BALANCE_EXHAUSTED,
+      );
+    });
+  });
+
+  test("more than was held is taken from free money, and what is not there is owed and paid first later", async () => {
+    const account = await metering.account({ free: 200 * OUT });
+    const wanted = request(account, { inputTokens: 0, outputTokens: 100 });
+    const hold = await metering.ledger.hold(wanted, never);
+    const other = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 50 }), never);
+    await clock.until(hold.settle({ inputTokens: 0, outputTokens: 180 }, "completed"));
+    expect(await receipt(wanted.requestId)).toMatchObject({ cost: 180 * OUT, shortfall: 30 * OUT });
+    expect(metering.log.join()).toContain("cost more than could be held");
+    await clock.until(other.settle({ inputTokens: 0, outputTokens: 50 }, "completed"));
+    expect(await metering.funds.statement(account)).toMatchObject({ balance: 0n, debt: BigInt(30 * OUT) });
+    await metering.funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
+    expect(await metering.funds.statement(account)).toMatchObject({ balance: BigInt(USD - 30 * OUT), debt: 0n });
+  });
+
+  test("a warm account is admitted without asking the store, however many requests it makes", async () => {
+    const account = await metering.account({ paid: 1000 * USD });
+    for (let times = 0; times < 20; times++)
+      await clock.until(run(metering.ledger, request(account, { inputTokens: 1000, outputTokens: 500 })));
+    const asked: string[] = [];
+    for (const name of ["acquire", "settled"] as const) {
+      const ask = metering.store[name].bind(metering.store) as (...all: unknown[]) => Promise<never>;
+      metering.store[name] = (...all: unknown[]) => {
+        asked.push(name);
+        return ask(...all);
+      };
+    }
+    for (let times = 0; times < 20; times++) {
+      let admitted = false;
+      const holding = metering.ledger.hold(request(account, { inputTokens: 1000, outputTokens: 500 }), never);
+      void holding.then(() => {
+        admitted = true;
+      });
+      await Promise.resolve();
+      await Promise.resolve();
+      expect(admitted).toBe(true); // within the same turn: nothing outside of this process was waited for
+      await clock.until((await holding).settle({ inputTokens: 1000, outputTokens: 500 }, "completed"));
+    }
+    expect(asked.filter((name) => name === "settled")).toEqual([]);
+  });
+
+  test("a closing ledger takes nothing new and gives its leases back", async () => {
+    const account = await metering.account({ free: USD });
+    const hold = await metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never);
+    const settled = hold.settle({ inputTokens: 1, outputTokens: 1 }, "completed");
+    await metering.ledger.close();
+    await settled;
+    expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never))).toBe(
+      Reason.SHUTTING_DOWN,
+    );
+    expect(await metering.storage.orm.em.fork().findAll(Lot)).toMatchObject([{ leased: 0, spent: IN + OUT }]);
+  });
+});

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
+import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { openJournal } from "../../../src/metering/journal/file-journal.ts";
+import { Usage } from "../../../src/storage/entities/usage.ts";
+import { type Door, startDoor } from "../../support/door.ts";
+import { databases } from "../databases.ts";
+import { never, openMetering, request, USD } from "../fixture.ts";
+
+const newDatabase = databases();
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Shorter than an outage of the tests. */
+const patience = { connectMs: 500, answerMs: 500 };
+
+/** The ways in which the database goes away and comes back. */
+const outages: Record<string, (door: Door) => [away: () => unknown, back: () => unknown]> = {
+  "refuses connections": (door) => [() => door.shut(), () => door.open()],
+  "has vanished without a word and is found at once elsewhere": (door) => [() => door.forsake(), () => {}],
+  "takes connections and says nothing": (door) => [() => door.hang(), () => door.open()],
+};
+
+test.each(Object.entries(outages))(
+  "while the database %s charges are promised by the journal, and each is stored once when it is back",
+  async (_, outage) => {
+    const door = await startDoor(await newDatabase("postgresql"));
+    const [away, back] = outage(door);
+    const directory = mkdtempSync(join(tmpdir(), "tollgate-outage-"));
+    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger: silent });
+    const metering = await openMetering({
+      ...{ url: door.url, patience, clock: systemClock, journal, coreId: journal.coreId },
+    });
+    const account = await metering.account({ paid: 100 * USD });
+    const acknowledged: string[] = [];
+    const spend = async () => {
+      const wanted = request(account, { inputTokens: 100, outputTokens: 100 });
+      const hold = await metering.ledger.hold(wanted, never);
+      await sleep(5);
+      await hold.settle({ inputTokens: 100, outputTokens: 50 }, "completed");
+      acknowledged.push(wanted.requestId);
+    };
+    let stopping = false;
+    const refusals = new Set<Reason | undefined>();
+    const load = Array.from({ length: 16 }, async () => {
+      while (!stopping)
+        await spend().catch(async (error: unknown) => {
+          refusals.add(detailOf(error)?.reason);
+          await sleep(20);
+        });
+    });
+
+    for (let times = 0; times < 3; times++) {
+      await sleep(400);
+      await away();
+      await sleep(100); // what was on its way has been promised or refused by then
+      const before = acknowledged.length;
+      await sleep(1000);
+      expect(acknowledged.length).toBeGreaterThan(before);
+      await back();
+    }
+    await sleep(400);
+    stopping = true;
+    await Promise.all(load);
+    await metering.ledger.close();
+
+    expect([...refusals].filter((reason) => reason !== Reason.LEDGER_UNAVAILABLE)).toEqual([]);
+    const receipts = new Set((await metering.storage.orm.em.fork().findAll(Usage)).map(({ requestId }) => requestId));
+    expect(acknowledged.filter((id) => !receipts.has(id))).toEqual([]);
+    expect(new Set(acknowledged).size).toBe(acknowledged.length);
+    const proof = await reconcile(metering.storage);
+    expect(proof).toMatchObject({ ok: true, debtPicoUsd: "0", receipts: BigInt(receipts.size) });
+    expect(proof.spentPicoUsd).toBe(String(receipts.size * (100 * 200_000 + 50 * 250_000)));
+    await metering.storage.close();
+    await door.shut();
+    rmSync(directory, { recursive: true, force: true });
+  },
+  60_000,
+);

@@ -1,0 +1,236 @@
+import { beforeEach, expect, test } from "@jest/globals";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import type { Journal } from "../../../src/metering/journal/journal.ts";
+import { noJournal } from "../../../src/metering/journal/journal.ts";
+import { Settler } from "../../../src/metering/ledger/settler.ts";
+import type { Charge, LedgerStore, SettleOutcome } from "../../../src/metering/store/ledger-store.ts";
+import { ManualClock } from "../manual-clock.ts";
+import { silentObserver } from "../silent-observer.ts";
+
+const charge = (requestId: string): Charge => ({
+  ...{ requestId, accountId: "a", keyId: "", model: "m", inputTokens: 1, outputTokens: 1, cost: 1, shortfall: 0 },
+  ...{ status: "completed", settledAt: 0, lines: [] },
+});
+const impossible = new Error("impossible");
+
+let clock: ManualClock;
+let stored: string[];
+let groups: number[];
+let behave: (ids: string[]) => "take" | "fail" | "fail after taking" | "hang" | "refuse" | "fence";
+let promised: string[];
+let journalWorks: boolean;
+let events: string[];
+/** Makes another charge of one whose slices are lost. */
+let renew: (lost: Charge) => Promise<Charge>;
+let settler: Settler;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  stored = [];
+  groups = [];
+  promised = [];
+  journalWorks = true;
+  events = [];
+  behave = () => "take";
+  renew = async ({ requestId }) => charge(`again-${requestId}`);
+  const store = {
+    async settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
+      const ids = charges.map(({ requestId }) => requestId);
+      groups.push(ids.length);
+      const behaviour = behave(ids);
+      if (behaviour === "refuse") throw impossible;
+      if (behaviour === "fail") throw new Error("gone");
+      if (behaviour === "hang") await new Promise<void>((resolve) => clock.after(500, resolve));
+      const outcomes = ids.map((id): SettleOutcome => {
+        if (behaviour === "fence" || id.startsWith("fenced")) return "fenced";
+        if (stored.includes(id)) return "repeated";
+        stored.push(id);
+        return "stored";
+      });
+      if (behaviour === "fail after taking") throw new Error("reply lost");
+      return outcomes;
+    },
+    isViolation: (error: unknown) => error === impossible,
+  } as unknown as LedgerStore;
+  const journal: Journal = {
+    ...noJournal,
+    promise: async (charges) => {
+      if (!journalWorks) return false;
+      promised.push(...charges.map(({ requestId }) => requestId));
+      return true;
+    },
+  };
+  const nothing = () => {};
+  settler = new Settler({
+    ...{ store, journal, clock, logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } },
+    observer: silentObserver,
+    events: {
+      settled: ({ requestId }, outcome) => events.push(`${requestId} ${outcome}`),
+      fenced: (lost) => renew(lost),
+    },
+  });
+});
+
+const states = (promises: Promise<void>[]) =>
+  Promise.all(
+    promises.map((promise) => Promise.race([promise.then(() => "durable"), Promise.resolve().then(() => "waiting")])),
+  );
+
+test("charges that end together are one commit, at once", async () => {
+  const promises = ["a", "b", "c"].map((id) => settler.settle(charge(id)));
+  expect(await states(promises)).toEqual(["waiting", "waiting", "waiting"]);
+  await clock.advance(0);
+  expect(groups).toEqual([3]);
+  expect(await states(promises)).toEqual(["durable", "durable", "durable"]);
+  expect(events).toEqual(["a stored", "b stored", "c stored"]);
+});
+
+test("charges that come one by one, each when the one before is durable, wait for nobody", async () => {
+  for (const id of ["a", "b", "c"]) {
+    const promise = settler.settle(charge(id));
+    await clock.advance(0);
+    expect(await states([promise])).toEqual(["durable"]);
+  }
+  expect(groups).toEqual([1, 1, 1]);
+});
+
+test("charges that come close to each other wait for others for a few milliseconds, and only as long as they do", async () => {
+  const first = ["a", "b"].map((id) => settler.settle(charge(id)));
+  await clock.advance(1);
+  const second = ["c", "d"].map((id) => settler.settle(charge(id)));
+  await clock.advance(3);
+  expect(await states([...first, ...second])).toEqual(["durable", "durable", "waiting", "waiting"]);
+  const third = settler.settle(charge("e"));
+  await clock.advance(1);
+  expect(await states([...second, third])).toEqual(["durable", "durable", "durable"]);
+  await clock.advance(1000);
+  const alone = settler.settle(charge("f"));
+  await clock.advance(0);
+  expect(await states([alone])).toEqual(["durable"]);
+  expect(groups).toEqual([2, 3, 1]);
+});
+
+test("charges that came during a slow commit go together as soon as it is over", async () => {
+  behave = () => (groups.length === 1 ? "hang" : "take");
+  const promises = [settler.settle(charge("a"))];
+  for (const id of ["b", "c"]) {
+    await clock.advance(100);
+    promises.push(settler.settle(charge(id)));
+  }
+  await clock.advance(298);
+  expect(groups).toEqual([1]);
+  await clock.advance(3);
+  expect(groups).toEqual([1, 2]);
+  await Promise.all(promises);
+  expect(stored).toEqual(["a", "b", "c"]);
+});
+
+test("a store that is away for a while loses nothing; meanwhile the journal promises", async () => {
+  behave = () => "fail";
+  const first = settler.settle(charge("a"));
+  await clock.advance(1000);
+  expect(await states([first])).toEqual(["durable"]);
+  expect(promised).toEqual(["a"]);
+  const second = settler.settle(charge("b"));
+  await clock.advance(1000);
+  expect(await states([second])).toEqual(["durable"]);
+  expect(stored).toEqual([]);
+  behave = () => "take";
+  await clock.advance(1000);
+  expect(stored).toEqual(["a", "b"]);
+  expect(events).toEqual(["a stored", "b stored"]);
+});
+
+test("a slow store has its charges promised after a tenth of a second", async () => {
+  behave = () => "hang";
+  const first = settler.settle(charge("a"));
+  await clock.advance(99);
+  expect(promised).toEqual([]);
+  await clock.advance(10);
+  expect(await states([first])).toEqual(["durable"]);
+  const second = settler.settle(charge("b"));
+  await clock.advance(110);
+  expect(await states([second])).toEqual(["durable"]);
+  expect(promised).toEqual(["a", "b"]);
+  await clock.advance(2000);
+  expect(stored).toEqual(["a", "b"]);
+});
+
+test("a lost reply is not a second charge, and not mistaken for somebody else's", async () => {
+  behave = (_ids) => (groups.length === 1 ? "fail after taking" : "take");
+  const first = settler.settle(charge("a"));
+  await clock.advance(1000);
+  await first;
+  expect(stored).toEqual(["a"]);
+  expect(events).toEqual(["a stored"]);
+  void settler.settle(charge("a"));
+  await clock.advance(10);
+  expect(events).toEqual(["a stored", "a repeated"]);
+});
+
+test("an impossible charge is refused alone; its group is stored", async () => {
+  behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
+  const good = [settler.settle(charge("a")), settler.settle(charge("b"))];
+  const bad = settler.settle(charge("bad")).catch((error: unknown) => detailOf(error)?.reason);
+  await clock.advance(10);
+  await Promise.all(good);
+  expect(await bad).toBe(Reason.LEDGER_UNAVAILABLE);
+  expect(stored).toEqual(["a", "b"]);
+});
+
+test("a fenced charge is made anew and durable once that one is", async () => {
+  const promise = settler.settle(charge("fenced"));
+  await clock.advance(20);
+  await promise;
+  expect(stored).toEqual(["again-fenced"]);
+});
+
+test("a fenced charge that cannot be made anew at once is tried again, and its group is concluded once", async () => {
+  let failures = 2;
+  renew = async ({ requestId }) => {
+    if (requestId === "fenced-c" && failures-- > 0) throw new Error("the store is away again");
+    return charge(`again-${requestId}`);
+  };
+  const promises = ["a", "fenced-b", "fenced-c", "d"].map((id) => settler.settle(charge(id)));
+  await clock.advance(2000);
+  await Promise.all(promises);
+  expect(stored.toSorted()).toEqual(["a", "again-fenced-b", "again-fenced-c", "d"]);
+  expect(events.toSorted()).toEqual(["a stored", "again-fenced-b stored", "again-fenced-c stored", "d stored"]);
+});
+
+test("a charge whose slices were lost after a lost reply is not mistaken for somebody else's", async () => {
+  behave = () => (["fail after taking", "fence", "take"] as const)[groups.length - 1] ?? "take";
+  renew = async (lost) => lost;
+  journalWorks = false;
+  const promise = settler.settle(charge("a"));
+  await clock.advance(1000);
+  await promise;
+  expect(groups).toEqual([1, 1, 1]);
+  expect(events).toEqual(["a stored"]);
+});
+
+test("flushing waits for nobody, whatever came before and comes meanwhile", async () => {
+  const promises = ["a", "b"].map((id) => settler.settle(charge(id)));
+  await clock.advance(0);
+  promises.push(settler.settle(charge("c")));
+  await settler.flush();
+  promises.push(settler.settle(charge("d")));
+  const flushed = settler.flush();
+  promises.push(settler.settle(charge("e")));
+  await flushed;
+  await Promise.all(promises);
+  expect(stored).toEqual(["a", "b", "c", "d", "e"]);
+});
+
+test("closing commits at once, and leaves to the journal what a dead store does not take", async () => {
+  const first = settler.settle(charge("a"));
+  await settler.close();
+  await first;
+  expect(stored).toEqual(["a"]);
+  behave = () => "fail";
+  const second = settler.settle(charge("b"));
+  await clock.until(settler.close());
+  await second;
+  expect(promised).toEqual(["b"]);
+});
