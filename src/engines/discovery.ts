@@ -1,8 +1,8 @@
 import type { EngineName } from "../config/schema.ts";
 import { createNetworkEngine } from "./create-engine.ts";
-import { HttpConnection } from "./http/connection.ts";
 import type { Engine, EngineModel } from "./interface.ts";
-import type { EngineSettings } from "./settings.ts";
+import { HttpConnection } from "./shared/http/connection.ts";
+import type { EngineSettings } from "./shared/settings.ts";
 
 /** A model that was found on a server. */
 export interface DiscoveredModel {

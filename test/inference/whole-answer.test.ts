@@ -4,7 +4,7 @@ import {
   textEvent,
   toolCallArgumentsEvent,
   toolCallStartedEvent,
-} from "../../src/engines/answer/events.ts";
+} from "../../src/engines/shared/answer/events.ts";
 import { WholeAnswer } from "../../src/inference/whole-answer.ts";
 
 /** What becomes of events that come in the given batches. */

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/failure.ts";
-import { type Remark, type Subject, servedName, wrong } from "../../engines/inspection/inspection.ts";
 import type { Engine, EngineEmbeddings } from "../../engines/interface.ts";
+import { type Remark, type Subject, servedName, wrong } from "../../engines/shared/inspection/inspection.ts";
 
 /** Words beyond the context, each of at least one token. */
 const excess = 64;

@@ -1,8 +1,8 @@
 import type { Config } from "../../config/schema.ts";
 import { createEngine } from "../../engines/create-engine.ts";
-import { inspectServer, startCommand } from "../../engines/inspection/inspect-server.ts";
-import { type Inspection, type Remark, type Subject, servedName } from "../../engines/inspection/inspection.ts";
+import { inspectServer, startCommand } from "../../engines/inspect-server.ts";
 import { type Engine, EngineFault } from "../../engines/interface.ts";
+import { type Inspection, type Remark, type Subject, servedName } from "../../engines/shared/inspection/inspection.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
 import { type Finding, PATIENCE_MS, reasonOf, type Status } from "./finding.ts";
 

@@ -1,6 +1,6 @@
-import type { Dialect, Fields } from "../openai-http/dialect.ts";
-import { thinkingFields } from "../openai-http/thinking.ts";
-import type { WireUsage } from "../openai-http/usage.ts";
+import type { Dialect, Fields } from "../shared/chat-completions/dialect.ts";
+import { thinkingFields } from "../shared/chat-completions/thinking.ts";
+import type { WireUsage } from "../shared/chat-completions/usage.ts";
 
 /**
  * llama-server, by its source as of 2026 (tools/server/server-task.cpp). Its prefix cache knows no salt,

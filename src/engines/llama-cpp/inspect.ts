@@ -1,8 +1,8 @@
-import { inspectChat } from "../inspection/inspect-chat.ts";
-import { type Inspection, remarksOf, type Subject, warning, wrong } from "../inspection/inspection.ts";
-import { numberIn, type Probe, textIn } from "../inspection/probe.ts";
-import type { Fields } from "../openai-http/dialect.ts";
-import { metricSum } from "../prometheus.ts";
+import type { Fields } from "../shared/chat-completions/dialect.ts";
+import { inspectChat } from "../shared/inspection/inspect-chat.ts";
+import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
+import { numberIn, type Probe, textIn } from "../shared/inspection/probe.ts";
+import { metricSum } from "../shared/prometheus.ts";
 import { llamaCpp } from "./dialect.ts";
 
 /** Inspects llama-server by `/props`, `/metrics` and short chats. */

@@ -1,5 +1,5 @@
-import { commandLine, portOf } from "../inspection/command-line.ts";
-import { type Subject, servedName } from "../inspection/inspection.ts";
+import { commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** More slots than a machine for this engine fills; the context is shared among them. */
 const mostSlots = 16;

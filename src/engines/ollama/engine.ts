@@ -1,9 +1,3 @@
-import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
-import { embedInBatches } from "../embed-in-batches.ts";
-import { engineFailed } from "../faults.ts";
-import { HttpConnection, type HttpRequest } from "../http/connection.ts";
-import { callJson } from "../http/json-call.ts";
-import { openStream } from "../http/stream.ts";
 import type {
   Engine,
   EngineEmbeddings,
@@ -12,8 +6,14 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
-import { refusalOf } from "../openai-http/errors.ts";
-import type { EngineSettings } from "../settings.ts";
+import { AnswerBuilder, type EngineTraits } from "../shared/answer/answer-builder.ts";
+import { refusalOf } from "../shared/chat-completions/errors.ts";
+import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { engineFailed } from "../shared/faults.ts";
+import { HttpConnection, type HttpRequest } from "../shared/http/connection.ts";
+import { callJson } from "../shared/http/json-call.ts";
+import { openStream } from "../shared/http/stream.ts";
+import type { EngineSettings } from "../shared/settings.ts";
 import { generationRequest } from "./request.ts";
 import { LineReader } from "./stream.ts";
 import { cutsPrompts, firstThatRefuses } from "./version.ts";

@@ -1,6 +1,13 @@
-import { type Inspection, remarksOf, type Subject, servedName, warning, wrong } from "../inspection/inspection.ts";
-import { numberIn, objectIn, type Probe, textIn } from "../inspection/probe.ts";
-import type { Fields } from "../openai-http/dialect.ts";
+import type { Fields } from "../shared/chat-completions/dialect.ts";
+import {
+  type Inspection,
+  remarksOf,
+  type Subject,
+  servedName,
+  warning,
+  wrong,
+} from "../shared/inspection/inspection.ts";
+import { numberIn, objectIn, type Probe, textIn } from "../shared/inspection/probe.ts";
 import { cutsPrompts, firstThatRefuses } from "./version.ts";
 
 /** Requests at once beyond which its usual settings make them wait in a queue that it does not tell of. */

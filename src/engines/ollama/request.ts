@@ -1,9 +1,9 @@
 import { type Conversation, type Message, Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import type { EngineRequest } from "../interface.ts";
-import { argumentsOf } from "../prompt/call-arguments.ts";
-import { parametersOf } from "../prompt/tool-parameters.ts";
-import { turnsOf } from "../prompt/turns.ts";
-import type { EngineSettings } from "../settings.ts";
+import { argumentsOf } from "../shared/prompt/call-arguments.ts";
+import { parametersOf } from "../shared/prompt/tool-parameters.ts";
+import { turnsOf } from "../shared/prompt/turns.ts";
+import type { EngineSettings } from "../shared/settings.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import { quoted } from "../inspection/command-line.ts";
-import { type Subject, servedName } from "../inspection/inspection.ts";
+import { quoted } from "../shared/inspection/command-line.ts";
+import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** Requests at once that Ollama is asked for at most: each takes the memory of a whole context. */
 const mostParallel = 8;

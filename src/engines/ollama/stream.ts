@@ -1,11 +1,11 @@
-import type { AnswerBuilder } from "../answer/answer-builder.ts";
-import type { ToolCallDelta } from "../answer/tool-calls.ts";
-import { engineFailed } from "../faults.ts";
-import type { HttpResponse } from "../http/connection.ts";
-import { LineSplitter } from "../http/line-splitter.ts";
-import type { StreamReader } from "../http/stream.ts";
 import type { EngineOutput } from "../interface.ts";
-import { refusalOf, streamFailure } from "../openai-http/errors.ts";
+import type { AnswerBuilder } from "../shared/answer/answer-builder.ts";
+import type { ToolCallDelta } from "../shared/answer/tool-calls.ts";
+import { refusalOf, streamFailure } from "../shared/chat-completions/errors.ts";
+import { engineFailed } from "../shared/faults.ts";
+import type { HttpResponse } from "../shared/http/connection.ts";
+import { LineSplitter } from "../shared/http/line-splitter.ts";
+import type { StreamReader } from "../shared/http/stream.ts";
 
 /** The parts of a line that are read; `response` and `thinking` are of `/api/generate`. */
 interface Line {

@@ -1,10 +1,4 @@
 import { type OpenAIStreamChunk, SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
-import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
-import { embedInBatches } from "../embed-in-batches.ts";
-import { engineFailed } from "../faults.ts";
-import { fitOutput } from "../fit-output.ts";
-import { GrpcConnection, responseOf } from "../grpc/connection.ts";
-import { parseObject } from "../http/json-call.ts";
 import type {
   Engine,
   EngineEmbeddings,
@@ -14,13 +8,19 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
-import { ChunkParser } from "../openai-http/chunk-parser.ts";
-import { ChunkReader } from "../openai-http/chunk-reader.ts";
-import { readEmbeddings } from "../openai-http/embeddings.ts";
-import { refusalOf } from "../openai-http/errors.ts";
-import { generationRequest } from "../openai-http/request.ts";
-import type { EngineSettings } from "../settings.ts";
 import { sglang } from "../sglang/dialect.ts";
+import { AnswerBuilder, type EngineTraits } from "../shared/answer/answer-builder.ts";
+import { ChunkParser } from "../shared/chat-completions/chunk-parser.ts";
+import { ChunkReader } from "../shared/chat-completions/chunk-reader.ts";
+import { readEmbeddings } from "../shared/chat-completions/embeddings.ts";
+import { refusalOf } from "../shared/chat-completions/errors.ts";
+import { generationRequest } from "../shared/chat-completions/request.ts";
+import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { engineFailed } from "../shared/faults.ts";
+import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
+import { parseObject } from "../shared/http/json-call.ts";
+import { fitOutput } from "../shared/output-fit/fit-output.ts";
+import type { EngineSettings } from "../shared/settings.ts";
 import { readLoad } from "./load.ts";
 
 /** How long the request to stop another one may take. */

@@ -1,8 +1,8 @@
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
-import type { GrpcConnection } from "../grpc/connection.ts";
-import { type Inspection, type Subject, warning } from "../inspection/inspection.ts";
-import { objectIn } from "../inspection/probe.ts";
 import { readServerInfo } from "../sglang/server-info.ts";
+import type { GrpcConnection } from "../shared/grpc/connection.ts";
+import { type Inspection, type Subject, warning } from "../shared/inspection/inspection.ts";
+import { objectIn } from "../shared/inspection/probe.ts";
 
 /** Inspects SGLang over gRPC by what `GetServerInfo` tells. */
 export async function inspect(connection: GrpcConnection, subject: Subject, signal: AbortSignal): Promise<Inspection> {

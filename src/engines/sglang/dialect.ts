@@ -1,5 +1,5 @@
-import type { Dialect } from "../openai-http/dialect.ts";
-import { thinkingFields } from "../openai-http/thinking.ts";
+import type { Dialect } from "../shared/chat-completions/dialect.ts";
+import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 
 /** SGLang, by its source as of 2026 (srt/entrypoints/openai/protocol.py). */
 export const sglang: Dialect = {

@@ -1,6 +1,6 @@
-import { inspectChat } from "../inspection/inspect-chat.ts";
-import type { Inspection, Subject } from "../inspection/inspection.ts";
-import type { Probe } from "../inspection/probe.ts";
+import { inspectChat } from "../shared/inspection/inspect-chat.ts";
+import type { Inspection, Subject } from "../shared/inspection/inspection.ts";
+import type { Probe } from "../shared/inspection/probe.ts";
 import { sglang } from "./dialect.ts";
 import { readServerInfo } from "./server-info.ts";
 

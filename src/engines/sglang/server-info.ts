@@ -1,6 +1,6 @@
-import { type Inspection, remarksOf, type Subject, warning, wrong } from "../inspection/inspection.ts";
-import { flagIn, numberIn, textIn } from "../inspection/probe.ts";
-import type { Fields } from "../openai-http/dialect.ts";
+import type { Fields } from "../shared/chat-completions/dialect.ts";
+import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
+import { flagIn, numberIn, textIn } from "../shared/inspection/probe.ts";
 
 /** Reads what SGLang tells of its options: the fields of its ServerArgs, and what its scheduler settled. */
 export function readServerInfo(info: Fields, { server, model }: Subject): Inspection {

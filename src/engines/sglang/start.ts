@@ -1,5 +1,5 @@
-import { commandLine, portOf } from "../inspection/command-line.ts";
-import { type Subject, servedName } from "../inspection/inspection.ts";
+import { commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** How to start SGLang for a model; PARSER is one of those that `--help` lists. */
 export function startCommand(subject: Subject): string {

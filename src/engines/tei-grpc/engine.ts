@@ -1,8 +1,5 @@
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#gen/grpc/health/v1/health_pb.js";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
-import { embedInBatches } from "../embed-in-batches.ts";
-import { engineFailed } from "../faults.ts";
-import { GrpcConnection, responseOf } from "../grpc/connection.ts";
 import type {
   Engine,
   EngineEmbeddings,
@@ -11,7 +8,10 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
-import type { EngineSettings } from "../settings.ts";
+import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { engineFailed } from "../shared/faults.ts";
+import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
+import type { EngineSettings } from "../shared/settings.ts";
 import { refusalOf } from "../tei/errors.ts";
 import { checkLimit, countInput } from "../tei/limit.ts";
 

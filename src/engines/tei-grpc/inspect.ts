@@ -1,6 +1,6 @@
 import { Info } from "#gen/tei/v1/tei_pb.js";
-import type { GrpcConnection } from "../grpc/connection.ts";
-import type { Inspection, Subject } from "../inspection/inspection.ts";
+import type { GrpcConnection } from "../shared/grpc/connection.ts";
+import type { Inspection, Subject } from "../shared/inspection/inspection.ts";
 import { inspectInfo } from "../tei/info.ts";
 
 /** Inspects TEI over gRPC by what `Info` tells. */

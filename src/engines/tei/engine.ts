@@ -1,7 +1,3 @@
-import { embedInBatches } from "../embed-in-batches.ts";
-import { engineFailed } from "../faults.ts";
-import { HttpConnection, type HttpRequest } from "../http/connection.ts";
-import { callJson } from "../http/json-call.ts";
 import type {
   Engine,
   EngineEmbeddings,
@@ -11,8 +7,12 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
-import { metricSum } from "../prometheus.ts";
-import type { EngineSettings } from "../settings.ts";
+import { embedInBatches } from "../shared/embed-in-batches.ts";
+import { engineFailed } from "../shared/faults.ts";
+import { HttpConnection, type HttpRequest } from "../shared/http/connection.ts";
+import { callJson } from "../shared/http/json-call.ts";
+import { metricSum } from "../shared/prometheus.ts";
+import type { EngineSettings } from "../shared/settings.ts";
 import { refusalOf } from "./errors.ts";
 import { checkLimit, countInput } from "./limit.ts";
 

@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { diagnosisOf, engineFailed, engineOverloaded, engineRefused, inputTooLong } from "../faults.ts";
-import type { HttpResponse } from "../http/connection.ts";
+import { diagnosisOf, engineFailed, engineOverloaded, engineRefused, inputTooLong } from "../shared/faults.ts";
+import type { HttpResponse } from "../shared/http/connection.ts";
 
 /** What an error status stands for; TEI says `{error, error_type}`. */
 export function refusalOf(where: string, response: HttpResponse): ConnectError {

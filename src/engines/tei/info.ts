@@ -1,4 +1,4 @@
-import { type Inspection, remarksOf, type Subject, warning, wrong } from "../inspection/inspection.ts";
+import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
 
 /** What TEI tells of itself, over either protocol. */
 export interface TeiSettings {

@@ -1,5 +1,5 @@
-import { type Inspection, type Subject, wrong } from "../inspection/inspection.ts";
-import { flagIn, type Probe } from "../inspection/probe.ts";
+import { type Inspection, type Subject, wrong } from "../shared/inspection/inspection.ts";
+import { flagIn, type Probe } from "../shared/inspection/probe.ts";
 import { inspectInfo } from "./info.ts";
 
 /** Inspects TEI by `/info`. */

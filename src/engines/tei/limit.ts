@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/failure.ts";
-import { engineFailed } from "../faults.ts";
+import { engineFailed } from "../shared/faults.ts";
 
 /** A server that takes less than the model's context is no server for it. Throws ENGINE_FAILED. */
 export function checkLimit(where: string, longest: number, wanted: number): void {

@@ -1,5 +1,5 @@
-import { commandLine, portOf } from "../inspection/command-line.ts";
-import { type Subject, servedName } from "../inspection/inspection.ts";
+import { commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** TEI's own default, below which there is no need to go. */
 const usualBatchTokens = 16_384;

@@ -1,5 +1,5 @@
-import type { Dialect, Fields, ThinkingRequest } from "../openai-http/dialect.ts";
-import { thinkingFields } from "../openai-http/thinking.ts";
+import type { Dialect, Fields, ThinkingRequest } from "../shared/chat-completions/dialect.ts";
+import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 
 /**
  * TensorRT-LLM's trtllm-serve, by its source as of 2026 (serve/openai_protocol.py). It refuses a request

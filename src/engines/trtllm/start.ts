@@ -1,5 +1,5 @@
-import { commandLine, portOf, quoted } from "../inspection/command-line.ts";
-import { type Subject, servedName } from "../inspection/inspection.ts";
+import { commandLine, portOf, quoted } from "../shared/inspection/command-line.ts";
+import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** How to start trtllm-serve for a model; PARSER is one of those that `--help` lists. */
 export function startCommand(subject: Subject): string {

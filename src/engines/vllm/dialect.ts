@@ -1,5 +1,5 @@
-import type { Dialect, Fields } from "../openai-http/dialect.ts";
-import { thinkingFields } from "../openai-http/thinking.ts";
+import type { Dialect, Fields } from "../shared/chat-completions/dialect.ts";
+import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 
 /** vLLM, by its source as of 2026 (entrypoints/openai/chat_completion, entrypoints/serve). */
 export const vllm: Dialect = {

@@ -1,7 +1,7 @@
-import { inspectChat } from "../inspection/inspect-chat.ts";
-import { type Inspection, remarksOf, type Subject, warning } from "../inspection/inspection.ts";
-import { type Probe, textIn } from "../inspection/probe.ts";
-import { labelsOf, metricSum } from "../prometheus.ts";
+import { inspectChat } from "../shared/inspection/inspect-chat.ts";
+import { type Inspection, remarksOf, type Subject, warning } from "../shared/inspection/inspection.ts";
+import { type Probe, textIn } from "../shared/inspection/probe.ts";
+import { labelsOf, metricSum } from "../shared/prometheus.ts";
 import { vllm } from "./dialect.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { commandLine, portOf, quoted } from "../inspection/command-line.ts";
-import { type Subject, servedName } from "../inspection/inspection.ts";
+import { commandLine, portOf, quoted } from "../shared/inspection/command-line.ts";
+import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** How to start vLLM for a model; PARSER is one of those that `vllm serve --help=all` lists. */
 export function startCommand(subject: Subject): string {

@@ -5,7 +5,7 @@ import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
 import { detailOf } from "../../../lib/errors/failure.ts";
 import { configSchema } from "../../../src/config/schema.ts";
-import { inspectServer } from "../../../src/engines/inspection/inspect-server.ts";
+import { inspectServer } from "../../../src/engines/inspect-server.ts";
 import { SglangGrpcEngine } from "../../../src/engines/sglang-grpc/engine.ts";
 import type { ListeningServer } from "../../../src/grpc/listening-server.ts";
 import { registration } from "../../../src/grpc/registration.ts";

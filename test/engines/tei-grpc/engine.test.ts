@@ -3,7 +3,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
 import { detailOf } from "../../../lib/errors/failure.ts";
 import { configSchema } from "../../../src/config/schema.ts";
-import { inspectServer } from "../../../src/engines/inspection/inspect-server.ts";
+import { inspectServer } from "../../../src/engines/inspect-server.ts";
 import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";
 import { createHealth, type HealthReporter } from "../../../src/grpc/health.ts";
 import type { ListeningServer } from "../../../src/grpc/listening-server.ts";

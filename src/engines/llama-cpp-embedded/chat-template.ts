@@ -1,0 +1,81 @@
+import type { Conversation, Message } from "#gen/inference/v1/conversation_pb.js";
+import { Role } from "#gen/inference/v1/conversation_pb.js";
+import type { EngineThinking } from "../interface.ts";
+import { engineRefused } from "../shared/faults.ts";
+import { argumentsOf } from "../shared/prompt/call-arguments.ts";
+import { parametersOf } from "../shared/prompt/tool-parameters.ts";
+import { turnsOf } from "../shared/prompt/turns.ts";
+import type { Template } from "./binding.ts";
+import { callOpening, demandedTools, toolsOf } from "./tools.ts";
+
+/** What a template is given beside the turns. */
+export interface TemplateSettings {
+  readonly systemAnywhere: boolean;
+  readonly bosToken: string | null;
+  readonly eosToken: string | null;
+}
+
+/** The prompt of a conversation. Throws INVALID_ARGUMENT when the template refuses it. */
+export function renderPrompt(
+  template: Template,
+  conversation: Conversation,
+  thinking: EngineThinking | undefined,
+  settings: TemplateSettings,
+): string {
+  const { turns, continued } = turnsOf(conversation.messages, settings.systemAnywhere);
+  const tools = toolsOf(conversation);
+  let prompt: string;
+  try {
+    prompt = template.render({
+      messages: turns.map(messageOf),
+      tools: tools.length === 0 ? undefined : tools.map(toolOf),
+      add_generation_prompt: !continued,
+      bos_token: settings.bosToken ?? "",
+      eos_token: settings.eosToken ?? "",
+      ...(thinking !== undefined && { enable_thinking: thinking.enabled, thinking: thinking.enabled }),
+    });
+  } catch (error) {
+    throw engineRefused(
+      `the chat template refused the conversation: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+  if (demandedTools(conversation).length > 0) return prompt + callOpening;
+  return continued ? upToEndOf(prompt, turns.at(-1)?.text ?? "") : prompt;
+}
+
+/** The prompt without what the template puts behind a last turn that is to be continued. */
+function upToEndOf(prompt: string, text: string): string {
+  const trimmed = text.trim();
+  const at = prompt.lastIndexOf(trimmed);
+  return at === -1 ? prompt : prompt.slice(0, at + trimmed.length);
+}
+
+const roles = {
+  [Role.UNSPECIFIED]: "user",
+  [Role.SYSTEM]: "system",
+  [Role.USER]: "user",
+  [Role.ASSISTANT]: "assistant",
+  [Role.TOOL]: "tool",
+} as const;
+
+function messageOf(message: Message) {
+  return {
+    role: roles[message.role],
+    content: message.text,
+    ...(message.reasoning !== "" && { reasoning_content: message.reasoning }),
+    ...(message.toolCallId !== "" && { tool_call_id: message.toolCallId }),
+    ...(message.toolCalls.length > 0 && {
+      tool_calls: message.toolCalls.map(({ id, name, argumentsJson }) => ({
+        id,
+        type: "function",
+        // Templates walk through the arguments, so they get the object and not its text.
+        function: { name, arguments: argumentsOf(argumentsJson) },
+      })),
+    }),
+  };
+}
+
+function toolOf(tool: Conversation["tools"][number], index: number) {
+  const { name, description } = tool;
+  return { type: "function", function: { name, description, parameters: parametersOf(tool, index) } };
+}

@@ -1,0 +1,82 @@
+import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import type { Sampling } from "#gen/inference/v1/inference_service_pb.js";
+import type { EngineOutput, EngineRequest, EngineUsage } from "../interface.ts";
+import { StopSequences } from "../shared/answer/stop-sequences.ts";
+import type { AnswerReader } from "./answer-reader.ts";
+import type { GrammarState, Model, SamplingOptions, Sequence, Token } from "./binding.ts";
+import { Detokenizer } from "./detokenizer.ts";
+
+/** Prompt tokens that are read in one go; an abort is noticed in between. */
+const prefillStep = 256;
+
+/** A generation on a sequence of its own. With a grammar the answer is nothing but what that allows. */
+export async function* generation(
+  model: Model,
+  sequence: Sequence,
+  prompt: Token[],
+  request: Pick<EngineRequest, "maxOutputTokens" | "sampling" | "stopSequences">,
+  answer: AnswerReader,
+  grammar: GrammarState | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<EngineOutput> {
+  const cachedInputTokens = await readPrompt(sequence, prompt, signal);
+  const usage = (outputTokens: number): EngineUsage => ({
+    inputTokens: prompt.length,
+    outputTokens,
+    cachedInputTokens,
+  });
+  const stops = new StopSequences(request.stopSequences);
+  const text = new Detokenizer(model);
+  const produced: Token[] = [];
+  let finish = FinishReason.LENGTH;
+  yield { events: [], usage: usage(0) };
+  for await (const token of sequence.evaluate(prompt.slice(-1), samplingOptions(request.sampling, produced, grammar))) {
+    signal.throwIfAborted();
+    produced.push(token);
+    const ended = model.isEogToken(token);
+    const events: GenerationEvent[] = [];
+    if (!ended) answer.push(stops.push(text.push(token)), events);
+    const stopped = ended || stops.stopped || answer.complete;
+    if (stopped || produced.length >= request.maxOutputTokens) {
+      if (!stops.stopped) answer.push(stops.push(text.end()) + stops.end(), events);
+      answer.end(events);
+      if (stopped) finish = answer.called ? FinishReason.TOOL_CALLS : FinishReason.STOP;
+      yield { events, usage: usage(produced.length), finish };
+      return;
+    }
+    yield { events, usage: usage(produced.length) };
+  }
+}
+
+/** Reads the prompt up to its last token and tells how much of it the sequence knew already. */
+async function readPrompt(sequence: Sequence, prompt: Token[], signal: AbortSignal): Promise<number> {
+  const last = prompt.length - 1;
+  await sequence.adaptStateToTokens(prompt.slice(0, last), false);
+  const known = sequence.nextTokenIndex;
+  for (let at = known; at < last; at += prefillStep) {
+    signal.throwIfAborted();
+    await sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(at, Math.min(at + prefillStep, last)));
+  }
+  signal.throwIfAborted();
+  return known;
+}
+
+function samplingOptions(sampling: Sampling, produced: Token[], grammar: GrammarState | undefined): SamplingOptions {
+  const { temperature, topK, topP, seed, presencePenalty, frequencyPenalty } = sampling;
+  return {
+    ...(temperature !== undefined && { temperature }),
+    topK: topK ?? 0,
+    ...(topP !== undefined && { topP }),
+    ...(seed !== undefined && { seed: Number(BigInt.asUintN(32, seed)) }),
+    ...((presencePenalty || frequencyPenalty) && {
+      repeatPenalty: {
+        punishTokens: () => produced,
+        penalty: 1,
+        ...(presencePenalty && { presencePenalty }),
+        ...(frequencyPenalty && { frequencyPenalty }),
+      },
+    }),
+    yieldEogToken: true,
+    ...(grammar && { grammarEvaluationState: grammar }),
+  };
+}

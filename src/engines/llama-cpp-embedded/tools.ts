@@ -1,0 +1,66 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { type Conversation, type Tool, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
+import { parametersOf } from "../shared/prompt/tool-parameters.ts";
+import type { Llama } from "./binding.ts";
+
+/** What opens a call, as the prompt of a demanded one ends. */
+export const callOpening = "<tool_call>\n";
+
+/** Whether a chat template shows tools, and has calls written as JSON between tags, which is what is read. */
+export function takesTools(template: string): boolean {
+  const otherFormats = ["<function=", "<arg_key>"];
+  return (
+    /\btools\b/.test(template) &&
+    template.includes("<tool_call>") &&
+    !otherFormats.some((mark) => template.includes(mark))
+  );
+}
+
+/** The tools that a model is told of: none where the request forbids calls. */
+export function toolsOf({ tools, toolChoice }: Conversation): readonly Tool[] {
+  return toolChoice?.mode === ToolChoiceMode.NONE ? [] : tools;
+}
+
+/** The tools of which one must be called. Empty: the model may answer without. */
+export function demandedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
+  switch (toolChoice?.mode) {
+    case ToolChoiceMode.REQUIRED:
+      return tools;
+    case ToolChoiceMode.NAMED:
+      return tools.filter(({ name }) => name === toolChoice.name);
+    default:
+      return [];
+  }
+}
+
+/** Throws INVALID_ARGUMENT for tools that the template takes no notice of, or whose calls cannot be read. */
+export function checkTools(conversation: Conversation, supported: boolean): void {
+  if (supported || toolsOf(conversation).length === 0) return;
+  const parameter = "conversation.tools";
+  throw failure(Reason.INVALID_ARGUMENT, "This model takes no tools: its chat template has no place for them.", {
+    parameter,
+  });
+}
+
+/** The grammar of a call of one of the tools; schemas that it cannot express leave the arguments open. */
+export async function grammarOf(llama: Llama, tools: readonly Tool[]) {
+  const call = (tool: Tool, parameters: unknown) => ({
+    type: "object",
+    properties: { name: { const: tool.name }, arguments: parameters },
+  });
+  const open = { type: "object", additionalProperties: true };
+  try {
+    return await llama.createGrammarForJsonSchema({
+      oneOf: tools.map((tool, index) => call(tool, closed(parametersOf(tool, index)))),
+    });
+  } catch {
+    return await llama.createGrammarForJsonSchema({ oneOf: tools.map((tool) => call(tool, open)) });
+  }
+}
+
+/** An object without properties may have any. */
+function closed(schema: unknown): unknown {
+  const { properties } = (schema ?? {}) as { properties?: object };
+  return properties === undefined ? { type: "object", additionalProperties: true } : schema;
+}

@@ -1,0 +1,13 @@
+import type { Dialect } from "../shared/chat-completions/dialect.ts";
+import { thinkingFields } from "../shared/chat-completions/thinking.ts";
+
+/** Any server with an OpenAI-compatible API of which nothing else is known. */
+export const openai: Dialect = {
+  engine: "openai",
+  countsAsItGoes: false,
+  promptFields: thinkingFields,
+  fields: () => ({ stream_options: { include_usage: true } }),
+  healthPath: "/v1/models",
+  embedBatch: 128,
+  embedFormat: "float",
+};

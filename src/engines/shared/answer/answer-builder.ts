@@ -1,0 +1,117 @@
+import type { FinishReason, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import type { EngineOutput, EngineRequest, EngineUsage } from "../../interface.ts";
+import { engineFailed } from "../faults.ts";
+import { reasoningEvent, textEvent } from "./events.ts";
+import { finishReason } from "./finish-reason.ts";
+import { LowerBound } from "./lower-bound.ts";
+import { splitterFor } from "./splitter-for.ts";
+import type { ThinkSplitter } from "./think-splitter.ts";
+import { type ToolCallDelta, ToolCalls } from "./tool-calls.ts";
+
+/** What is known of an engine from its kind and its earlier answers. */
+export interface EngineTraits {
+  /** Names the server, for the log. */
+  readonly where: string;
+  /** Whether it counts tokens as it goes; else a broken-off answer is bounded from below. */
+  readonly countsAsItGoes: boolean;
+  /** Whether it was seen to send reasoning apart from the text. Set when an answer shows it. */
+  sendsReasoning: boolean;
+}
+
+/** Puts the parts of an answer, as an engine's protocol brings them, together to outputs. One a request. */
+export class AnswerBuilder {
+  complete = false;
+  readonly #traits: EngineTraits;
+  readonly #splitter: ThinkSplitter | undefined;
+  readonly #toolCalls: ToolCalls;
+  readonly #bound: LowerBound | undefined;
+  #events: GenerationEvent[] = [];
+  #usage: EngineUsage | undefined;
+  #finish: FinishReason | undefined;
+  #reasoned = false;
+  #answered = false;
+  /** Whether the count is that of the whole answer. */
+  #counted = false;
+  /** Whether something came since the last output. */
+  #fresh = false;
+
+  constructor(request: EngineRequest, traits: EngineTraits) {
+    this.#traits = traits;
+    this.#splitter = splitterFor(request, traits.sendsReasoning);
+    this.#toolCalls = new ToolCalls(request.requestId);
+    this.#bound = traits.countsAsItGoes ? undefined : new LowerBound(request.prompt);
+  }
+
+  /** The latest true count. */
+  get usage(): EngineUsage | undefined {
+    return this.#usage;
+  }
+
+  /** Something came, though it may be nothing to show: the engine works. */
+  touch(): void {
+    this.#fresh = true;
+  }
+
+  addReasoning(reasoning: string): void {
+    if (!this.#reasoned) {
+      this.#reasoned = true;
+      this.#traits.sendsReasoning = true;
+      this.#splitter?.startAnswer();
+    }
+    this.#events.push(reasoningEvent(reasoning));
+    this.#bound?.add();
+  }
+
+  addText(text: string): void {
+    if (this.#splitter === undefined || this.#reasoned) this.#events.push(textEvent(text));
+    else this.#splitter.push(text, this.#events);
+    this.#bound?.add();
+  }
+
+  addCall(call: ToolCallDelta): void {
+    this.#splitter?.end(this.#events);
+    this.#toolCalls.push(call, this.#events);
+    this.#bound?.add();
+  }
+
+  /** The engine says why it ended. Throws when that is no end of an answer. */
+  addFinish(reason: string): void {
+    this.#splitter?.end(this.#events);
+    this.#toolCalls.end(this.#events);
+    this.#finish = finishReason(reason, this.#toolCalls.any);
+    if (this.#finish === undefined) {
+      throw engineFailed(`${this.#traits.where} broke off: finish reason ${reason}`, true);
+    }
+  }
+
+  /** A count. The one that comes with the finish or after it is that of the whole answer. */
+  addUsage(usage: EngineUsage): void {
+    this.#usage = usage;
+    const answered = this.#answered || this.#events.length > 0;
+    if (this.#finish !== undefined) this.#counted = usage.outputTokens > 0 || !answered;
+  }
+
+  /** No more comes. Throws unless the answer has its end and its count. */
+  conclude(): void {
+    const { where } = this.#traits;
+    if (this.#finish === undefined) throw engineFailed(`${where} ended the stream without a finish reason`, true);
+    if (!this.#counted) throw engineFailed(`${where} did not count the tokens`, false);
+    this.complete = true;
+    this.#fresh = true;
+  }
+
+  /** What came since the last output. Undefined: nothing. */
+  take(): EngineOutput | undefined {
+    if (!this.#fresh) return undefined;
+    this.#fresh = false;
+    const events = this.#events;
+    this.#events = [];
+    this.#answered ||= events.length > 0;
+    const usage = this.#usage ?? this.#bound?.usage;
+    return {
+      events,
+      ...(usage !== undefined && { usage }),
+      ...(this.complete && this.#finish !== undefined && { finish: this.#finish }),
+    };
+  }
+}

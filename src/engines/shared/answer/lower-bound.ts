@@ -1,0 +1,33 @@
+import type { EngineRequest, EngineUsage } from "../../interface.ts";
+
+/**
+ * What a broken-off answer has cost at least, for engines that count only at the end: a token for every
+ * word of the prompt and one for every piece of the answer, since no tokenizer joins words and no engine
+ * sends less than a token. The customer is never charged for more than the engine did.
+ */
+export class LowerBound {
+  readonly #inputTokens: number;
+  #pieces = 0;
+
+  constructor(prompt: EngineRequest["prompt"]) {
+    this.#inputTokens = Math.max(1, wordsOf(prompt));
+  }
+
+  get usage(): EngineUsage {
+    return { inputTokens: this.#inputTokens, outputTokens: this.#pieces };
+  }
+
+  /** A piece of the answer came. */
+  add(): void {
+    this.#pieces++;
+  }
+}
+
+function wordsOf(prompt: EngineRequest["prompt"]): number {
+  if (prompt.case === "text") return words(prompt.value);
+  return prompt.value.messages.reduce((sum, { text }) => sum + words(text), 0);
+}
+
+function words(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
+}

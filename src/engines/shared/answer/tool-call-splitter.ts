@@ -1,0 +1,103 @@
+import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { parseExactJson } from "../../../../lib/json/exact.ts";
+import { textEvent } from "./events.ts";
+import type { ToolCalls } from "./tool-calls.ts";
+
+const OPEN = "<tool_call>";
+const CLOSE = "</tool_call>";
+
+/** A call that was cut off, from which its name and the beginning of its arguments can be read. */
+const begun = /^\s*\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"(?:arguments|parameters)"\s*:\s*(\{[\s\S]*)$/;
+
+/**
+ * Takes `<tool_call>{"name": …, "arguments": …}</tool_call>` blocks, as Hermes and Qwen models write
+ * them, out of a text that comes in pieces. What is no call stays text.
+ */
+export class ToolCallSplitter {
+  readonly #calls: ToolCalls;
+  #inside: boolean;
+  #held = "";
+  #count = 0;
+  /** Nothing but white space, which is dropped, came since the last call. */
+  #trimming = false;
+
+  /** `inside`: the prompt has opened the first block. */
+  constructor(calls: ToolCalls, inside: boolean) {
+    this.#calls = calls;
+    this.#inside = inside;
+  }
+
+  /** How many calls are complete. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Takes the next piece and adds what is settled by it to the events. */
+  push(piece: string, events: GenerationEvent[]): void {
+    this.#held += piece;
+    for (;;) {
+      const tag = this.#inside ? CLOSE : OPEN;
+      const at = this.#held.indexOf(tag);
+      if (at === -1) break;
+      const before = this.#held.slice(0, at);
+      this.#held = this.#held.slice(at + tag.length);
+      if (this.#inside) this.#call(before, CLOSE, events);
+      else this.#show(before, events);
+      this.#inside = !this.#inside;
+    }
+    if (this.#inside) return;
+    const kept = partialTag(this.#held);
+    this.#show(this.#held.slice(0, this.#held.length - kept), events);
+    this.#held = this.#held.slice(this.#held.length - kept);
+  }
+
+  /** No more comes. */
+  end(events: GenerationEvent[]): void {
+    const held = this.#held;
+    this.#held = "";
+    if (this.#inside) this.#call(held, "", events);
+    else this.#show(held, events);
+    this.#calls.end(events);
+  }
+
+  #call(text: string, closing: string, events: GenerationEvent[]): void {
+    const call = callIn(text);
+    if (call === undefined) {
+      this.#show(OPEN + text + closing, events);
+      return;
+    }
+    this.#calls.push({ index: this.#count++, function: call }, events);
+    this.#trimming = true;
+  }
+
+  #show(raw: string, events: GenerationEvent[]): void {
+    const text = this.#trimming ? raw.trimStart() : raw;
+    if (text === "") return;
+    this.#trimming = false;
+    events.push(textEvent(text));
+  }
+}
+
+/** A call as models write it: the name of its arguments differs between them. */
+interface Written {
+  readonly name?: unknown;
+  readonly arguments?: string | object | null;
+  readonly parameters?: string | object | null;
+}
+
+function callIn(text: string): { readonly name: string; readonly arguments: string | object } | undefined {
+  try {
+    const call = parseExactJson(text) as Written | null;
+    if (typeof call?.name !== "string") return undefined;
+    return { name: call.name, arguments: call.arguments ?? call.parameters ?? {} };
+  } catch {
+    const [, name, beginning] = begun.exec(text) ?? [];
+    return name === undefined || beginning === undefined ? undefined : { name, arguments: beginning };
+  }
+}
+
+/** How many characters at the end may be the beginning of a block. */
+function partialTag(text: string): number {
+  const at = text.lastIndexOf("<");
+  return at !== -1 && OPEN.startsWith(text.slice(at)) ? text.length - at : 0;
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import type { ServerConfig } from "../../config/schema.ts";
+
+/** The header for a server that demands an API key. Undefined: it demands none. Throws what to tell a person. */
+export function authorizationOf(server: Pick<ServerConfig, "url" | "api_key_file">): string | undefined {
+  const { url, api_key_file: file } = server;
+  if (file === undefined) return undefined;
+  const key = read(file, url).trim();
+  if (key === "") throw new Error(`the API key of ${url}: ${file} is empty`);
+  return `Bearer ${key}`;
+}
+
+function read(file: string, url: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(`the API key of ${url}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
+}

@@ -1,0 +1,79 @@
+import type { EngineOutput } from "../../interface.ts";
+import type { AnswerBuilder } from "../answer/answer-builder.ts";
+import { engineFailed } from "../faults.ts";
+import type { Choice, Chunk, Delta } from "./chunk.ts";
+import type { ChunkParser } from "./chunk-parser.ts";
+import type { Dialect, Fields } from "./dialect.ts";
+import { streamFailure } from "./errors.ts";
+import { readUsage } from "./usage.ts";
+
+/** Reads the chunks of a streamed chat completion or completion, however they come. */
+export class ChunkReader {
+  readonly #where: string;
+  readonly #dialect: Dialect;
+  readonly #parser: ChunkParser;
+  readonly #answer: AnswerBuilder;
+
+  /** `where` names the server for the log. */
+  constructor(where: string, dialect: Dialect, parser: ChunkParser, answer: AnswerBuilder) {
+    this.#where = where;
+    this.#dialect = dialect;
+    this.#parser = parser;
+    this.#answer = answer;
+  }
+
+  /** Whether the answer is complete; what follows does not matter. */
+  get complete(): boolean {
+    return this.#answer.complete;
+  }
+
+  /** What became of the chunks since the last call. Undefined: nothing yet. */
+  take(): EngineOutput | undefined {
+    return this.#answer.take();
+  }
+
+  /** No more comes. Throws unless the answer is complete. */
+  end(): void {
+    if (!this.complete) this.#answer.conclude();
+  }
+
+  /** Takes a chunk's JSON, or the mark of the end. */
+  read(data: string): void {
+    if (this.complete) return;
+    if (data === "[DONE]") this.#answer.conclude();
+    else this.#readChunk(this.#parse(data));
+  }
+
+  #readChunk(chunk: Chunk): void {
+    const error = chunk.error || (chunk.object === "error" && chunk);
+    if (error) throw streamFailure(this.#where, error);
+    this.#answer.touch();
+    const choice = chunk.choices?.[0];
+    if (choice !== undefined) this.#readChoice(choice);
+    const wire = chunk.usage ?? this.#dialect.readUsage?.(chunk as Fields);
+    const usage = wire && readUsage(wire, this.#answer.usage);
+    if (usage) this.#answer.addUsage(usage); // one that cannot be true is passed over
+  }
+
+  #readChoice({ delta, text, finish_reason }: Choice): void {
+    if (delta) this.#readDelta(delta);
+    if (text) this.#answer.addText(text);
+    if (typeof finish_reason === "string") this.#answer.addFinish(finish_reason);
+  }
+
+  #readDelta({ reasoning, reasoning_content, content, tool_calls, function_call }: Delta): void {
+    const thought = reasoning || reasoning_content;
+    if (thought) this.#answer.addReasoning(thought);
+    if (content) this.#answer.addText(content);
+    if (tool_calls) for (const call of tool_calls) this.#answer.addCall(call);
+    if (function_call) this.#answer.addCall({ function: function_call });
+  }
+
+  #parse(data: string): Chunk {
+    try {
+      return this.#parser.parse(data);
+    } catch (error) {
+      throw engineFailed(`${this.#where} sent a chunk that is not JSON`, true, error);
+    }
+  }
+}

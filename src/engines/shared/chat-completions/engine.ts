@@ -1,0 +1,132 @@
+import type {
+  Engine,
+  EngineEmbeddings,
+  EngineEmbedRequest,
+  EngineLoad,
+  EngineModel,
+  EngineOutput,
+  EngineRequest,
+} from "../../interface.ts";
+import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
+import { embedInBatches } from "../embed-in-batches.ts";
+import { isRefusal } from "../faults.ts";
+import { HttpConnection, type HttpRequest } from "../http/connection.ts";
+import { callJson } from "../http/json-call.ts";
+import { openStream } from "../http/stream.ts";
+import { fitOutput } from "../output-fit/fit-output.ts";
+import { metricSum } from "../prometheus.ts";
+import type { EngineSettings } from "../settings.ts";
+import { ChunkParser } from "./chunk-parser.ts";
+import { ChunkReader } from "./chunk-reader.ts";
+import type { Dialect, Fields } from "./dialect.ts";
+import { readEmbeddings } from "./embeddings.ts";
+import { refusalOf } from "./errors.ts";
+import { generationRequest, promptFields } from "./request.ts";
+import { SseReader } from "./stream.ts";
+
+/** An engine with an OpenAI-compatible HTTP API. Always streams, so that tokens are counted as they come. */
+export class OpenAiHttpEngine implements Engine {
+  readonly #connection: HttpConnection;
+  readonly #dialect: Dialect;
+  readonly #settings: EngineSettings;
+  readonly #traits: EngineTraits;
+  readonly #parser = new ChunkParser();
+
+  constructor(url: string, dialect: Dialect, settings: EngineSettings) {
+    this.#connection = new HttpConnection(url, settings);
+    this.#dialect = dialect;
+    this.#settings = settings;
+    this.#traits = {
+      where: `${dialect.engine} at ${this.#connection.origin}`,
+      countsAsItGoes: dialect.countsAsItGoes,
+      sendsReasoning: false,
+    };
+  }
+
+  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+    return fitOutput(request, (fitted) => this.#generate(fitted, signal));
+  }
+
+  #generate(request: EngineRequest, signal: AbortSignal): AsyncIterator<EngineOutput> {
+    const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
+    const answer = new AnswerBuilder(request, this.#traits);
+    const chunks = new ChunkReader(this.#traits.where, this.#dialect, this.#parser, answer);
+    const reader = new SseReader(this.#traits.where, chunks);
+    const headers = { "x-request-id": request.requestId, ...request.trace };
+    return openStream(this.#connection, { path, body, headers }, reader, signal);
+  }
+
+  embed({ model, requestId, inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const headers = { "x-request-id": requestId, ...trace };
+    const { embedBatch, embedFormat } = this.#dialect;
+    const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
+    return embedInBatches(inputs, {
+      size: embedBatch,
+      limit: this.#settings.contextLength,
+      embed: async (batch) => {
+        const body = JSON.stringify({ model, input: batch, encoding_format: embedFormat });
+        const answer = await this.#call({ path: "/v1/embeddings", body, headers }, signal);
+        return readEmbeddings(this.#traits.where, answer, batch.length);
+      },
+      count: (value) => this.countTokens({ model, prompt: { case: "text", value }, recipe }, signal),
+    });
+  }
+
+  async countTokens(
+    request: Pick<EngineRequest, "model" | "prompt" | "thinking" | "recipe">,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const prompt = promptFields(request, this.#dialect, this.#settings.systemAnywhere);
+    const call = this.#dialect.tokenize?.(prompt);
+    if (call === undefined) return undefined;
+    try {
+      const answer = await this.#call({ path: call.path, body: JSON.stringify(call.body) }, signal);
+      const count = (answer as Fields)[call.field];
+      if (Array.isArray(count)) return count.length;
+      return typeof count === "number" ? count : undefined;
+    } catch (error) {
+      if (isRefusal(error)) return undefined; // an older version, without the call or without turns in it
+      throw error;
+    }
+  }
+
+  async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
+    const { data } = (await this.#call({ path: "/v1/models" }, signal)) as { data?: readonly WireModel[] };
+    return (data ?? []).map(({ id, max_model_len, meta }) => {
+      const contextLength = max_model_len ?? meta?.n_ctx ?? meta?.n_ctx_train;
+      return { id, ...(contextLength !== undefined && { contextLength }) };
+    });
+  }
+
+  async checkHealth(signal: AbortSignal): Promise<void> {
+    const response = await this.#connection.send({ path: this.#dialect.healthPath }, signal);
+    if (response.status !== 200) throw refusalOf(this.#traits.where, response);
+  }
+
+  async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
+    const { metrics } = this.#dialect;
+    if (metrics === undefined) return undefined;
+    const response = await this.#connection.send({ path: metrics.path }, signal);
+    if (response.status !== 200) return undefined; // metrics are an option of most engines
+    const load = Object.entries(metrics.names).flatMap(([key, name]) => {
+      const value = metricSum(response.text, name);
+      return value === undefined ? [] : [[key, value]];
+    });
+    return Object.fromEntries(load);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
+    return callJson(this.#connection, this.#traits.where, request, refusalOf, signal);
+  }
+}
+
+/** A model as `/v1/models` lists it: the length is vLLM's and SGLang's, or llama-server's. */
+interface WireModel {
+  readonly id: string;
+  readonly max_model_len?: number;
+  readonly meta?: { readonly n_ctx?: number; readonly n_ctx_train?: number } | null;
+}

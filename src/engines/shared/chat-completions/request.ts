@@ -1,0 +1,113 @@
+import type { Conversation, Message, Tool, ToolChoice } from "#gen/inference/v1/conversation_pb.js";
+import { Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import type { EngineRequest } from "../../interface.ts";
+import { parametersOf } from "../prompt/tool-parameters.ts";
+import { turnsOf } from "../prompt/turns.ts";
+import type { Dialect, Fields } from "./dialect.ts";
+
+/** The path and body of a generation. The body has the fields of the common API and of the dialect, and no other. */
+export function generationRequest(
+  request: EngineRequest,
+  dialect: Dialect,
+  systemAnywhere: boolean,
+): { readonly path: string; readonly body: string } {
+  const { sampling, stopSequences } = request;
+  const body = {
+    ...promptFields(request, dialect, systemAnywhere),
+    max_tokens: request.maxOutputTokens,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    ...(dialect.topKAll !== undefined && { top_k: sampling.topK === 0 ? dialect.topKAll : sampling.topK }),
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    seed: sampling.seed === undefined ? undefined : seedOf(sampling.seed),
+    stop: stopSequences.length > 0 ? stopSequences : undefined,
+    stream: true,
+    ...dialect.fields(request),
+  };
+  const path = request.prompt.case === "text" ? "/v1/completions" : "/v1/chat/completions";
+  return { path, body: JSON.stringify(body) };
+}
+
+/** The fields that decide the prompt's tokens. */
+export function promptFields(
+  request: Pick<EngineRequest, "model" | "prompt" | "thinking" | "recipe">,
+  dialect: Dialect,
+  systemAnywhere: boolean,
+): Fields {
+  const { model, prompt } = request;
+  if (prompt.case === "text") return { model, prompt: prompt.value };
+  const { turns, continued } = turnsOf(prompt.value.messages, systemAnywhere);
+  return {
+    model,
+    messages: turns.map((message) => messageOf(message, dialect)),
+    ...toolFields(prompt.value),
+    ...dialect.promptFields(request, continued),
+  };
+}
+
+/** A turn. `content` is always there: templates fail on its absence. */
+function messageOf(message: Message, dialect: Dialect): Fields {
+  switch (message.role) {
+    case Role.SYSTEM:
+      return { role: "system", content: message.text };
+    case Role.USER:
+    case Role.UNSPECIFIED: // refused before it comes here
+      return { role: "user", content: message.text };
+    case Role.TOOL:
+      return { role: "tool", tool_call_id: message.toolCallId, content: message.text };
+    case Role.ASSISTANT:
+      return {
+        role: "assistant",
+        content: message.text,
+        ...(dialect.reasoningField && message.reasoning !== "" && { [dialect.reasoningField]: message.reasoning }),
+        ...(message.toolCalls.length > 0 && {
+          tool_calls: message.toolCalls.map((call) => ({
+            id: call.id,
+            type: "function",
+            function: { name: call.name, arguments: call.argumentsJson || "{}" },
+          })),
+        }),
+      };
+  }
+}
+
+/** Engines refuse an empty list of tools and a choice without tools. */
+function toolFields(conversation: Conversation): Fields {
+  if (conversation.tools.length === 0) return {};
+  return {
+    tools: conversation.tools.map(toolOf),
+    tool_choice: conversation.toolChoice && toolChoiceOf(conversation.toolChoice),
+    parallel_tool_calls: conversation.parallelToolCalls,
+  };
+}
+
+function toolOf(tool: Tool, index: number): Fields {
+  return {
+    type: "function",
+    function: {
+      name: tool.name,
+      ...(tool.description !== "" && { description: tool.description }),
+      parameters: parametersOf(tool, index),
+    },
+  };
+}
+
+function toolChoiceOf(choice: ToolChoice): unknown {
+  switch (choice.mode) {
+    case ToolChoiceMode.UNSPECIFIED:
+    case ToolChoiceMode.AUTO:
+      return "auto";
+    case ToolChoiceMode.NONE:
+      return "none";
+    case ToolChoiceMode.REQUIRED:
+      return "required";
+    case ToolChoiceMode.NAMED:
+      return { type: "function", function: { name: choice.name } };
+  }
+}
+
+/** A seed as a JSON number that is exact in every parser. */
+function seedOf(seed: bigint): number {
+  return Number(BigInt.asIntN(53, seed));
+}

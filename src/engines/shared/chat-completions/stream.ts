@@ -1,0 +1,42 @@
+import type { EngineOutput } from "../../interface.ts";
+import type { HttpResponse } from "../http/connection.ts";
+import { SseParser } from "../http/sse-parser.ts";
+import type { StreamReader } from "../http/stream.ts";
+import type { ChunkReader } from "./chunk-reader.ts";
+import { refusalOf } from "./errors.ts";
+
+/** Reads the chunks that come as server-sent events. */
+export class SseReader implements StreamReader {
+  readonly #where: string;
+  readonly #chunks: ChunkReader;
+  readonly #sse: SseParser;
+
+  /** `where` names the server for the log. */
+  constructor(where: string, chunks: ChunkReader) {
+    this.#where = where;
+    this.#chunks = chunks;
+    this.#sse = new SseParser((data) => chunks.read(data));
+  }
+
+  get complete(): boolean {
+    return this.#chunks.complete;
+  }
+
+  push(piece: Buffer): void {
+    this.#sse.push(piece);
+  }
+
+  take(): EngineOutput | undefined {
+    return this.#chunks.take();
+  }
+
+  /** Some engines leave out the closing mark. */
+  end(): void {
+    this.#sse.end();
+    this.#chunks.end();
+  }
+
+  refusal(response: HttpResponse): Error {
+    return refusalOf(this.#where, response);
+  }
+}

@@ -1,0 +1,54 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import type { EngineEmbeddings } from "../interface.ts";
+import { inputTooLong } from "./faults.ts";
+
+/** How an engine embeds. */
+export interface BatchEmbedder {
+  /** The most inputs of one call. */
+  readonly size: number;
+  /** Embeds inputs in one call. Throws INPUT_TOO_LONG or CONTEXT_LENGTH_EXCEEDED when one is too long. */
+  readonly embed: (inputs: readonly string[]) => Promise<EngineEmbeddings>;
+  /** The number of an input's tokens. Undefined: the engine cannot tell. */
+  readonly count: (input: string) => Promise<number | undefined>;
+  /** The most tokens of an input, where the engine's refusal does not tell. */
+  readonly limit: number;
+}
+
+/**
+ * Embeds inputs, however many, in their order. Engines refuse a call without saying for which input, so
+ * that the inputs of a refused call are tried alone to name the one that is too long.
+ */
+export async function embedInBatches(inputs: readonly string[], embedder: BatchEmbedder): Promise<EngineEmbeddings> {
+  const vectors: Float32Array[] = [];
+  let inputTokens = 0;
+  for (let start = 0; start < inputs.length; start += embedder.size) {
+    const batch = inputs.slice(start, start + embedder.size);
+    const answer = await embedBatch(batch, start, embedder);
+    vectors.push(...answer.vectors);
+    inputTokens += answer.inputTokens;
+  }
+  return { vectors, inputTokens };
+}
+
+async function embedBatch(batch: readonly string[], start: number, embedder: BatchEmbedder): Promise<EngineEmbeddings> {
+  try {
+    return await embedder.embed(batch);
+  } catch (error) {
+    const detail = detailOf(error);
+    if (detail?.reason !== Reason.INPUT_TOO_LONG && detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
+    const [only, ...others] = batch;
+    if (only !== undefined && others.length === 0) {
+      const count = () => embedder.count(only).catch(() => undefined); // it is too long to be counted, too
+      const actual = detail.actual === undefined ? await count() : Number(detail.actual);
+      throw inputTooLong(describe(error), start, { limit: Number(detail.limit ?? embedder.limit), actual });
+    }
+    for (const [index, input] of batch.entries()) await embedBatch([input], start + index, embedder);
+    throw error;
+  }
+}
+
+function describe(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error ? cause.message : "an input is too long";
+}

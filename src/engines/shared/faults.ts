@@ -1,0 +1,108 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { durationOf, failure } from "../../../lib/errors/failure.ts";
+import { EngineFault } from "../interface.ts";
+
+// What every engine's failures become, whatever its protocol.
+
+/** The engine broke, cannot be reached, or answered nonsense. */
+export function engineFailed(what: string, transient: boolean, cause?: unknown): ConnectError {
+  return failure(
+    Reason.ENGINE_FAILED,
+    "The inference server failed to answer.",
+    {},
+    new EngineFault(what, transient, cause),
+  );
+}
+
+/** The engine is full, or still loading its model. */
+export function engineOverloaded(what: string, retryAfterMs: number): ConnectError {
+  return failure(
+    Reason.OVERLOADED,
+    "The model is busy. Try again shortly.",
+    { retryAfter: durationOf(retryAfterMs) },
+    new EngineFault(what, true),
+  );
+}
+
+/** The engine understood the request and will never take it, so no other server will. */
+export function engineRefused(what: string): ConnectError {
+  return failure(
+    Reason.INVALID_ARGUMENT,
+    "The model cannot process this request as it stands.",
+    {},
+    new EngineFault(what, false),
+  );
+}
+
+/** Whether a call was refused in a way that no repetition changes. */
+export function isRefusal(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof EngineFault && !cause.transient;
+}
+
+/** What is known of a prompt that does not fit: tokens; undefined where the engine did not tell. */
+export interface Overflow {
+  readonly limit?: number | undefined;
+  readonly actual?: number | undefined;
+  readonly requestedOutput?: number | undefined;
+}
+
+/** The prompt, or the prompt and the output asked for, pass the context. */
+export function contextExceeded(what: string, overflow: Overflow): ConnectError {
+  const { limit, actual, requestedOutput } = overflow;
+  const bound = limit === undefined ? "is exceeded" : `is ${limit} tokens`;
+  const came = actual === undefined ? "" : ` The prompt has ${actual} tokens.`;
+  return failure(
+    Reason.CONTEXT_LENGTH_EXCEEDED,
+    `This model's maximum context length ${bound}.${came}`,
+    {
+      ...(limit !== undefined && { limit: BigInt(limit) }),
+      ...(actual !== undefined && { actual: BigInt(actual) }),
+      ...(requestedOutput !== undefined && { requestedOutput: BigInt(requestedOutput) }),
+    },
+    new EngineFault(what, false),
+  );
+}
+
+/** One input of an embeddings request is longer than the model takes. */
+export function inputTooLong(what: string, index: number | undefined, overflow: Overflow): ConnectError {
+  const { limit, actual } = overflow;
+  const which = index === undefined ? "An input" : `Input ${index}`;
+  const came = actual === undefined ? "is too long" : `has ${actual} tokens`;
+  const bound = limit === undefined ? "" : `; the maximum is ${limit}`;
+  return failure(
+    Reason.INPUT_TOO_LONG,
+    `${which} ${came}${bound}.`,
+    {
+      parameter: index === undefined ? "inputs" : `inputs[${index}]`,
+      ...(limit !== undefined && { limit: BigInt(limit) }),
+      ...(actual !== undefined && { actual: BigInt(actual) }),
+    },
+    new EngineFault(what, false),
+  );
+}
+
+/**
+ * What of an engine's error may stand in our log. Its message may quote the prompt anywhere, so that only
+ * what is known to be harmless is taken: names, and diagnoses that operators should not have to look up.
+ * The engine's own log has the rest, under the same request id.
+ */
+export function diagnosisOf(names: readonly unknown[], message: string): string {
+  const plain = names.map((name) => String(name ?? "")).filter((name) => /^[\w.-]{1,64}$/.test(name));
+  const known = diagnoses.flatMap((diagnosis) => diagnosis.exec(message)?.[0] ?? []);
+  return [...plain, ...known].join(" ");
+}
+
+const diagnoses = [
+  /out of memory/i,
+  /does not exist/i,
+  /not found/i,
+  /context length/i,
+  /loading model/i,
+  /shutting down/i,
+  /engine ?core|engine is dead|enginedead/i,
+  /chat template/i,
+  /overloaded/i,
+  /unauthorized|invalid api key/i,
+];

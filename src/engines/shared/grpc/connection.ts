@@ -1,0 +1,77 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import { detailOf } from "../../../../lib/errors/failure.ts";
+import { type ChannelTransport, createChannelTransport } from "../../../grpc/channel-transport.ts";
+import { createTlsCredentials } from "../../../grpc/tls-credentials.ts";
+import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
+
+const channelOptions = {
+  // Tokens are listed with their texts: an input of our largest size makes the longest answer.
+  "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  // SGLang breaks off a stream whose reader is some dozen chunks behind; this many bytes wait for a slow one here.
+  "grpc-node.flow_control_window": 1024 * 1024,
+};
+
+/** How to reach a server. */
+export type GrpcOptions = Pick<ConnectionOptions, "connectTimeoutMs" | "authorization">;
+
+/** The connections to a server, or to all addresses of a name, over gRPC. */
+export class GrpcConnection {
+  readonly #transport: ChannelTransport;
+  readonly #connectTimeoutMs: number;
+
+  /** Takes `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
+  constructor(url: string, { connectTimeoutMs, authorization }: GrpcOptions) {
+    const tls = url.startsWith("grpcs:");
+    this.#connectTimeoutMs = connectTimeoutMs;
+    this.#transport = createChannelTransport({
+      target: url.replace(/^grpcs?:\/\//, ""),
+      channelOptions,
+      ...(tls && { credentials: createTlsCredentials() }),
+      ...(authorization !== undefined && { interceptors: [authorize(authorization)] }),
+    });
+  }
+
+  /** Resolves when there is a connection; a call alone would wait for one as long as it may run. */
+  connect(): Promise<void> {
+    return this.#transport.connect(this.#connectTimeoutMs);
+  }
+
+  client<T extends DescService>(service: T): Client<T> {
+    return createClient(service, this.#transport);
+  }
+
+  async close(): Promise<void> {
+    this.#transport.close();
+  }
+}
+
+function authorize(authorization: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set("authorization", authorization);
+    return next(request);
+  };
+}
+
+/** The HTTP status that stands for the same as a gRPC status: engines mean the same by either. */
+const statuses: Partial<Record<Code, number>> = {
+  [Code.InvalidArgument]: 400,
+  [Code.FailedPrecondition]: 424,
+  [Code.OutOfRange]: 400,
+  [Code.Unauthenticated]: 401,
+  [Code.PermissionDenied]: 403,
+  [Code.NotFound]: 404,
+  [Code.Unimplemented]: 404,
+  [Code.ResourceExhausted]: 429,
+  [Code.Unavailable]: 502,
+  [Code.DeadlineExceeded]: 504,
+};
+
+/** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */
+export function responseOf(error: unknown, signal: AbortSignal): HttpResponse {
+  signal.throwIfAborted();
+  if (!(error instanceof ConnectError) || detailOf(error) !== undefined) throw error;
+  const message = error.rawMessage;
+  const text = message.startsWith("{") ? message : JSON.stringify({ error: message });
+  return { status: statuses[error.code] ?? 500, headers: {}, text };
+}

@@ -1,0 +1,125 @@
+import type { Dispatcher } from "undici";
+import type { EngineOutput } from "../../interface.ts";
+import { OutputQueue } from "../answer/output-queue.ts";
+import { engineFailed } from "../faults.ts";
+import { connectionFailed, type HttpConnection, type HttpRequest, type HttpResponse } from "./connection.ts";
+
+/** Makes outputs of a streamed answer. One a call: it holds the stream's state. Its methods throw failures. */
+export interface StreamReader {
+  /** Takes the next bytes of the body. */
+  push(piece: Buffer): void;
+  /** What became of the bytes since the last call. Undefined: nothing yet. */
+  take(): EngineOutput | undefined;
+  /** The body is over. Throws unless the answer is complete. */
+  end(): void;
+  /** Whether the answer is complete; what follows does not matter. */
+  readonly complete: boolean;
+  /** The failure that a status other than 200 stands for. */
+  refusal(response: HttpResponse): Error;
+}
+
+/** The most of an error's body that is read. */
+const longestRefusal = 64 * 1024;
+
+/** Streams a call's answer. Whatever one read of the socket brought becomes one output. */
+export function openStream(
+  connection: HttpConnection,
+  request: HttpRequest,
+  reader: StreamReader,
+  signal: AbortSignal,
+): AsyncIterableIterator<EngineOutput> {
+  const handler = new StreamHandler(connection.origin, reader, signal);
+  connection.dispatch(request, handler);
+  return handler.queue;
+}
+
+class StreamHandler implements Dispatcher.DispatchHandler {
+  readonly queue: OutputQueue;
+  readonly #origin: string;
+  readonly #reader: StreamReader;
+  readonly #signal: AbortSignal;
+  // Not assigned by the constructor: V8's scavenger does not free an object that got a closure over itself
+  // that way, so that it and all of its call would stay until the next full collection.
+  readonly #onAbort = () => {
+    this.queue.fail(this.#signal.reason);
+    this.#stop(this.#signal.reason);
+  };
+  #controller: Dispatcher.DispatchController | undefined;
+  #refused: { status: number; headers: HttpResponse["headers"]; text: string } | undefined;
+  #over = false;
+
+  constructor(origin: string, reader: StreamReader, signal: AbortSignal) {
+    this.#origin = origin;
+    this.#reader = reader;
+    this.#signal = signal;
+    this.queue = new OutputQueue({
+      pause: () => this.#controller?.pause(),
+      resume: () => this.#controller?.resume(),
+      cancel: () => this.#stop(new Error("nobody reads the answer any more")),
+    });
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new Error("stopped before it began"));
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpResponse["headers"]): void {
+    if (status !== 200) this.#refused = { status, headers, text: "" };
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
+    if (this.#over) return;
+    if (this.#refused === undefined) this.#read(() => this.#reader.push(piece));
+    else if (this.#refused.text.length < longestRefusal) this.#refused.text += piece.toString("utf8");
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    if (this.#refused === undefined) this.#read(() => this.#reader.end());
+    else this.#fail(this.#reader.refusal(this.#refused));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (!this.#over) this.#fail(connectionFailed(this.#origin, error));
+  }
+
+  #read(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#hand();
+    if (this.#reader.complete) this.#finish();
+  }
+
+  #hand(): void {
+    const output = this.#reader.take();
+    if (output !== undefined) this.queue.push(output);
+  }
+
+  /** What was read before an error is handed on first, for its counted tokens. */
+  #fail(error: unknown): void {
+    this.#hand();
+    this.queue.fail(error);
+    this.#stop(error instanceof Error ? error : engineFailed(String(error), true));
+  }
+
+  /** The answer is whole. The rest of the body, if any, is left to arrive, so that the connection can be used again. */
+  #finish(): void {
+    this.#over = true;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.queue.end();
+  }
+
+  #stop(reason: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#controller?.abort(reason);
+  }
+}

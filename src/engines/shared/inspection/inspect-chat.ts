@@ -1,0 +1,88 @@
+import type { Dialect } from "../chat-completions/dialect.ts";
+import { trialRequest, tryChat } from "./chat-trial.ts";
+import { type Inspection, remarksOf, type Subject, warning, wrong } from "./inspection.ts";
+import type { Probe } from "./probe.ts";
+
+/** The options of an engine that mend what a chat shows. Undefined: nothing does. */
+export interface ChatOptions {
+  /** Tells the tokens that came from the cache. */
+  readonly cached?: string;
+  readonly tools?: string;
+  readonly reasoning?: string;
+}
+
+/** Tokens in which a thinking model shows that it thinks. */
+const thoughtTokens = 32;
+
+/** Learns from a few short chats what a server does not tell otherwise. Nothing for an embedding model. */
+export async function inspectChat(
+  probe: Probe,
+  dialect: Dialect,
+  subject: Subject,
+  options: ChatOptions,
+): Promise<Inspection> {
+  if (subject.model.kind === "embedding") return { facts: {}, remarks: [] };
+  const first = await tryChat(probe, dialect, trialRequest(subject, {}));
+  if (first.refusal !== undefined) return { facts: {}, remarks: [wrong(`refuses a short chat: ${first.refusal}`)] };
+  const again = await tryChat(probe, dialect, trialRequest(subject, {}));
+  const tools = await tryChat(probe, dialect, trialRequest(subject, { tool: true, maxOutputTokens: 1 }));
+  const thoughts = await inspectThinking(probe, dialect, subject, options);
+  return {
+    facts: {
+      counts: first.countsAsItGoes ? "as it goes" : "at the end",
+      "cached tokens": again.cachedTokens > 0 ? "told" : "not told",
+      "tool calls": tools.refusal === undefined ? "taken" : "refused",
+      ...thoughts.facts,
+    },
+    remarks: [
+      ...remarksOf(
+        [
+          dialect.countsAsItGoes && !first.countsAsItGoes,
+          wrong("counts tokens at the end only, so that broken-off answers are billed too little: use a newer version"),
+        ],
+        [
+          options.cached !== undefined && again.cachedTokens === 0,
+          warning(`does not tell which prompt tokens came from its cache: ${options.cached}`),
+        ],
+        [
+          tools.refusal !== undefined,
+          warning(`refuses tools (${tools.refusal})${options.tools === undefined ? "" : `: ${options.tools}`}`),
+        ],
+      ),
+      ...thoughts.remarks,
+    ],
+  };
+}
+
+async function inspectThinking(
+  probe: Probe,
+  dialect: Dialect,
+  subject: Subject,
+  { reasoning: option }: ChatOptions,
+): Promise<Inspection> {
+  const { mode } = subject.model.thinking;
+  const thinking = mode === "none" ? {} : { thinking: { enabled: true, deepest: false } };
+  const request = trialRequest(subject, { ...thinking, maxOutputTokens: thoughtTokens });
+  const { refusal, reasoning, text } = await tryChat(probe, dialect, request);
+  const inText = /<\/?think>/.test(text);
+  const place = reasoning ? "apart" : inText ? "in the text" : "none seen";
+  const mend = option === undefined ? "" : `: ${option}`;
+  return {
+    facts: { thinking: place },
+    remarks: remarksOf(
+      [refusal !== undefined, wrong(`refuses to think (${refusal}): look at thinking: of the model`)],
+      [
+        mode === "none" && place !== "none seen",
+        warning("thinks, although the configuration says that the model does not: set thinking: of the model"),
+      ],
+      [
+        mode !== "none" && place === "in the text",
+        warning(`leaves thinking in the text, from where Tollgate takes it, uncounted${mend}`),
+      ],
+      [
+        mode !== "none" && refusal === undefined && place === "none seen",
+        warning(`did not think in ${thoughtTokens} tokens: look at thinking: of the model${mend}`),
+      ],
+    ),
+  };
+}

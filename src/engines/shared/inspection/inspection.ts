@@ -1,0 +1,38 @@
+import type { ModelConfig, ServerConfig } from "../../../config/schema.ts";
+
+/** What a server tells of itself, and what of that is wrong or risky. */
+export interface Inspection {
+  /** Undefined: it does not tell. */
+  readonly version?: string | undefined;
+  /** Limits and settings by name; those that it does not tell are absent. */
+  readonly facts: Readonly<Record<string, Fact | undefined>>;
+  readonly remarks: readonly Remark[];
+}
+
+export type Fact = string | number | boolean;
+
+/** Something about a server that an operator should know, and how to mend it. */
+export interface Remark {
+  /** What is wrong costs money or answers; a warning is worth knowing. */
+  readonly status: "warning" | "wrong";
+  readonly message: string;
+}
+
+/** What a server is to be for the configuration. */
+export interface Subject {
+  readonly server: ServerConfig;
+  readonly model: ModelConfig;
+}
+
+/** The model under the server's own name. */
+export function servedName({ server, model }: Subject): string {
+  return server.model ?? model.id;
+}
+
+export const wrong = (message: string): Remark => ({ status: "wrong", message });
+export const warning = (message: string): Remark => ({ status: "warning", message });
+
+/** The remarks whose condition holds. */
+export function remarksOf(...all: readonly (readonly [holds: unknown, remark: Remark])[]): Remark[] {
+  return all.filter(([holds]) => Boolean(holds)).map(([, remark]) => remark);
+}

@@ -1,0 +1,14 @@
+import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Tool } from "#gen/inference/v1/conversation_pb.js";
+import { failure } from "../../../../lib/errors/failure.ts";
+
+/** The JSON Schema of a tool's arguments, keys in their order. Throws INVALID_ARGUMENT when it is not JSON. */
+export function parametersOf(tool: Tool, index: number): unknown {
+  if (tool.parametersJson === "") return { type: "object", properties: {} };
+  try {
+    return JSON.parse(tool.parametersJson);
+  } catch (error) {
+    const parameter = `conversation.tools[${index}].parameters_json`;
+    throw failure(Reason.INVALID_ARGUMENT, `${parameter} must be JSON.`, { parameter }, error);
+  }
+}
