@@ -2,8 +2,8 @@ import { Code, ConnectError, type Interceptor, type Transport } from "@connectrp
 import type { Command } from "commander";
 import { detailOf } from "../../lib/errors/failure.ts";
 import { readOperatorToken } from "../config/secrets.ts";
-import { createChannelTransport } from "../grpc/channel-transport.ts";
-import { type ClientTlsFiles, readChannelCredentials } from "../grpc/tls.ts";
+import { createChannelTransport } from "../grpc/client/channel-transport.ts";
+import { type ClientTlsFiles, readChannelCredentials } from "../grpc/server/tls.ts";
 import type { Io } from "./io.ts";
 import { type Document, renderJson, renderText } from "./render.ts";
 import { addTlsOptions } from "./tls-options.ts";

@@ -4,7 +4,7 @@ import { ConfigError } from "../config/config-error.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
 import { readSecrets } from "../config/secrets.ts";
 import { openTls } from "../config/tls.ts";
-import { createDirectTransport } from "../grpc/direct-transport.ts";
+import { createDirectTransport } from "../grpc/direct/direct-transport.ts";
 import { startAdmin } from "./admin.ts";
 import { composeCore } from "./core.ts";
 import { serveCore } from "./core-process.ts";

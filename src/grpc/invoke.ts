@@ -14,8 +14,8 @@ import {
 } from "@connectrpc/connect";
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { applyInterceptors, type Next } from "./apply-interceptors.ts";
-import { onlyMessage } from "./messages.ts";
-import type { ServiceRegistration } from "./registration.ts";
+import type { ServiceRegistration } from "./server/registration.ts";
+import { onlyMessage } from "./wire/messages.ts";
 
 type Request = UnaryRequest | StreamRequest;
 

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import { inNetworks } from "../config/networks.ts";
 import type { Config } from "../config/schema.ts";
-import { peerKey } from "../grpc/peer.ts";
+import { peerKey } from "../grpc/server/peer.ts";
 
 /** The address of the client that a facade calls for. */
 export const clientAddressHeader = "x-tollgate-client-address";

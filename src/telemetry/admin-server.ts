@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { ServerTls } from "../config/tls.ts";
-import { listen } from "../grpc/listening-server.ts";
-import { keepRenewed, tlsOptions } from "../grpc/tls.ts";
+import { listen } from "../grpc/server/listening-server.ts";
+import { keepRenewed, tlsOptions } from "../grpc/server/tls.ts";
 
 /** Whether the process wants traffic; SIGTERM turns it off before anything stops. */
 export interface Readiness {

@@ -4,7 +4,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
 import { detailOf } from "../../lib/errors/failure.ts";
-import { createChannelTransport } from "../../src/grpc/channel-transport.ts";
+import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import type { Asked, Load } from "./load.ts";
 

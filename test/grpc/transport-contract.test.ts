@@ -14,7 +14,7 @@ import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { GenerateRequestSchema, InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { detailOf, durationOf, failure } from "../../lib/errors/failure.ts";
-import { registration, type ServiceRegistration } from "../../src/grpc/registration.ts";
+import { registration, type ServiceRegistration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
 import { ScriptedService, texts, textsOf, untilAborted } from "./scripted-service.ts";
 import { type OpenRoute, openChannel, openConnect, openDirect, type Route, routes } from "./transports.ts";

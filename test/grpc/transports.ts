@@ -1,10 +1,10 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { createChannelTransport } from "../../src/grpc/channel-transport.ts";
-import { startConnectServer } from "../../src/grpc/connect-server.ts";
-import { createDirectTransport } from "../../src/grpc/direct-transport.ts";
-import type { ServiceRegistration } from "../../src/grpc/registration.ts";
-import { startGrpcServer } from "../../src/grpc/server.ts";
+import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
+import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
+import { startConnectServer } from "../../src/grpc/server/connect-server.ts";
+import type { ServiceRegistration } from "../../src/grpc/server/registration.ts";
+import { startGrpcServer } from "../../src/grpc/server/server.ts";
 
 /** A way from a caller to services, with whatever it takes in between. */
 export interface Route {

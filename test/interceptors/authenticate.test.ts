@@ -20,7 +20,7 @@ import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { detailOf, failure } from "../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../../src/accounts/interface.ts";
-import { registration } from "../../src/grpc/registration.ts";
+import { registration } from "../../src/grpc/server/registration.ts";
 import { accessOf, authenticate } from "../../src/interceptors/authenticate.ts";
 import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
 import { callerOf, principalKey, principalOf } from "../../src/interceptors/principal.ts";

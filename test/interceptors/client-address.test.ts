@@ -1,7 +1,7 @@
 import { createContextValues, type UnaryRequest } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { configSchema } from "../../src/config/schema.ts";
-import { peerKey } from "../../src/grpc/peer.ts";
+import { peerKey } from "../../src/grpc/server/peer.ts";
 import { clientAddressOf, facadesOf } from "../../src/interceptors/client-address.ts";
 
 const listen = (more: object) => configSchema.parse({ listen: more }).listen;

@@ -4,7 +4,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { registration } from "../../src/grpc/registration.ts";
+import { registration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
 import { logCalls } from "../../src/interceptors/log.ts";
 import { observeCalls, requestIdKey } from "../../src/interceptors/observe.ts";

@@ -14,7 +14,7 @@ import { startFront } from "../../src/compose/facade.ts";
 import { Lifecycle } from "../../src/compose/lifecycle.ts";
 import { configSchema, type EngineName } from "../../src/config/schema.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
-import { createDirectTransport } from "../../src/grpc/direct-transport.ts";
+import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
 

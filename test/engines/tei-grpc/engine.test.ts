@@ -5,10 +5,10 @@ import { detailOf } from "../../../lib/errors/failure.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { inspectServer } from "../../../src/engines/inspect-server.ts";
 import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";
-import { createHealth, type HealthReporter } from "../../../src/grpc/health.ts";
-import type { ListeningServer } from "../../../src/grpc/listening-server.ts";
-import { registration } from "../../../src/grpc/registration.ts";
-import { startGrpcServer } from "../../../src/grpc/server.ts";
+import { createHealth, type HealthReporter } from "../../../src/grpc/server/health.ts";
+import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 
 const never = () => new AbortController().signal;
 const longest = 100;

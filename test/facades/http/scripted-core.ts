@@ -18,8 +18,8 @@ import {
 } from "#gen/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
 
-import { createDirectTransport } from "../../../src/grpc/direct-transport.ts";
-import { registration } from "../../../src/grpc/registration.ts";
+import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
 
 /** What a scripted core does; each part may be replaced by a test. */
 export interface Script {

@@ -4,7 +4,7 @@ import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { detailOf, failure } from "../../../lib/errors/failure.ts";
 import { createClient } from "../../../lib/rpc/client.ts";
-import { registration } from "../../../src/grpc/registration.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
 import { ScriptedService, texts, textsOf, untilAborted } from "../../grpc/scripted-service.ts";
 import { openChannel, openDirect, type Route } from "../../grpc/transports.ts";
 

@@ -1,8 +1,8 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { detailOf } from "../../../../lib/errors/failure.ts";
-import { type ChannelTransport, createChannelTransport } from "../../../grpc/channel-transport.ts";
-import { createTlsCredentials } from "../../../grpc/tls-credentials.ts";
+import { type ChannelTransport, createChannelTransport } from "../../../grpc/client/channel-transport.ts";
+import { createTlsCredentials } from "../../../grpc/client/tls-credentials.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 
 const channelOptions = {

@@ -1,10 +1,10 @@
 import { type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Channel, Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
-import { bytesOf } from "./bytes.ts";
-import type { CallSignal } from "./call-signal.ts";
-import { type HeadersInit, headersOf, metadataOf } from "./metadata.ts";
-import { errorOf } from "./status.ts";
+import type { CallSignal } from "../call-signal.ts";
+import { bytesOf } from "../wire/bytes.ts";
+import { type HeadersInit, headersOf, metadataOf } from "../wire/metadata.ts";
+import { errorOf } from "../wire/status.ts";
 
 type Result = IteratorResult<Message, undefined>;
 

@@ -8,8 +8,8 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
+import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
 import { connectionsOf } from "./connections.ts";
-import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { peerKey } from "./peer.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as grpc from "@grpc/grpc-js";
 import { expect, test } from "@jest/globals";
-import "../../src/grpc/closing-sessions.ts";
+import "../../../src/grpc/workarounds/closing-sessions.ts";
 
 const bytes = (value: Buffer) => value;
 const method = {

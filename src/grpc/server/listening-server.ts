@@ -1,9 +1,9 @@
 import type { AddressInfo, Server } from "node:net";
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import { parseAddress } from "../../lib/net/address.ts";
-import type { ServerTls } from "../config/tls.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { parseAddress } from "../../../lib/net/address.ts";
+import type { ServerTls } from "../../config/tls.ts";
 import type { ServiceRegistration } from "./registration.ts";
 
 /** What a server serves and where. */

@@ -1,6 +1,6 @@
 import { create, type DescMessage, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { CallSignal } from "./call-signal.ts";
+import type { CallSignal } from "../call-signal.ts";
 
 const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
 

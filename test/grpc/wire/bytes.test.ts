@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { ConversationSchema } from "#gen/inference/v1/conversation_pb.js";
-import { bytesOf } from "../../src/grpc/bytes.ts";
+import { bytesOf } from "../../../src/grpc/wire/bytes.ts";
 
 const conversation = (...texts: string[]) =>
   create(ConversationSchema, { messages: texts.map((text) => ({ text, toolCalls: [{ id: "call", name: text }] })) });

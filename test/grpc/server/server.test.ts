@@ -4,12 +4,12 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
-import { type ChannelTransport, createChannelTransport } from "../../src/grpc/channel-transport.ts";
-import type { ListeningServer } from "../../src/grpc/listening-server.ts";
-import { registration } from "../../src/grpc/registration.ts";
-import { type GrpcServerOptions, startGrpcServer } from "../../src/grpc/server.ts";
-import { ScriptedService, texts, untilAborted } from "./scripted-service.ts";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { type ChannelTransport, createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
+import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { type GrpcServerOptions, startGrpcServer } from "../../../src/grpc/server/server.ts";
+import { ScriptedService, texts, untilAborted } from "../scripted-service.ts";
 
 const servers: ListeningServer[] = [];
 const transports: ChannelTransport[] = [];

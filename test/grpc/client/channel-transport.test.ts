@@ -6,11 +6,11 @@ import {
   type ChannelTransport,
   type ChannelTransportOptions,
   createChannelTransport,
-} from "../../src/grpc/channel-transport.ts";
-import type { ListeningServer } from "../../src/grpc/listening-server.ts";
-import { registration } from "../../src/grpc/registration.ts";
-import { startGrpcServer } from "../../src/grpc/server.ts";
-import { ScriptedService, texts, textsOf } from "./scripted-service.ts";
+} from "../../../src/grpc/client/channel-transport.ts";
+import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { startGrpcServer } from "../../../src/grpc/server/server.ts";
+import { ScriptedService, texts, textsOf } from "../scripted-service.ts";
 
 const servers: ListeningServer[] = [];
 const transports: ChannelTransport[] = [];

@@ -2,15 +2,15 @@ import type { EventEmitter } from "node:events";
 import { create, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextValues, type Interceptor } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
-import { bytesOf } from "./bytes.ts";
-import { type CallSignal, createCallSignal, deadlineExceeded } from "./call-signal.ts";
-import { drained } from "./drained.ts";
-import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "./invoke.ts";
-import { OneMessage } from "./messages.ts";
-import { headersOf, isEmpty, metadataOf } from "./metadata.ts";
+import { type CallSignal, createCallSignal, deadlineExceeded } from "../call-signal.ts";
+import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
+import { bytesOf } from "../wire/bytes.ts";
+import { drained } from "../wire/drained.ts";
+import { OneMessage } from "../wire/messages.ts";
+import { headersOf, isEmpty, metadataOf } from "../wire/metadata.ts";
+import { statusOf } from "../wire/status.ts";
 import { peerKey } from "./peer.ts";
 import type { ServiceRegistration } from "./registration.ts";
-import { statusOf } from "./status.ts";
 
 /**
  * Serves a Connect service on a grpc-js server. The first interceptor is the outermost.

@@ -15,11 +15,11 @@ import {
   type Transport,
   type UnaryResponse,
 } from "@connectrpc/connect";
-import { type CallSignal, createCallSignal } from "./call-signal.ts";
+import { type CallSignal, createCallSignal } from "../call-signal.ts";
+import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
+import type { ServiceRegistration } from "../server/registration.ts";
+import { requestOf } from "../wire/messages.ts";
 import { DirectStream } from "./direct-stream.ts";
-import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "./invoke.ts";
-import { requestOf } from "./messages.ts";
-import type { ServiceRegistration } from "./registration.ts";
 
 type HeadersInit = ConstructorParameters<typeof Headers>[0];
 

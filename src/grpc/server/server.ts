@@ -1,15 +1,15 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
-import type { ServerTls } from "../config/tls.ts";
-import type { CallSignal } from "./call-signal.ts";
+import type { ServerTls } from "../../config/tls.ts";
+import type { CallSignal } from "../call-signal.ts";
+import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
 import { connectionsOf } from "./connections.ts";
-import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
 import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
 import { mountService } from "./mount-service.ts";
 import { createReflection } from "./reflection.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
-import "./closing-sessions.ts";
+import "../workarounds/closing-sessions.ts";
 
 /** What the gRPC server takes beside that. */
 export interface GrpcServerOptions extends ServerOptions {

@@ -13,12 +13,12 @@ import {
 } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
-import { type ChannelTransport, createChannelTransport } from "../../src/grpc/channel-transport.ts";
-import { createHealth } from "../../src/grpc/health.ts";
-import type { ListeningServer } from "../../src/grpc/listening-server.ts";
-import { registration } from "../../src/grpc/registration.ts";
-import { startGrpcServer } from "../../src/grpc/server.ts";
-import { texts } from "./scripted-service.ts";
+import { type ChannelTransport, createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
+import { createHealth } from "../../../src/grpc/server/health.ts";
+import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { startGrpcServer } from "../../../src/grpc/server/server.ts";
+import { texts } from "../scripted-service.ts";
 
 type Question = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
 

@@ -19,13 +19,13 @@ import {
 } from "@connectrpc/connect";
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import * as grpc from "@grpc/grpc-js";
-import { applyInterceptors } from "./apply-interceptors.ts";
-import { type CallSignal, createCallSignal } from "./call-signal.ts";
+import { applyInterceptors } from "../apply-interceptors.ts";
+import { type CallSignal, createCallSignal } from "../call-signal.ts";
+import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
+import { onlyMessage, requestOf } from "../wire/messages.ts";
+import type { HeadersInit } from "../wire/metadata.ts";
 import { ClientCall } from "./client-call.ts";
-import { maxRequestBytes, maxResponseBytes } from "./limits.ts";
-import { onlyMessage, requestOf } from "./messages.ts";
-import type { HeadersInit } from "./metadata.ts";
-import "./closing-sessions.ts";
+import "../workarounds/closing-sessions.ts";
 
 /** How to call one core or many. */
 export interface ChannelTransportOptions {

@@ -2,9 +2,9 @@ import { Code, type ConnectError, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#gen/grpc/health/v1/health_pb.js";
-import { createHealth } from "../../src/grpc/health.ts";
-import { registration } from "../../src/grpc/registration.ts";
-import { type Route, routes } from "./transports.ts";
+import { createHealth } from "../../../src/grpc/server/health.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { type Route, routes } from "../transports.ts";
 
 const opened: Route[] = [];
 afterEach(async () => {

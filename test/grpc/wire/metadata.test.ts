@@ -1,6 +1,6 @@
 import { Metadata } from "@grpc/grpc-js";
 import { expect, test } from "@jest/globals";
-import { headersOf, isEmpty, metadataOf } from "../../src/grpc/metadata.ts";
+import { headersOf, isEmpty, metadataOf } from "../../../src/grpc/wire/metadata.ts";
 
 test.each([
   ["text", { "x-name": "value" }, { "x-name": ["value"] }],

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { createChannelTransport } from "../../src/grpc/channel-transport.ts";
-import { createTlsCredentials } from "../../src/grpc/tls-credentials.ts";
-import { createAuthority } from "../support/certificates.ts";
+import { createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
+import { createTlsCredentials } from "../../../src/grpc/client/tls-credentials.ts";
+import { createAuthority } from "../../support/certificates.ts";
 
 const authority = createAuthority();
 const server = createSecureServer(authority.issue("server"));
