@@ -3,16 +3,16 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa from "koa";
 import { createChatSurface } from "./chat/app.ts";
-import { BodyBudget } from "./http/body-budget.ts";
-import { createCore } from "./http/core.ts";
-import { isMessagesStyle } from "./http/credentials.ts";
+import { createCore } from "./http/core/core.ts";
 import { Exchange } from "./http/exchange.ts";
-import { answerError, mountRoutes, type Surface } from "./http/mount-routes.ts";
-import { drain } from "./http/request-body.ts";
-import { RequestError } from "./http/request-error.ts";
-import { Routes } from "./http/routes.ts";
+import { drain } from "./http/request/body.ts";
+import { BodyBudget } from "./http/request/body-budget.ts";
+import { isMessagesStyle } from "./http/request/credentials.ts";
+import { RequestError } from "./http/request/error.ts";
+import { answerError, mountRoutes, type Surface } from "./http/routing/mount-routes.ts";
+import { Routes } from "./http/routing/routes.ts";
+import { isChatPath, isMessagesPath, unknownPath } from "./http/routing/unavailable.ts";
 import type { Runtime } from "./http/runtime.ts";
-import { isChatPath, isMessagesPath, unknownPath } from "./http/unavailable.ts";
 import { createMessagesSurface } from "./messages/app.ts";
 
 /** What the front needs. */

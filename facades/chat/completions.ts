@@ -6,11 +6,11 @@ import {
 } from "#gen/chat/v1/completion_pb.js";
 import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
 import { type GenerateRequest, Thinking } from "#gen/inference/v1/inference_service_pb.js";
-import type { Answer } from "../http/answer.ts";
-import { jsonEncoder } from "../http/json-encoder.ts";
-import { invalidField } from "../http/request-error.ts";
-import type { EventEncoder } from "../http/sse.ts";
-import { textTemplate } from "../http/text-template.ts";
+import type { Answer } from "../http/core/answer.ts";
+import { jsonEncoder } from "../http/json/encoder.ts";
+import { textTemplate } from "../http/json/text-template.ts";
+import { invalidField } from "../http/request/error.ts";
+import type { EventEncoder } from "../http/response/sse.ts";
 import { errorOf } from "./errors.ts";
 import type { Head } from "./head.ts";
 import { outputBound, samplingOf, stopsOf } from "./sampling.ts";

@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorResponseSchema } from "#gen/chat/v1/error_pb.js";
 import { type ErrorDetail, Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf, retryAfterHeader } from "../http/error-detail.ts";
-import { jsonEncoder } from "../http/json-encoder.ts";
-import type { ErrorAnswer } from "../http/mount-routes.ts";
-import { RequestError } from "../http/request-error.ts";
+import { detailOf, retryAfterHeader } from "../http/core/error-detail.ts";
+import { jsonEncoder } from "../http/json/encoder.ts";
+import { RequestError } from "../http/request/error.ts";
+import type { ErrorAnswer } from "../http/routing/mount-routes.ts";
 import { paramOf } from "./param.ts";
 
 const writeError = jsonEncoder(ErrorResponseSchema);

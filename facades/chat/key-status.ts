@@ -1,8 +1,8 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { GetKeyStatusResponse } from "#gen/accounts/v1/accounts_service_pb.js";
 import type { TestAuthResponse } from "#gen/chat/v1/key_status_pb.js";
-import { decimal } from "../http/decimal.ts";
-import { millisecondsOf } from "../http/rate-limit-headers.ts";
+import { decimal } from "../http/json/decimal.ts";
+import { millisecondsOf } from "../http/response/rate-limit-headers.ts";
 
 /** What a caller may know of its key, in this surface's words. */
 export function keyStatus({

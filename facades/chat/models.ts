@@ -1,6 +1,6 @@
 import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
 import { type ListModelsResponse, type Model, ModelType } from "#gen/chat/v1/model_pb.js";
-import { usdPerMillion, usdPerToken } from "../http/decimal.ts";
+import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
 /** The served models with their live prices. */
 export function modelList(models: readonly CoreModel[]): ListModelsResponse {

@@ -1,6 +1,6 @@
 import type { CreateChatCompletionRequest } from "#gen/chat/v1/chat_completion_pb.js";
 import type { GenerateRequest } from "#gen/inference/v1/inference_service_pb.js";
-import { invalidField } from "../http/request-error.ts";
+import { invalidField } from "../http/request/error.ts";
 import { turnsOf } from "./conversation.ts";
 import { outputBound, samplingOf, stopsOf } from "./sampling.ts";
 import { thinkingOf } from "./thinking.ts";

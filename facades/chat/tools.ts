@@ -4,7 +4,7 @@ import {
   ToolChoiceMode as ToolChoiceParamMode,
 } from "#gen/chat/v1/chat_completion_pb.js";
 import { type Conversation, type Tool, type ToolChoice, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
-import { invalidField } from "../http/request-error.ts";
+import { invalidField } from "../http/request/error.ts";
 
 /**
  * The tools and the rule for them. Without tools there is no rule either: clients send an empty list

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
-import type { BodyBudget } from "./body-budget.ts";
-import { type CallHeaders, callHeaders } from "./credentials.ts";
-import { addRateLimit } from "./rate-limit-headers.ts";
+import type { BodyBudget } from "./request/body-budget.ts";
+import { type CallHeaders, callHeaders } from "./request/credentials.ts";
+import { addRateLimit } from "./response/rate-limit-headers.ts";
 import type { ExchangeTrace, Runtime } from "./runtime.ts";
 
 /** One HTTP request and its response. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { IsTrustedProxy } from "./client-address.ts";
+import type { IsTrustedProxy } from "./request/client-address.ts";
 
 /** Time, injected so that tests can turn it. */
 export interface Clock {

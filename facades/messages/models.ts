@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Model as CoreModel, ModelKind as CoreModelKind } from "#gen/catalogue/v1/model_pb.js";
 import type { ListModelsRequest, ListModelsResponse } from "#gen/messages/v1/messages_service_pb.js";
 import { type Model, ModelKind } from "#gen/messages/v1/model_pb.js";
-import { usdPerMillion, usdPerToken } from "../http/decimal.ts";
+import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
 /** How many models a page has unless the caller says. */
 const DEFAULT_LIMIT = 20;

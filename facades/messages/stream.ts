@@ -1,9 +1,9 @@
 import type { Finished, GenerationEvent, Started } from "#gen/inference/v1/generation_event_pb.js";
 import type { ContentBlock } from "#gen/messages/v1/message_pb.js";
 import { type Delta, type StreamEvent, StreamEventSchema } from "#gen/messages/v1/stream_event_pb.js";
-import { jsonEncoder } from "../http/json-encoder.ts";
-import type { EventEncoder } from "../http/sse.ts";
-import { textTemplate } from "../http/text-template.ts";
+import { jsonEncoder } from "../http/json/encoder.ts";
+import { textTemplate } from "../http/json/text-template.ts";
+import type { EventEncoder } from "../http/response/sse.ts";
 import { classify } from "./errors.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";

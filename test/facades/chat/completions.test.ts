@@ -1,8 +1,8 @@
 import { CompletionSchema, CreateCompletionRequestSchema } from "#gen/chat/v1/completion_pb.js";
 import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { completion, continueRequest } from "../../../facades/chat/completions.ts";
-import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
-import { jsonEncoder } from "../../../facades/http/json-encoder.ts";
+import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
+import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
 import { answer, finished, scriptedCore, started } from "../http/scripted-core.ts";

@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { CreateEmbeddingRequestSchema, CreateEmbeddingResponseSchema } from "#gen/chat/v1/embedding_pb.js";
 import { EmbedResponseSchema } from "#gen/embeddings/v1/embeddings_service_pb.js";
 import { embeddingResponse, embedRequest } from "../../../facades/chat/embeddings.ts";
-import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
-import { jsonEncoder } from "../../../facades/http/json-encoder.ts";
+import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
+import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
 import { expectDescribed } from "../http/openapi.ts";
 
 const decode = jsonDecoder(CreateEmbeddingRequestSchema);

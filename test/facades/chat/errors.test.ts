@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { errorOf } from "../../../facades/chat/errors.ts";
-import { RequestError } from "../../../facades/http/request-error.ts";
+import { RequestError } from "../../../facades/http/request/error.ts";
 import { refused } from "../http/scripted-core.ts";
 
 const soon = { retryAfter: { seconds: 2n, nanos: 1 } };

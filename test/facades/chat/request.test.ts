@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
-import { RequestError } from "../../../facades/http/request-error.ts";
+import { RequestError } from "../../../facades/http/request/error.ts";
 import { chatBody, refusalOf, translated } from "./samples.ts";
 
 test("the least request leaves everything else to the model", () => {

@@ -1,8 +1,8 @@
 import { CreateChatCompletionRequestSchema } from "#gen/chat/v1/chat_completion_pb.js";
 import type { GenerateRequest } from "#gen/inference/v1/inference_service_pb.js";
 import { generateRequest } from "../../../facades/chat/request.ts";
-import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
-import { RequestError } from "../../../facades/http/request-error.ts";
+import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
+import { RequestError } from "../../../facades/http/request/error.ts";
 
 const decode = jsonDecoder(CreateChatCompletionRequestSchema);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { type Model, ModelKind, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
 import { ModelSchema } from "#gen/messages/v1/model_pb.js";
-import { jsonEncoder } from "../../../facades/http/json-encoder.ts";
+import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
 import { modelInfo, modelsPage } from "../../../facades/messages/models.ts";
 
 function model(id: string, fields: Partial<Model> = {}): Model {

@@ -2,8 +2,8 @@ import { expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
 import { CreateMessageRequestSchema } from "#gen/messages/v1/messages_service_pb.js";
-import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
-import { RequestError } from "../../../facades/http/request-error.ts";
+import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
+import { RequestError } from "../../../facades/http/request/error.ts";
 import { generateRequest } from "../../../facades/messages/request.ts";
 
 const decode = jsonDecoder(CreateMessageRequestSchema);

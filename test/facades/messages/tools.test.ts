@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
 import { CountTokensRequestSchema } from "#gen/messages/v1/messages_service_pb.js";
-import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
+import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
 import { conversationOf } from "../../../facades/messages/conversation.ts";
 
 const decode = jsonDecoder(CountTokensRequestSchema);

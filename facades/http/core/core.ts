@@ -4,7 +4,7 @@ import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
-import { createClient } from "../../lib/rpc/client.ts";
+import { createClient } from "../../../lib/rpc/client.ts";
 
 /** The core's services, as the surfaces call them. */
 export interface Core {

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
-import type { Core } from "./core.ts";
-import { detailOf } from "./error-detail.ts";
-import type { Exchange } from "./exchange.ts";
-import { jsonDecoder } from "./json-decoder.ts";
-import { queryReader } from "./query.ts";
-import { readJson } from "./request-body.ts";
-import { RequestError } from "./request-error.ts";
+import type { Core } from "../core/core.ts";
+import { detailOf } from "../core/error-detail.ts";
+import type { Exchange } from "../exchange.ts";
+import { jsonDecoder } from "../json/decoder.ts";
+import { readJson } from "../request/body.ts";
+import { RequestError } from "../request/error.ts";
+import { queryReader } from "../request/query.ts";
 import type { Route, Routes } from "./routes.ts";
 
 /** A table of routes, as the plugin generates it for a service. */

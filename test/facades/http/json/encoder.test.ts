@@ -10,8 +10,8 @@ import { ChatMessageSchema } from "#gen/chat/v1/chat_message_pb.js";
 import { EmbeddingVectorSchema } from "#gen/chat/v1/embedding_pb.js";
 import { KeySettingsSchema } from "#gen/chat/v1/key_status_pb.js";
 import { GetModelResponseSchema } from "#gen/chat/v1/model_pb.js";
-import { jsonDecoder } from "../../../facades/http/json-decoder.ts";
-import { jsonEncoder } from "../../../facades/http/json-encoder.ts";
+import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
+import { jsonEncoder } from "../../../../facades/http/json/encoder.ts";
 
 test("implicit fields are always written, optional ones when set, nullable ones as null", () => {
   const write = jsonEncoder(ChatCompletionSchema);

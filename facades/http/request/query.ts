@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { jsonDecoder } from "./json-decoder.ts";
-import { keyOf } from "./json-options.ts";
+import { jsonDecoder } from "../json/decoder.ts";
+import { keyOf } from "../json/options.ts";
 
 /**
  * Makes the function that reads a message from a query string and the path's parameters, which win.

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { escapeLineEnds } from "../../../facades/http/line-ends.ts";
+import { escapeLineEnds } from "../../../../facades/http/response/line-ends.ts";
 
 test("line ends that only some clients know are escaped, and mean the same", () => {
   const ends = ["\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"];

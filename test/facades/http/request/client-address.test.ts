@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { clientAddress } from "../../../facades/http/client-address.ts";
+import { clientAddress } from "../../../../facades/http/request/client-address.ts";
 
 const proxies = new Set(["10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1", "2001:db8::1"]);
 const isTrustedProxy = (address: string) => proxies.has(address);

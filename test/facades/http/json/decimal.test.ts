@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { decimal, usdPerMillion, usdPerToken } from "../../../facades/http/decimal.ts";
+import { decimal, usdPerMillion, usdPerToken } from "../../../../facades/http/json/decimal.ts";
 
 test.each([
   [0n, 6, "0"],

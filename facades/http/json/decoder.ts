@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import type { JsonField } from "#gen/facade/v1/json_pb.js";
-import { ignoresUnknownTags, isImplicit, keyOf, listOf, rulesOf, shapeOf, stringsOf, unionOf } from "./json-options.ts";
-import { JsonPath } from "./json-path.ts";
+import { ignoresUnknownTags, isImplicit, keyOf, listOf, rulesOf, shapeOf, stringsOf, unionOf } from "./options.ts";
+import { JsonPath } from "./path.ts";
 
 /** Items of one array, unless facade.v1 says otherwise. */
 const maxItems = 10_000;

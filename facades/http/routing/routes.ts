@@ -1,5 +1,5 @@
 import { type Layer, Router } from "@koa/router";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../exchange.ts";
 
 /** What answers a method on a path. */
 export interface Route {

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
-import { isImplicit, keyOf, listOf, rulesOf, shapeOf, stringsOf, unionOf } from "./json-options.ts";
+import { isImplicit, keyOf, listOf, rulesOf, shapeOf, stringsOf, unionOf } from "./options.ts";
 
 /** Writes one value as JSON text. */
 type Write = (value: never) => string;

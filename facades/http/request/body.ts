@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { Clock } from "../runtime.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { RequestError } from "./request-error.ts";
-import type { Clock } from "./runtime.ts";
+import { RequestError } from "./error.ts";
 
 /** The largest body that is read, in bytes. */
 const maxBodyBytes = 2 * 1024 * 1024;

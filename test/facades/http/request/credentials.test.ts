@@ -1,6 +1,6 @@
-import { startFront } from "./front-server.ts";
-import { RawClient } from "./raw-client.ts";
-import { scriptedCore } from "./scripted-core.ts";
+import { startFront } from "../front-server.ts";
+import { RawClient } from "../raw-client.ts";
+import { scriptedCore } from "../scripted-core.ts";
 
 test.each<[headers: Record<string, string>, authorization: string | null]>([
   [{ authorization: "Bearer tg-1" }, "Bearer tg-1"],

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { type FrontServer, startFront } from "./front-server.ts";
-import { ManualClock } from "./manual-clock.ts";
-import { RawClient } from "./raw-client.ts";
-import { answer, type EventInit, finished, refused, scriptedCore, started } from "./scripted-core.ts";
+import { type FrontServer, startFront } from "../front-server.ts";
+import { ManualClock } from "../manual-clock.ts";
+import { RawClient } from "../raw-client.ts";
+import { answer, type EventInit, finished, refused, scriptedCore, started } from "../scripted-core.ts";
 
 const request = JSON.stringify({
   model: "m",

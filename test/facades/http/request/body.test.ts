@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { startFront, steadyClock } from "./front-server.ts";
-import { ManualClock } from "./manual-clock.ts";
-import { RawClient } from "./raw-client.ts";
-import { refused, scriptedCore } from "./scripted-core.ts";
+import { startFront, steadyClock } from "../front-server.ts";
+import { ManualClock } from "../manual-clock.ts";
+import { RawClient } from "../raw-client.ts";
+import { refused, scriptedCore } from "../scripted-core.ts";
 
 const MiB = 1024 * 1024;
 const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hé" }] });

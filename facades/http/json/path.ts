@@ -1,4 +1,4 @@
-import { invalidField, type RequestError } from "./request-error.ts";
+import { invalidField, type RequestError } from "../request/error.ts";
 
 /** Levels of messages within messages. */
 const maxDepth = 64;

@@ -1,4 +1,4 @@
-import { textTemplate } from "../../../facades/http/text-template.ts";
+import { textTemplate } from "../../../../facades/http/json/text-template.ts";
 
 test.each(["", "a", 'q"', "\\", "\n", "ü 😀", "\ud800", "\u0001", "$&", "{}"])(
   "writes %j as it is written anew",
