@@ -1,11 +1,11 @@
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { FleetConfig } from "../config/schema.ts";
-import { describe, fullForMs, isServersFault, isTransient } from "./failures.ts";
+import { describe, fullForMs, isServersFault, isTransient } from "./health/failures.ts";
 import type { FleetObserver, FleetRequest } from "./interface.ts";
-import type { Member } from "./member.ts";
-import type { Place, Pool } from "./pool.ts";
 import type { Route } from "./routing/policy.ts";
+import type { Member } from "./servers/member.ts";
+import type { Place, Pool } from "./servers/pool.ts";
 
 /** A request runs on one server, and on two more at most when that fails. */
 const maxAttempts = 3;

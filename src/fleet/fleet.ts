@@ -4,14 +4,14 @@ import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import { type EngineEmbeddings, EngineFault, type EngineOutput } from "../engines/interface.ts";
 import { type AttemptSettings, Attempts } from "./attempts.ts";
-import { describe, isServersFault, isTransient } from "./failures.ts";
+import { describe, isServersFault, isTransient } from "./health/failures.ts";
+import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest } from "./interface.ts";
-import type { Member } from "./member.ts";
-import type { Pool } from "./pool.ts";
 import { estimateTokens } from "./prompt-size.ts";
-import type { Roster } from "./roster.ts";
+import type { Member } from "./servers/member.ts";
+import type { Pool } from "./servers/pool.ts";
+import type { Roster } from "./servers/roster.ts";
 import { unitVector } from "./unit-vectors.ts";
-import { type TimeLimits, Watchdog } from "./watchdog.ts";
 
 /** Counting is quick, or not worth waiting for. */
 const countTimeoutMs = 5000;

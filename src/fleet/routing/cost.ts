@@ -1,4 +1,4 @@
-import type { Member } from "../member.ts";
+import type { Member } from "../servers/member.ts";
 
 // How long a server would take, in seconds, from figures that are typical of today's GPUs: what counts is
 // how waiting, reading and writing compare with each other, not the absolute times.

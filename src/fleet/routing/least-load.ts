@@ -1,5 +1,5 @@
 import type { Random } from "../../../lib/ids/random.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../servers/member.ts";
 import type { Choice, Policy, Route } from "./policy.ts";
 
 /** The less loaded one of two random servers: nearly as even as the least loaded of all, and no herd runs to one. */

@@ -1,6 +1,6 @@
 import type { Routing } from "../../config/schema.ts";
 import type { FleetRequest } from "../interface.ts";
-import type { Member } from "../member.ts";
+import type { Member } from "../servers/member.ts";
 
 /** What is known of a request when its server is chosen. */
 export interface Route {

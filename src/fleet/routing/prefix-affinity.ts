@@ -1,6 +1,6 @@
 import type { Random } from "../../../lib/ids/random.ts";
-import type { Member } from "../member.ts";
 import { charactersPerToken } from "../prompt-size.ts";
+import type { Member } from "../servers/member.ts";
 import { costOf } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";
 import type { Choice, Policy, Route } from "./policy.ts";

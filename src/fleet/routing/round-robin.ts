@@ -1,4 +1,4 @@
-import type { Member } from "../member.ts";
+import type { Member } from "../servers/member.ts";
 import type { Choice, Policy, Route } from "./policy.ts";
 
 /** Each server in turn. */

@@ -1,9 +1,9 @@
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";
-import { Member } from "../../../src/fleet/member.ts";
 import { LeastLoad } from "../../../src/fleet/routing/least-load.ts";
 import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
 import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
+import { Member } from "../../../src/fleet/servers/member.ts";
 import { textRequest } from "../../engines/requests.ts";
 import { FakeClock } from "../../fake-clock.ts";
 import { SeededRandom } from "../seeded-random.ts";

@@ -1,19 +1,19 @@
-import type { Random } from "../../lib/ids/random.ts";
-import type { Logger } from "../../lib/logger.ts";
-import type { Lookup } from "../../lib/net/lookup.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import type { ServedModel } from "../catalogue/interface.ts";
-import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "../config/schema.ts";
-import type { Engine } from "../engines/interface.ts";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Lookup } from "../../../lib/net/lookup.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { ServedModel } from "../../catalogue/interface.ts";
+import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "../../config/schema.ts";
+import type { Engine } from "../../engines/interface.ts";
+import { describe } from "../health/failures.ts";
+import { HealthChecker } from "../health/health.ts";
+import { tryOut } from "../health/trial.ts";
+import type { FleetChange } from "../interface.ts";
+import { createPolicy } from "../routing/create-policy.ts";
+import type { Policy } from "../routing/policy.ts";
 import { Addresses } from "./addresses.ts";
-import { describe } from "./failures.ts";
-import { HealthChecker } from "./health.ts";
-import type { FleetChange } from "./interface.ts";
 import { Member, memberId } from "./member.ts";
 import { Pool } from "./pool.ts";
-import { createPolicy } from "./routing/create-policy.ts";
-import type { Policy } from "./routing/policy.ts";
-import { tryOut } from "./trial.ts";
 
 /** What servers are taken on with. */
 export interface RosterSettings {

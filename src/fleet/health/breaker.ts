@@ -1,5 +1,5 @@
 import { BreakerState } from "#gen/catalogue/v1/server_pb.js";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 
 /** Failures in a row that open a breaker. */
 const threshold = 3;

@@ -1,7 +1,7 @@
-import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { Member } from "../servers/member.ts";
 import { describe } from "./failures.ts";
-import type { Member } from "./member.ts";
 
 /**
  * Failed checks in a row that make a server unhealthy; a single good one makes it healthy again. One that

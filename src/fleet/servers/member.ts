@@ -1,8 +1,8 @@
 import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
-import type { Clock } from "../../lib/time/clock.ts";
-import type { Routing, ServerConfig } from "../config/schema.ts";
-import type { Engine, EngineLoad } from "../engines/interface.ts";
-import { Breaker } from "./breaker.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { Routing, ServerConfig } from "../../config/schema.ts";
+import type { Engine, EngineLoad } from "../../engines/interface.ts";
+import { Breaker } from "../health/breaker.ts";
 
 /** One server of one model as the fleet sees it. */
 export class Member {

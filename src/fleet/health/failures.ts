@@ -1,6 +1,6 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
-import { EngineFault } from "../engines/interface.ts";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { EngineFault } from "../../engines/interface.ts";
 
 // What a failed call tells about the server that it ran on.
 

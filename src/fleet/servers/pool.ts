@@ -1,9 +1,9 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../../lib/errors/failure.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { EngineFault } from "../engines/interface.ts";
+import { durationOf, failure } from "../../../lib/errors/failure.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { EngineFault } from "../../engines/interface.ts";
+import type { Policy, Route } from "../routing/policy.ts";
 import type { Member } from "./member.ts";
-import type { Policy, Route } from "./routing/policy.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** One request's wish for a server. */

@@ -1,7 +1,7 @@
-import type { Logger } from "../../lib/logger.ts";
-import { Addresses } from "../../src/fleet/addresses.ts";
-import { FakeClock } from "../fake-clock.ts";
-import { settle } from "./fixture.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { Addresses } from "../../../src/fleet/servers/addresses.ts";
+import { FakeClock } from "../../fake-clock.ts";
+import { settle } from "../fixture.ts";
 
 const intervalMs = 10_000;
 

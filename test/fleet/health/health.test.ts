@@ -1,6 +1,6 @@
 import { BreakerState, ServerState } from "#gen/catalogue/v1/server_pb.js";
-import { broken, output, whole } from "./fake-engine.ts";
-import { fixture, settle } from "./fixture.ts";
+import { broken, output, whole } from "../fake-engine.ts";
+import { fixture, settle } from "../fixture.ts";
 
 const interval = 5000;
 

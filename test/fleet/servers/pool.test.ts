@@ -1,12 +1,12 @@
 import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
-import { configSchema } from "../../src/config/schema.ts";
-import type { Engine } from "../../src/engines/interface.ts";
-import { Member } from "../../src/fleet/member.ts";
-import { Place, Pool, type Wish } from "../../src/fleet/pool.ts";
-import { RoundRobin } from "../../src/fleet/routing/round-robin.ts";
-import { FakeClock } from "../fake-clock.ts";
-import { settle } from "./fixture.ts";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { configSchema } from "../../../src/config/schema.ts";
+import type { Engine } from "../../../src/engines/interface.ts";
+import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
+import { Member } from "../../../src/fleet/servers/member.ts";
+import { Place, Pool, type Wish } from "../../../src/fleet/servers/pool.ts";
+import { FakeClock } from "../../fake-clock.ts";
+import { settle } from "../fixture.ts";
 
 const signal = new AbortController().signal;
 
