@@ -1,5 +1,5 @@
-import { processIo } from "./cli/io.ts";
 import { run } from "./cli/program.ts";
+import { processIo } from "./cli/shared/io.ts";
 
 // A launcher that was killed cannot pass on that it was: its end is this process's end.
 if (process.connected) {

@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
-import { addAccounts } from "./accounts.ts";
-import { addCheck } from "./check.ts";
-import { addConfig } from "./config.ts";
-import { addCore } from "./core.ts";
-import { addFacade } from "./facade.ts";
-import type { Io } from "./io.ts";
-import { addKeys } from "./keys.ts";
-import { addMigrateStorage } from "./migrate-storage.ts";
-import { addPrices } from "./prices.ts";
-import { addReceipt } from "./receipt.ts";
-import { addReconcile } from "./reconcile.ts";
-import { addServe } from "./serve.ts";
-import { addServers } from "./servers.ts";
-import { addSim } from "./sim.ts";
-import { addUsage } from "./usage.ts";
+import { addAccounts } from "./admin/accounts.ts";
+import { addKeys } from "./admin/keys.ts";
+import { addPrices } from "./admin/prices.ts";
+import { addReceipt } from "./admin/receipt.ts";
+import { addReconcile } from "./admin/reconcile.ts";
+import { addServers } from "./admin/servers.ts";
+import { addUsage } from "./admin/usage.ts";
+import { addCheck } from "./check/command.ts";
+import { addMigrateStorage } from "./migrate/command.ts";
+import { addCore } from "./serve/core.ts";
+import { addFacade } from "./serve/facade.ts";
+import { addServe } from "./serve/serve.ts";
+import { addConfig } from "./shared/config.ts";
+import type { Io } from "./shared/io.ts";
+import { addSim } from "./sim/sim.ts";
 
 /** Runs a command line, without the program's name. Returns the exit code: 0 only on success. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

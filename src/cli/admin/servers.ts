@@ -1,10 +1,10 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
 import { serverDocument } from "./documents.ts";
-import type { Io } from "./io.ts";
 
 /** `tollgate servers …` */
 export function addServers(program: Command, io: Io): void {

@@ -1,9 +1,9 @@
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 import { reconcileDocument } from "./documents.ts";
-import type { Io } from "./io.ts";
 
 /** `tollgate reconcile` */
 export function addReconcile(program: Command, io: Io): void {

@@ -1,10 +1,10 @@
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
 import { receiptDocument } from "./documents.ts";
-import type { Io } from "./io.ts";
 
 /** `tollgate receipt` */
 export function addReceipt(program: Command, io: Io): void {

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { reconcile } from "../../metering/books/reconcile.ts";
 import { copyStorage } from "../../storage/copy.ts";
 import { openStorage, type Storage } from "../../storage/orm.ts";
-import { reconcileDocument } from "../documents.ts";
-import type { Document } from "../render.ts";
+import { reconcileDocument } from "../admin/documents.ts";
+import type { Document } from "../admin/render.ts";
 
 /** Copies a SQLite storage to PostgreSQL. Throws when either side's books do not add up, or not to the same. */
 export async function migrateStorage(from: string, to: string): Promise<Document> {

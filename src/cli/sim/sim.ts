@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { SimulateOptions } from "../compose/simulate.ts";
-import type { ModelOptions } from "../simulator/options.ts";
-import { amount, port, words } from "./arguments.ts";
-import { logOption } from "./log-option.ts";
+import type { SimulateOptions } from "../../compose/simulate.ts";
+import type { ModelOptions } from "../../simulator/options.ts";
+import { logOption } from "../serve/log-option.ts";
+import { amount, port, words } from "../shared/arguments.ts";
 
 /** What a model can be: `ID=KIND` on the command line. */
 const KINDS: Record<string, Omit<ModelOptions, "id">> = {
@@ -37,7 +37,7 @@ export function addSim(program: Command): void {
     .option("--loading <ms>", "how long it loads its models after the start and answers 503", amount, 0)
     .option("--seed <n>", "for requests without a seed", amount, 0)
     .addOption(logOption())
-    .action(async (options: SimulateOptions) => (await import("../compose.ts")).simulate(options));
+    .action(async (options: SimulateOptions) => (await import("../../compose.ts")).simulate(options));
 }
 
 function models(text: string, before: readonly ModelOptions[] = []): ModelOptions[] {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { ServeOptions } from "../compose/options.ts";
-import { count } from "./arguments.ts";
+import type { ServeOptions } from "../../compose/options.ts";
+import { count } from "../shared/arguments.ts";
 import { logOption } from "./log-option.ts";
 
 /** `tollgate serve` */
@@ -13,5 +13,5 @@ export function addServe(program: Command): void {
     .option("--gguf <file>", "serve this model file in process")
     .option("--workers <n>", "serve with so many processes; they need PostgreSQL, and Valkey or Redis", count)
     .addOption(logOption())
-    .action(async (options: ServeOptions) => (await import("../compose.ts")).serve(options));
+    .action(async (options: ServeOptions) => (await import("../../compose.ts")).serve(options));
 }

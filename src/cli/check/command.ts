@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Finding } from "./check/finding.ts";
-import type { ServerFinding } from "./check/servers.ts";
-import type { Io } from "./io.ts";
-import { renderJson, renderText } from "./render.ts";
+import { renderJson, renderText } from "../admin/render.ts";
+import type { Io } from "../shared/io.ts";
+import type { Finding } from "./finding.ts";
+import type { ServerFinding } from "./servers.ts";
 
 /** `tollgate check` */
 export function addCheck(program: Command, io: Io): void {
@@ -12,7 +12,7 @@ export function addCheck(program: Command, io: Io): void {
     .requiredOption("--config <file>", "the configuration file")
     .option("--json", "print one JSON document")
     .action(async ({ config, json }: { config: string; json?: boolean }) => {
-      const { check } = await import("./check/check.ts");
+      const { check } = await import("./check.ts");
       const findings = (await check(config, io.environment)).map((finding) => ({ ...finding }));
       if (json) io.print(renderJson(findings));
       else for (const block of [renderText(findings), ...findings.flatMap(detailsOf)]) io.print(block);

@@ -1,12 +1,12 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { detailOf } from "../../lib/errors/failure.ts";
-import { readOperatorToken } from "../config/secrets.ts";
-import { createChannelTransport } from "../grpc/client/channel-transport.ts";
-import { type ClientTlsFiles, readChannelCredentials } from "../grpc/server/tls.ts";
-import type { Io } from "./io.ts";
+import { detailOf } from "../../../lib/errors/failure.ts";
+import { readOperatorToken } from "../../config/secrets.ts";
+import { createChannelTransport } from "../../grpc/client/channel-transport.ts";
+import { type ClientTlsFiles, readChannelCredentials } from "../../grpc/server/tls.ts";
+import type { Io } from "../shared/io.ts";
+import { addTlsOptions } from "../shared/tls-options.ts";
 import { type Document, renderJson, renderText } from "./render.ts";
-import { addTlsOptions } from "./tls-options.ts";
 
 const TIMEOUT_MS = 60_000;
 

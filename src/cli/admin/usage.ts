@@ -3,10 +3,10 @@ import { createClient } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError } from "commander";
 import { MeteringService, UsageGroup } from "#gen/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/metering/v1/usage_pb.js";
-import { formatUsd } from "../../lib/money.ts";
-import { moment, words } from "./arguments.ts";
+import { formatUsd } from "../../../lib/money.ts";
+import { moment, words } from "../shared/arguments.ts";
+import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import type { Io } from "./io.ts";
 
 const GROUPS: Record<string, UsageGroup> = {
   account: UsageGroup.ACCOUNT,

@@ -3,10 +3,10 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import type { Account } from "#gen/accounts/v1/account_pb.js";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
-import { count, moment, usd } from "./arguments.ts";
+import { count, moment, usd } from "../shared/arguments.ts";
+import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 import { accountDocument, movementDocument } from "./documents.ts";
-import type { Io } from "./io.ts";
 
 const PAGE_SIZE = 1000;
 

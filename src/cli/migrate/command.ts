@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Io } from "./io.ts";
-import { renderJson, renderText } from "./render.ts";
+import { renderJson, renderText } from "../admin/render.ts";
+import type { Io } from "../shared/io.ts";
 
 interface Options {
   readonly from: string;
@@ -17,7 +17,7 @@ export function addMigrateStorage(program: Command, io: Io): void {
     .requiredOption("--to <url>", "such as postgresql://user@host/database")
     .option("--json", "print one JSON document")
     .action(async ({ from, to, json }: Options) => {
-      const { migrateStorage } = await import("./migrate-storage/migrate-storage.ts");
+      const { migrateStorage } = await import("./migrate-storage.ts");
       const answer = await migrateStorage(from, to);
       io.print(json ? renderJson(answer) : renderText(answer));
     });

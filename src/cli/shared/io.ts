@@ -1,4 +1,4 @@
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../../config/environment.ts";
 
 /** What commands see of the process that they run in. */
 export interface Io {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { MAX_PICO_USD, parseRate, parseUsd } from "../../lib/money.ts";
+import { MAX_PICO_USD, parseRate, parseUsd } from "../../../lib/money.ts";
 
 // Parsers of command line arguments. Commander prints their messages behind the option's name.
 

@@ -2,11 +2,11 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { count, span } from "../shared/arguments.ts";
+import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
-import { count, span } from "./arguments.ts";
 import { addQuestion } from "./ask-core.ts";
 import { keyDocument } from "./documents.ts";
-import type { Io } from "./io.ts";
 
 const SHOWN_ONCE = "The key is shown only now: it is not stored.";
 

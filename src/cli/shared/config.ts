@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { effectiveConfig } from "../config/effective.ts";
-import { configJsonSchema } from "../config/json-schema.ts";
+import { effectiveConfig } from "../../config/effective.ts";
+import { configJsonSchema } from "../../config/json-schema.ts";
+import { renderJson, renderText } from "../admin/render.ts";
 import type { Io } from "./io.ts";
-import { renderJson, renderText } from "./render.ts";
 
 /** `tollgate config …` */
 export function addConfig(program: Command, io: Io): void {

@@ -5,7 +5,7 @@ import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server
 import type { ReconcileResponse } from "#gen/metering/v1/metering_service_pb.js";
 import type { Price } from "#gen/metering/v1/price_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
-import { formatRate, formatUsd } from "../../lib/money.ts";
+import { formatRate, formatUsd } from "../../../lib/money.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times
 // RFC 3339, and what is absent is null.

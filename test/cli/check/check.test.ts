@@ -3,11 +3,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { freePort } from "../../scripts/test-services/free-port.ts";
-import { startRedis } from "../../scripts/test-services/redis.ts";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
-import { runHere } from "./run.ts";
+import { freePort } from "../../../scripts/test-services/free-port.ts";
+import { startRedis } from "../../../scripts/test-services/redis.ts";
+import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
+import { type PostgresqlServer, startPostgresql } from "../../storage/postgresql.ts";
+import { runHere } from "../run.ts";
 
 let folder: string;
 let simulator: Simulator;

@@ -1,11 +1,11 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { rate } from "../shared/arguments.ts";
+import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
-import { rate } from "./arguments.ts";
 import { addQuestion } from "./ask-core.ts";
 import { priceDocument } from "./documents.ts";
-import type { Io } from "./io.ts";
 
 /** `tollgate prices …` */
 export function addPrices(program: Command, io: Io): void {
