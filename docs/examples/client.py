@@ -9,9 +9,9 @@ PYTHONPATH=OUT python docs/examples/client.py 127.0.0.1:50051 SERVICE_TOKEN ACCO
 import sys
 
 import grpc
-from errors.v1 import error_detail_pb2
+from tollgate.errors.v1 import error_detail_pb2
 from grpc_status import rpc_status
-from inference.v1 import conversation_pb2, inference_service_pb2, inference_service_pb2_grpc
+from tollgate.inference.v1 import conversation_pb2, inference_service_pb2, inference_service_pb2_grpc
 
 target, token, account, model = sys.argv[1:]
 metadata = [("authorization", f"Bearer {token}"), ("x-tollgate-account", account)]

@@ -2,9 +2,9 @@
 // node docs/examples/client.ts http://127.0.0.1:50051 SERVICE_TOKEN ACCOUNT MODEL
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { ErrorDetailSchema, Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { Role } from "#gen/inference/v1/conversation_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 const [baseUrl = "", token = "", account = "", model = ""] = process.argv.slice(2);
 const inference = createClient(InferenceService, createGrpcTransport({ baseUrl }));

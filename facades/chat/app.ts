@@ -1,9 +1,9 @@
-import { ChatCompletionSchema } from "#gen/chat/v1/chat_completion_pb.js";
-import { chatServiceRoutes } from "#gen/chat/v1/chat_service_http.js";
-import { CompletionSchema } from "#gen/chat/v1/completion_pb.js";
-import { CreateEmbeddingResponseSchema } from "#gen/chat/v1/embedding_pb.js";
-import { TestAuthResponseSchema } from "#gen/chat/v1/key_status_pb.js";
-import { ListModelsResponseSchema, ModelSchema } from "#gen/chat/v1/model_pb.js";
+import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
+import { CompletionSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
+import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
+import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
+import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
 import { collectAnswer } from "../http/core/answer.ts";
 import type { Core } from "../http/core/core.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";

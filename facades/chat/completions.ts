@@ -3,9 +3,9 @@ import {
   type CompletionChoice,
   CompletionChunkSchema,
   type CreateCompletionRequest,
-} from "#gen/chat/v1/completion_pb.js";
-import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import { type GenerateRequest, Thinking } from "#gen/inference/v1/inference_service_pb.js";
+} from "#gen/tollgate/chat/v1/completion_pb.js";
+import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { type GenerateRequest, Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { Answer } from "../http/core/answer.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { textTemplate } from "../http/json/text-template.ts";
@@ -28,7 +28,7 @@ export function continueRequest(request: CreateCompletionRequest, requestId: str
   if (request.suffix) throw invalidField("suffix", "must be empty: text cannot be inserted");
   const form = request.prompt?.form;
   return {
-    $typeName: "inference.v1.GenerateRequest",
+    $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
     model: request.model,
     prompt: { case: "text", value: (form?.case === "texts" ? form.value.texts[0] : form?.value) ?? "" },
@@ -43,7 +43,7 @@ export function continueRequest(request: CreateCompletionRequest, requestId: str
 /** A whole answer. The format has no place for thinking, which is dropped. */
 export function completion(head: Head, answer: Answer): Completion {
   return {
-    $typeName: "chat.v1.Completion",
+    $typeName: "tollgate.chat.v1.Completion",
     ...head,
     object: "text_completion",
     choices: [{ ...choice(answer.text), finishReason: finishReasonOf(answer.finishReason) }],
@@ -55,7 +55,7 @@ export function completion(head: Head, answer: Answer): Completion {
 export function completionStream(head: Head, rules: { readonly separateUsage: boolean }): EventEncoder {
   const chunk = (choices: CompletionChoice[], usage?: Completion["usage"]): string =>
     `data: ${writeChunk({
-      $typeName: "chat.v1.CompletionChunk",
+      $typeName: "tollgate.chat.v1.CompletionChunk",
       ...head,
       object: "text_completion",
       choices,
@@ -79,5 +79,5 @@ export function completionStream(head: Head, rules: { readonly separateUsage: bo
 }
 
 function choice(text: string): CompletionChoice {
-  return { $typeName: "chat.v1.CompletionChoice", index: 0, text };
+  return { $typeName: "tollgate.chat.v1.CompletionChoice", index: 0, text };
 }

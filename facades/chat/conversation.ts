@@ -3,8 +3,8 @@ import type {
   ChatMessage,
   Content,
   ToolCall as ToolCallParam,
-} from "#gen/chat/v1/chat_message_pb.js";
-import { type Message, Role, type ToolCall } from "#gen/inference/v1/conversation_pb.js";
+} from "#gen/tollgate/chat/v1/chat_message_pb.js";
+import { type Message, Role, type ToolCall } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { invalidField } from "../http/request/error.ts";
 
 /** The turns, one for one, so that an index means the same on both sides. Throws RequestError with the field's path. */
@@ -41,7 +41,7 @@ function toolCall({ id, function: called }: ToolCallParam, path: string): ToolCa
   if (!isJsonObject(argumentsJson)) {
     throw invalidField(`${path}.function.arguments`, "must be the text of a JSON object");
   }
-  return { $typeName: "inference.v1.ToolCall", id, name, argumentsJson };
+  return { $typeName: "tollgate.inference.v1.ToolCall", id, name, argumentsJson };
 }
 
 function isJsonObject(text: string): boolean {
@@ -67,5 +67,5 @@ function textOf(content: Content | undefined): string {
 }
 
 function message(role: Role, text: string): Message {
-  return { $typeName: "inference.v1.Message", role, text, reasoning: "", toolCalls: [], toolCallId: "" };
+  return { $typeName: "tollgate.inference.v1.Message", role, text, reasoning: "", toolCalls: [], toolCallId: "" };
 }

@@ -3,14 +3,14 @@ import {
   type CreateEmbeddingResponse,
   type EmbeddingVector,
   EncodingFormat,
-} from "#gen/chat/v1/embedding_pb.js";
-import type { EmbedRequest, EmbedResponse } from "#gen/embeddings/v1/embeddings_service_pb.js";
+} from "#gen/tollgate/chat/v1/embedding_pb.js";
+import type { EmbedRequest, EmbedResponse } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 
 /** Translates a request for vectors. */
 export function embedRequest({ model, input }: CreateEmbeddingRequest, requestId: string): EmbedRequest {
   const form = input?.form;
   return {
-    $typeName: "embeddings.v1.EmbedRequest",
+    $typeName: "tollgate.embeddings.v1.EmbedRequest",
     requestId,
     model,
     inputs: form?.case === "texts" ? form.value.texts : [form?.value ?? ""],
@@ -24,16 +24,16 @@ export function embeddingResponse(
 ): CreateEmbeddingResponse {
   const write = encodingFormat === EncodingFormat.BASE64 ? inBase64 : asNumbers;
   return {
-    $typeName: "chat.v1.CreateEmbeddingResponse",
+    $typeName: "tollgate.chat.v1.CreateEmbeddingResponse",
     object: "list",
     model,
     data: vectors.map((vector, index) => ({
-      $typeName: "chat.v1.Embedding",
+      $typeName: "tollgate.chat.v1.Embedding",
       object: "embedding",
       index,
-      embedding: { $typeName: "chat.v1.EmbeddingVector", form: write(vector) },
+      embedding: { $typeName: "tollgate.chat.v1.EmbeddingVector", form: write(vector) },
     })),
-    usage: { $typeName: "chat.v1.EmbeddingUsage", promptTokens: inputTokens, totalTokens: inputTokens },
+    usage: { $typeName: "tollgate.chat.v1.EmbeddingUsage", promptTokens: inputTokens, totalTokens: inputTokens },
   };
 }
 
@@ -44,5 +44,5 @@ function inBase64({ buffer, byteOffset, byteLength }: Uint8Array): EmbeddingVect
 /** From a copy, because what came off a wire need not stand where four bytes may be read as one number. */
 function asNumbers(vector: Uint8Array): EmbeddingVector["form"] {
   const numbers = Array.from(new Float32Array(Uint8Array.from(vector).buffer));
-  return { case: "numbers", value: { $typeName: "chat.v1.EmbeddingNumbers", numbers } };
+  return { case: "numbers", value: { $typeName: "tollgate.chat.v1.EmbeddingNumbers", numbers } };
 }

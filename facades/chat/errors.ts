@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { ErrorResponseSchema } from "#gen/chat/v1/error_pb.js";
-import { type ErrorDetail, Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { ErrorResponseSchema } from "#gen/tollgate/chat/v1/error_pb.js";
+import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf, retryAfterHeader } from "../http/core/error-detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError } from "../http/request/error.ts";
@@ -120,8 +120,8 @@ function answer(
 ): ErrorAnswer {
   const param = more.param ? { param: more.param } : {};
   const body = writeError({
-    $typeName: "chat.v1.ErrorResponse",
-    error: { $typeName: "chat.v1.Error", message, type, ...param, code },
+    $typeName: "tollgate.chat.v1.ErrorResponse",
+    error: { $typeName: "tollgate.chat.v1.Error", message, type, ...param, code },
   });
   return { status, body, headers: more.headers ?? {} };
 }

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { GetKeyStatusResponse } from "#gen/accounts/v1/accounts_service_pb.js";
-import type { TestAuthResponse } from "#gen/chat/v1/key_status_pb.js";
+import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import type { TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { decimal } from "../http/json/decimal.ts";
 import { millisecondsOf } from "../http/response/rate-limit-headers.ts";
 
@@ -14,11 +14,11 @@ export function keyStatus({
 }: GetKeyStatusResponse): TestAuthResponse {
   const { limit = 0, remaining = 0, resetAfter } = rateLimit ?? {};
   return {
-    $typeName: "chat.v1.TestAuthResponse",
+    $typeName: "tollgate.chat.v1.TestAuthResponse",
     status: "active",
     ...(key !== undefined && {
       key: {
-        $typeName: "chat.v1.KeyStatus",
+        $typeName: "tollgate.chat.v1.KeyStatus",
         id: key.id,
         name: key.name,
         prefix: key.prefix,
@@ -27,9 +27,9 @@ export function keyStatus({
       },
     }),
     accountId,
-    settings: { $typeName: "chat.v1.KeySettings", maxRpm: limit },
+    settings: { $typeName: "tollgate.chat.v1.KeySettings", maxRpm: limit },
     rateLimit: {
-      $typeName: "chat.v1.KeyRateLimit",
+      $typeName: "tollgate.chat.v1.KeyRateLimit",
       limit,
       remaining,
       resetSeconds: resetAfter === undefined ? 0 : millisecondsOf(resetAfter) / 1000,

@@ -1,10 +1,10 @@
-import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
-import { type ListModelsResponse, type Model, ModelType } from "#gen/chat/v1/model_pb.js";
+import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { type ListModelsResponse, type Model, ModelType } from "#gen/tollgate/chat/v1/model_pb.js";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
 /** The served models with their live prices. */
 export function modelList(models: readonly CoreModel[]): ListModelsResponse {
-  return { $typeName: "chat.v1.ListModelsResponse", object: "list", data: models.map(modelInfo) };
+  return { $typeName: "tollgate.chat.v1.ListModelsResponse", object: "list", data: models.map(modelInfo) };
 }
 
 /** A served model in this surface's words, and in those of the aggregators whose listing clients read. */
@@ -12,7 +12,7 @@ export function modelInfo(model: CoreModel): Model {
   const isEmbedding = model.kind === ModelKind.EMBEDDING;
   const output = isEmbedding ? "embeddings" : "text";
   return {
-    $typeName: "chat.v1.Model",
+    $typeName: "tollgate.chat.v1.Model",
     id: model.id,
     object: "model",
     created: Number(model.createdAt?.seconds ?? 0n),
@@ -21,24 +21,24 @@ export function modelInfo(model: CoreModel): Model {
     type: isEmbedding ? ModelType.EMBEDDING : ModelType.GENERATION,
     contextLength: model.contextLength,
     pricing: {
-      $typeName: "chat.v1.ModelPricing",
+      $typeName: "tollgate.chat.v1.ModelPricing",
       prompt: usdPerToken(model.inputPicoUsdPerToken),
       completion: usdPerToken(model.outputPicoUsdPerToken),
     },
     pricePerMillion: {
-      $typeName: "chat.v1.ModelPricePerMillion",
+      $typeName: "tollgate.chat.v1.ModelPricePerMillion",
       input: usdPerMillion(model.inputPicoUsdPerToken),
       output: usdPerMillion(model.outputPicoUsdPerToken),
       currency: "USD",
     },
     topProvider: {
-      $typeName: "chat.v1.TopProvider",
+      $typeName: "tollgate.chat.v1.TopProvider",
       contextLength: model.contextLength,
       ...(!isEmbedding && { maxCompletionTokens: model.maxOutputTokens }),
     },
     supportedParameters: parametersOf(model),
     architecture: {
-      $typeName: "chat.v1.Architecture",
+      $typeName: "tollgate.chat.v1.Architecture",
       modality: `text->${output}`,
       inputModalities: ["text"],
       outputModalities: [output],

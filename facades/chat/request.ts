@@ -1,5 +1,5 @@
-import type { CreateChatCompletionRequest } from "#gen/chat/v1/chat_completion_pb.js";
-import type { GenerateRequest } from "#gen/inference/v1/inference_service_pb.js";
+import type { CreateChatCompletionRequest } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { invalidField } from "../http/request/error.ts";
 import { turnsOf } from "./conversation.ts";
 import { outputBound, samplingOf, stopsOf } from "./sampling.ts";
@@ -11,12 +11,16 @@ export function generateRequest(request: CreateChatCompletionRequest, requestId:
   refuseOtherForms(request);
   const maxTokens = request.maxCompletionTokens ?? request.maxTokens;
   return {
-    $typeName: "inference.v1.GenerateRequest",
+    $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
     model: request.model,
     prompt: {
       case: "conversation",
-      value: { $typeName: "inference.v1.Conversation", messages: turnsOf(request.messages), ...toolsOf(request) },
+      value: {
+        $typeName: "tollgate.inference.v1.Conversation",
+        messages: turnsOf(request.messages),
+        ...toolsOf(request),
+      },
     },
     ...(maxTokens !== undefined && { maxOutputTokens: outputBound(maxTokens) }),
     sampling: samplingOf(request),

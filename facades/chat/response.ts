@@ -1,4 +1,4 @@
-import type { AnswerMessage, ChatCompletion } from "#gen/chat/v1/chat_completion_pb.js";
+import type { AnswerMessage, ChatCompletion } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { Answer } from "../http/core/answer.ts";
 import type { Head } from "./head.ts";
 import { finishReasonOf, usageOf } from "./usage.ts";
@@ -10,12 +10,12 @@ export function chatCompletion(
   options: { readonly hideReasoning: boolean },
 ): ChatCompletion {
   return {
-    $typeName: "chat.v1.ChatCompletion",
+    $typeName: "tollgate.chat.v1.ChatCompletion",
     ...head,
     object: "chat.completion",
     choices: [
       {
-        $typeName: "chat.v1.ChatChoice",
+        $typeName: "tollgate.chat.v1.ChatChoice",
         index: 0,
         message: messageOf(answer, options.hideReasoning),
         finishReason: finishReasonOf(answer.finishReason),
@@ -27,15 +27,15 @@ export function chatCompletion(
 
 function messageOf({ text, reasoning, toolCalls }: Answer, hideReasoning: boolean): AnswerMessage {
   return {
-    $typeName: "chat.v1.AnswerMessage",
+    $typeName: "tollgate.chat.v1.AnswerMessage",
     role: "assistant",
     ...((text !== "" || toolCalls.length === 0) && { content: text }),
     ...(reasoning !== "" && !hideReasoning && { reasoning }),
     toolCalls: toolCalls.map((call) => ({
-      $typeName: "chat.v1.ToolCall",
+      $typeName: "tollgate.chat.v1.ToolCall",
       id: call.id,
       type: "function",
-      function: { $typeName: "chat.v1.FunctionCall", name: call.name, arguments: call.arguments },
+      function: { $typeName: "tollgate.chat.v1.FunctionCall", name: call.name, arguments: call.arguments },
     })),
   };
 }

@@ -1,10 +1,10 @@
-import type { CreateChatCompletionRequest, Stop } from "#gen/chat/v1/chat_completion_pb.js";
-import type { CreateCompletionRequest } from "#gen/chat/v1/completion_pb.js";
-import type { Sampling } from "#gen/inference/v1/inference_service_pb.js";
+import type { CreateChatCompletionRequest, Stop } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import type { CreateCompletionRequest } from "#gen/tollgate/chat/v1/completion_pb.js";
+import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 /** How tokens are chosen; what was not said stays unsaid. */
 export function samplingOf(request: CreateChatCompletionRequest | CreateCompletionRequest): Sampling {
-  const sampling: Sampling = { $typeName: "inference.v1.Sampling" };
+  const sampling: Sampling = { $typeName: "tollgate.inference.v1.Sampling" };
   if (request.temperature !== undefined) sampling.temperature = request.temperature;
   if (request.topP !== undefined) sampling.topP = request.topP;
   if (request.presencePenalty !== undefined) sampling.presencePenalty = request.presencePenalty;

@@ -4,8 +4,8 @@ import {
   type ChunkChoice,
   type Delta,
   type ToolCallDelta,
-} from "#gen/chat/v1/chat_completion_pb.js";
-import type { Finished, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import type { Finished, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { textTemplate } from "../http/json/text-template.ts";
 import type { EventEncoder } from "../http/response/sse.ts";
@@ -32,7 +32,7 @@ export interface StreamRules {
 export function chatStream(head: Head, rules: StreamRules): EventEncoder {
   const chunk = (choices: ChunkChoice[], usage?: ChatCompletionChunk["usage"]): string => {
     const json = writeChunk({
-      $typeName: "chat.v1.ChatCompletionChunk",
+      $typeName: "tollgate.chat.v1.ChatCompletionChunk",
       id: head.id,
       object: "chat.completion.chunk",
       created: head.created,
@@ -88,18 +88,22 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
 
 function choice(content: Partial<Delta>): ChunkChoice {
   return {
-    $typeName: "chat.v1.ChunkChoice",
+    $typeName: "tollgate.chat.v1.ChunkChoice",
     index: 0,
-    delta: { $typeName: "chat.v1.Delta", toolCalls: [], ...content },
+    delta: { $typeName: "tollgate.chat.v1.Delta", toolCalls: [], ...content },
   };
 }
 
 /** A call's id, type and name come once, with its first piece. */
 function call(index: number, fragment: string, first?: { id: string; type: string }, name?: string): ToolCallDelta {
   return {
-    $typeName: "chat.v1.ToolCallDelta",
+    $typeName: "tollgate.chat.v1.ToolCallDelta",
     index,
     ...first,
-    function: { $typeName: "chat.v1.FunctionCallDelta", ...(name !== undefined && { name }), arguments: fragment },
+    function: {
+      $typeName: "tollgate.chat.v1.FunctionCallDelta",
+      ...(name !== undefined && { name }),
+      arguments: fragment,
+    },
   };
 }

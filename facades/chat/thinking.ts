@@ -1,5 +1,9 @@
-import { type CreateChatCompletionRequest, ReasoningEffort, ThinkingType } from "#gen/chat/v1/chat_completion_pb.js";
-import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
+import {
+  type CreateChatCompletionRequest,
+  ReasoningEffort,
+  ThinkingType,
+} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 /** All ways to ask for thinking on one switch; the most specific one that was sent wins. */
 export function thinkingOf({

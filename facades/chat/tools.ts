@@ -2,8 +2,13 @@ import {
   type CreateChatCompletionRequest,
   type ToolChoice as ToolChoiceParam,
   ToolChoiceMode as ToolChoiceParamMode,
-} from "#gen/chat/v1/chat_completion_pb.js";
-import { type Conversation, type Tool, type ToolChoice, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import {
+  type Conversation,
+  type Tool,
+  type ToolChoice,
+  ToolChoiceMode,
+} from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { invalidField } from "../http/request/error.ts";
 
 /**
@@ -29,7 +34,7 @@ function toolOf({ kind }: CreateChatCompletionRequest["tools"][number], index: n
     throw invalidField(`tools[${index}].function.parameters`, "must be an object");
   }
   return {
-    $typeName: "inference.v1.Tool",
+    $typeName: "tollgate.inference.v1.Tool",
     name: definition?.name ?? "",
     description: definition?.description ?? "",
     parametersJson: definition?.parameters ?? "",
@@ -43,14 +48,14 @@ function choiceOf(choice: ToolChoiceParam | undefined, tools: readonly Tool[]): 
       if (mode === ToolChoiceMode.REQUIRED && tools.length === 0) {
         throw invalidField("tool_choice", 'must not be "required" without tools');
       }
-      return { $typeName: "inference.v1.ToolChoice", mode, name: "" };
+      return { $typeName: "tollgate.inference.v1.ToolChoice", mode, name: "" };
     }
     case "named": {
       const name = choice.form.value.kind.value?.function?.name ?? "";
       if (!tools.some((tool) => tool.name === name)) {
         throw invalidField("tool_choice.function.name", "must be the name of one of the tools");
       }
-      return { $typeName: "inference.v1.ToolChoice", mode: ToolChoiceMode.NAMED, name };
+      return { $typeName: "tollgate.inference.v1.ToolChoice", mode: ToolChoiceMode.NAMED, name };
     }
     default:
       return undefined;

@@ -1,17 +1,20 @@
-import { FinishReason, type Usage } from "#gen/chat/v1/chat_completion_pb.js";
-import { FinishReason as CoreFinishReason, type Usage as CoreUsage } from "#gen/inference/v1/generation_event_pb.js";
+import { FinishReason, type Usage } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import {
+  FinishReason as CoreFinishReason,
+  type Usage as CoreUsage,
+} from "#gen/tollgate/inference/v1/generation_event_pb.js";
 
 /** Tokens in this surface's words. */
 export function usageOf(usage: CoreUsage | undefined): Usage {
   const { inputTokens = 0, outputTokens = 0, reasoningTokens, cachedInputTokens = 0 } = usage ?? {};
   return {
-    $typeName: "chat.v1.Usage",
+    $typeName: "tollgate.chat.v1.Usage",
     promptTokens: inputTokens,
     completionTokens: outputTokens,
     totalTokens: inputTokens + outputTokens,
-    promptTokensDetails: { $typeName: "chat.v1.PromptTokensDetails", cachedTokens: cachedInputTokens },
+    promptTokensDetails: { $typeName: "tollgate.chat.v1.PromptTokensDetails", cachedTokens: cachedInputTokens },
     ...(reasoningTokens !== undefined && {
-      completionTokensDetails: { $typeName: "chat.v1.CompletionTokensDetails", reasoningTokens },
+      completionTokensDetails: { $typeName: "tollgate.chat.v1.CompletionTokensDetails", reasoningTokens },
     }),
   };
 }

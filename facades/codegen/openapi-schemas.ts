@@ -6,13 +6,13 @@ import type { Options } from "./options.ts";
 /** A JSON Schema, or a part of a document. */
 export type Json = { readonly [key: string]: unknown };
 
-/** What facade.v1.json_message says, as far as it shows in a schema. */
+/** What tollgate.facade.v1.json_message says, as far as it shows in a schema. */
 interface JsonMessage {
   readonly shape: { readonly case?: "untagged" | "taggedBy" | "unwrapped"; readonly value?: unknown };
   readonly ignoreUnknownTags: boolean;
 }
 
-/** What facade.v1.json_field says, as far as it shows in a schema. */
+/** What tollgate.facade.v1.json_field says, as far as it shows in a schema. */
 interface JsonField {
   readonly nullable: boolean;
   readonly required: boolean;
@@ -66,7 +66,7 @@ export class Schemas {
   }
 
   #messageSchema(desc: DescMessage): Json {
-    const { shape, ignoreUnknownTags } = this.#options.get<JsonMessage>(desc, "facade.v1.json_message") ?? {
+    const { shape, ignoreUnknownTags } = this.#options.get<JsonMessage>(desc, "tollgate.facade.v1.json_message") ?? {
       shape: {},
       ignoreUnknownTags: false,
     };
@@ -140,12 +140,12 @@ export class Schemas {
   }
 
   #enumSchema(desc: DescEnum): Json {
-    const values = desc.values.map((value) => this.#options.get<string>(value, "facade.v1.json_value"));
+    const values = desc.values.map((value) => this.#options.get<string>(value, "tollgate.facade.v1.json_value"));
     return { type: "string", enum: values.filter((value) => value !== undefined) };
   }
 
   #rulesOf(field: DescField): JsonField | undefined {
-    return this.#options.get<JsonField>(field, "facade.v1.json_field");
+    return this.#options.get<JsonField>(field, "tollgate.facade.v1.json_field");
   }
 }
 

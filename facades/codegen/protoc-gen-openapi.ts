@@ -15,7 +15,7 @@ runNodeJs(
   }),
 );
 
-/** What facade.v1.http_service says. */
+/** What tollgate.facade.v1.http_service says. */
 interface HttpService {
   readonly title: string;
   readonly errorBody: string;
@@ -67,14 +67,15 @@ function document(schema: Schema): Json {
 }
 
 function operationsOf(schema: Schema, options: Options, service: DescService): Operation[] {
-  const surface = options.get<HttpService>(service, "facade.v1.http_service");
+  const surface = options.get<HttpService>(service, "tollgate.facade.v1.http_service");
   if (surface === undefined) return [];
   const errorBody = schema.allFiles
     .flatMap((file) => file.messages)
     .find((desc) => desc.typeName === surface.errorBody);
   if (errorBody === undefined) throw new Error(`${service}: there is no message ${surface.errorBody}`);
   return options.endpoints(service).map((endpoint) => {
-    const isPublic = options.get<{ public: boolean }>(endpoint.method, "facade.v1.http_method")?.public ?? false;
+    const isPublic =
+      options.get<{ public: boolean }>(endpoint.method, "tollgate.facade.v1.http_method")?.public ?? false;
     return { ...endpoint, surface, errorBody, isPublic };
   });
 }

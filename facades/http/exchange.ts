@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import type { BodyBudget } from "./request/body-budget.ts";
 import { type CallHeaders, callHeaders } from "./request/credentials.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";

@@ -1,7 +1,7 @@
-import { MessageSchema } from "#gen/messages/v1/message_pb.js";
-import { messagesServiceRoutes } from "#gen/messages/v1/messages_service_http.js";
-import { CountTokensResponseSchema, ListModelsResponseSchema } from "#gen/messages/v1/messages_service_pb.js";
-import { ModelSchema } from "#gen/messages/v1/model_pb.js";
+import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
+import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";
+import { CountTokensResponseSchema, ListModelsResponseSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
+import { ModelSchema } from "#gen/tollgate/messages/v1/model_pb.js";
 import { collectAnswer } from "../http/core/answer.ts";
 import type { Core } from "../http/core/core.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
@@ -38,7 +38,7 @@ export function createMessagesSurface(core: Core): Surface {
         const count = await core.inference.countTokens(countTokensRequest(request), exchange.callOptions);
         exchange.rateLimit = count.rateLimit;
         const { inputTokens } = count;
-        exchange.send(200, countJson({ $typeName: "messages.v1.CountTokensResponse", inputTokens }));
+        exchange.send(200, countJson({ $typeName: "tollgate.messages.v1.CountTokensResponse", inputTokens }));
       },
 
       async listModels(request, exchange) {

@@ -1,4 +1,9 @@
-import { type Conversation, Role as CoreRole, type Message, type ToolCall } from "#gen/inference/v1/conversation_pb.js";
+import {
+  type Conversation,
+  Role as CoreRole,
+  type Message,
+  type ToolCall,
+} from "#gen/tollgate/inference/v1/conversation_pb.js";
 import {
   type ContentBlockParam,
   type MessageContent,
@@ -6,8 +11,8 @@ import {
   Role,
   type ToolResultBlockParam,
   type ToolUseBlockParam,
-} from "#gen/messages/v1/message_param_pb.js";
-import type { CountTokensRequest, CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
+} from "#gen/tollgate/messages/v1/message_param_pb.js";
+import type { CountTokensRequest, CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { invalidField } from "../http/request/error.ts";
 import { systemOf } from "./system.ts";
 import { toolsOf } from "./tools.ts";
@@ -24,7 +29,7 @@ export function conversationOf(request: CreateMessageRequest | CountTokensReques
     throw invalidField("messages", "must have a turn with content");
   }
   return {
-    $typeName: "inference.v1.Conversation",
+    $typeName: "tollgate.inference.v1.Conversation",
     messages: turns,
     ...toolsOf(request),
   };
@@ -99,7 +104,7 @@ function toolCall({ id, name, input }: ToolUseBlockParam, path: string): ToolCal
   if (!argumentsJson.startsWith("{")) {
     throw invalidField(`${path}.input`, "must be an object");
   }
-  return { $typeName: "inference.v1.ToolCall", id, name, argumentsJson };
+  return { $typeName: "tollgate.inference.v1.ToolCall", id, name, argumentsJson };
 }
 
 function textOf(blocks: readonly Block[], path: string): string {
@@ -126,7 +131,7 @@ type Block = ContentBlockParam["block"];
 function blocksOf(content: MessageContent | undefined): readonly Block[] {
   switch (content?.form.case) {
     case "text":
-      return [{ case: "text", value: { $typeName: "messages.v1.TextBlockParam", text: content.form.value } }];
+      return [{ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlockParam", text: content.form.value } }];
     case "blocks":
       return content.form.value.blocks.map(({ block }) => block);
     case undefined:
@@ -139,5 +144,5 @@ function joined(texts: readonly string[]): string {
 }
 
 function turn(role: CoreRole, text: string): Message {
-  return { $typeName: "inference.v1.Message", role, text, reasoning: "", toolCalls: [], toolCallId: "" };
+  return { $typeName: "tollgate.inference.v1.Message", role, text, reasoning: "", toolCalls: [], toolCallId: "" };
 }

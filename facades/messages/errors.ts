@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type ErrorDetail, Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { type Error as ApiError, ErrorResponseSchema, ErrorType } from "#gen/messages/v1/error_pb.js";
+import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type Error as ApiError, ErrorResponseSchema, ErrorType } from "#gen/tollgate/messages/v1/error_pb.js";
 import { detailOf, retryAfterHeader } from "../http/core/error-detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError } from "../http/request/error.ts";
@@ -11,7 +11,7 @@ const json = jsonEncoder(ErrorResponseSchema);
 /** Whatever was thrown, as this surface answers it. */
 export function errorOf(error: unknown, requestId: string): ErrorAnswer {
   const { status, headers, error: told } = classify(error);
-  const body = json({ $typeName: "messages.v1.ErrorResponse", type: "error", error: told, requestId });
+  const body = json({ $typeName: "tollgate.messages.v1.ErrorResponse", type: "error", error: told, requestId });
   return { status, body, headers };
 }
 
@@ -108,5 +108,5 @@ function answer(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Classified {
-  return { status, headers, error: { $typeName: "messages.v1.Error", type, message } };
+  return { status, headers, error: { $typeName: "tollgate.messages.v1.Error", type, message } };
 }

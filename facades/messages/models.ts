@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type Model as CoreModel, ModelKind as CoreModelKind } from "#gen/catalogue/v1/model_pb.js";
-import type { ListModelsRequest, ListModelsResponse } from "#gen/messages/v1/messages_service_pb.js";
-import { type Model, ModelKind } from "#gen/messages/v1/model_pb.js";
+import { type Model as CoreModel, ModelKind as CoreModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import type { ListModelsRequest, ListModelsResponse } from "#gen/tollgate/messages/v1/messages_service_pb.js";
+import { type Model, ModelKind } from "#gen/tollgate/messages/v1/model_pb.js";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
 /** How many models a page has unless the caller says. */
@@ -16,7 +16,7 @@ export function modelsPage(models: readonly CoreModel[], page: ListModelsRequest
   const first = shown[0];
   const last = shown.at(-1);
   return {
-    $typeName: "messages.v1.ListModelsResponse",
+    $typeName: "tollgate.messages.v1.ListModelsResponse",
     data: shown.map(modelInfo),
     hasMore: shown.length < candidates.length,
     ...(first !== undefined && { firstId: first.id }),
@@ -27,7 +27,7 @@ export function modelsPage(models: readonly CoreModel[], page: ListModelsRequest
 /** A served model, in this surface's words. */
 export function modelInfo(model: CoreModel): Model {
   return {
-    $typeName: "messages.v1.Model",
+    $typeName: "tollgate.messages.v1.Model",
     type: "model",
     id: model.id,
     displayName: model.displayName || model.id,
@@ -37,12 +37,12 @@ export function modelInfo(model: CoreModel): Model {
     lifecycle: "active",
     kind: model.kind === CoreModelKind.EMBEDDING ? ModelKind.EMBEDDING : ModelKind.GENERATION,
     pricing: {
-      $typeName: "messages.v1.ModelPricing",
+      $typeName: "tollgate.messages.v1.ModelPricing",
       prompt: usdPerToken(model.inputPicoUsdPerToken),
       completion: usdPerToken(model.outputPicoUsdPerToken),
     },
     pricePerMillion: {
-      $typeName: "messages.v1.ModelPricePerMillion",
+      $typeName: "tollgate.messages.v1.ModelPricePerMillion",
       input: usdPerMillion(model.inputPicoUsdPerToken),
       output: usdPerMillion(model.outputPicoUsdPerToken),
       currency: "USD",

@@ -1,12 +1,12 @@
-import type { GenerateRequest, Sampling } from "#gen/inference/v1/inference_service_pb.js";
-import type { CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
+import type { GenerateRequest, Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { conversationOf } from "./conversation.ts";
 import { thinkingOf } from "./thinking.ts";
 
 /** Translates a request of this surface. Throws RequestError with the field's path. */
 export function generateRequest(request: CreateMessageRequest, requestId: string): GenerateRequest {
   return {
-    $typeName: "inference.v1.GenerateRequest",
+    $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
     model: request.model,
     prompt: { case: "conversation", value: conversationOf(request) },
@@ -20,7 +20,7 @@ export function generateRequest(request: CreateMessageRequest, requestId: string
 
 function samplingOf({ temperature, topP, topK }: CreateMessageRequest): Sampling {
   return {
-    $typeName: "inference.v1.Sampling",
+    $typeName: "tollgate.inference.v1.Sampling",
     temperature,
     topP: topP === -1 ? undefined : topP, // older clients write -1 for "not set"
     topK: topK === -1 ? 0 : topK,

@@ -1,4 +1,4 @@
-import type { ContentBlock, Message } from "#gen/messages/v1/message_pb.js";
+import type { ContentBlock, Message } from "#gen/tollgate/messages/v1/message_pb.js";
 import type { Answer } from "../http/core/answer.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { stopReasonOf, usageOf } from "./usage.ts";
@@ -6,7 +6,7 @@ import { stopReasonOf, usageOf } from "./usage.ts";
 /** A whole answer as this surface's message: thinking, then text, then tool calls. */
 export function messageOf(answer: Answer, model: string, requestId: string): Message {
   return {
-    $typeName: "messages.v1.Message",
+    $typeName: "tollgate.messages.v1.Message",
     id: messageId(requestId),
     type: "message",
     role: "assistant",
@@ -20,15 +20,19 @@ export function messageOf(answer: Answer, model: string, requestId: string): Mes
 function blocksOf({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
   const blocks: ContentBlock["block"][] = [];
   if (reasoning !== "") {
-    const value = { $typeName: "messages.v1.ThinkingBlock", thinking: reasoning, signature: SIGNATURE } as const;
+    const value = {
+      $typeName: "tollgate.messages.v1.ThinkingBlock",
+      thinking: reasoning,
+      signature: SIGNATURE,
+    } as const;
     blocks.push({ case: "thinking", value });
   }
-  if (text !== "") blocks.push({ case: "text", value: { $typeName: "messages.v1.TextBlock", text } });
+  if (text !== "") blocks.push({ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlock", text } });
   for (const { id, name, arguments: input } of toolCalls) {
-    const value = { $typeName: "messages.v1.ToolUseBlock", id, name, input: asObject(input) } as const;
+    const value = { $typeName: "tollgate.messages.v1.ToolUseBlock", id, name, input: asObject(input) } as const;
     blocks.push({ case: "toolUse", value });
   }
-  return blocks.map((block) => ({ $typeName: "messages.v1.ContentBlock", block }));
+  return blocks.map((block) => ({ $typeName: "tollgate.messages.v1.ContentBlock", block }));
 }
 
 /** The arguments where they are an object; else an empty one: clients expect an object, whatever the model wrote. */

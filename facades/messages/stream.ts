@@ -1,6 +1,6 @@
-import type { Finished, GenerationEvent, Started } from "#gen/inference/v1/generation_event_pb.js";
-import type { ContentBlock } from "#gen/messages/v1/message_pb.js";
-import { type Delta, type StreamEvent, StreamEventSchema } from "#gen/messages/v1/stream_event_pb.js";
+import type { Finished, GenerationEvent, Started } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { ContentBlock } from "#gen/tollgate/messages/v1/message_pb.js";
+import { type Delta, type StreamEvent, StreamEventSchema } from "#gen/tollgate/messages/v1/stream_event_pb.js";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { textTemplate } from "../http/json/text-template.ts";
 import type { EventEncoder } from "../http/response/sse.ts";
@@ -15,7 +15,7 @@ import { inputUsage, stopReasonOf, usageOf } from "./usage.ts";
  * blocks, of which only the first is open.
  */
 export class StreamEncoder implements EventEncoder {
-  readonly keepAlive = eventText({ case: "ping", value: { $typeName: "messages.v1.Ping" } });
+  readonly keepAlive = eventText({ case: "ping", value: { $typeName: "tollgate.messages.v1.Ping" } });
   readonly #model: string;
   readonly #requestId: string;
   readonly #blocks: Block[] = [];
@@ -66,7 +66,7 @@ export class StreamEncoder implements EventEncoder {
     return eventText({
       case: "error",
       value: {
-        $typeName: "messages.v1.StreamError",
+        $typeName: "tollgate.messages.v1.StreamError",
         error: classify(error).error,
         requestId: this.#requestId,
       },
@@ -77,9 +77,9 @@ export class StreamEncoder implements EventEncoder {
     this.#emit({
       case: "messageStart",
       value: {
-        $typeName: "messages.v1.MessageStart",
+        $typeName: "tollgate.messages.v1.MessageStart",
         message: {
-          $typeName: "messages.v1.Message",
+          $typeName: "tollgate.messages.v1.Message",
           id: messageId(this.#requestId),
           type: "message",
           role: "assistant",
@@ -139,18 +139,22 @@ export class StreamEncoder implements EventEncoder {
     this.#emit({
       case: "messageDelta",
       value: {
-        $typeName: "messages.v1.MessageDelta",
-        delta: { $typeName: "messages.v1.MessageChange", stopReason: stopReasonOf(reason) },
+        $typeName: "tollgate.messages.v1.MessageDelta",
+        delta: { $typeName: "tollgate.messages.v1.MessageChange", stopReason: stopReasonOf(reason) },
         usage: usageOf(counted),
       },
     });
-    this.#emit({ case: "messageStop", value: { $typeName: "messages.v1.MessageStop" } });
+    this.#emit({ case: "messageStop", value: { $typeName: "tollgate.messages.v1.MessageStop" } });
   }
 
   #open(block: Block): void {
     this.#emit({
       case: "contentBlockStart",
-      value: { $typeName: "messages.v1.ContentBlockStart", index: this.#index, contentBlock: emptyBlock(block) },
+      value: {
+        $typeName: "tollgate.messages.v1.ContentBlockStart",
+        index: this.#index,
+        contentBlock: emptyBlock(block),
+      },
     });
     this.#piece = textTemplate((piece) => eventText(this.#deltaEvent(deltaOf(block.kind, piece))));
     for (const piece of block.waiting) this.#delta(block, piece);
@@ -158,13 +162,13 @@ export class StreamEncoder implements EventEncoder {
 
   #close(block: Block): void {
     if (block.kind === "thinking") {
-      const value = { $typeName: "messages.v1.SignatureDelta", signature: SIGNATURE } as const;
+      const value = { $typeName: "tollgate.messages.v1.SignatureDelta", signature: SIGNATURE } as const;
       this.#emit(this.#deltaEvent({ case: "signatureDelta", value }));
     }
     if (block.kind === "tool_use" && block.empty) this.#delta(block, "{}"); // no arguments are an empty object
     this.#emit({
       case: "contentBlockStop",
-      value: { $typeName: "messages.v1.ContentBlockStop", index: this.#index },
+      value: { $typeName: "tollgate.messages.v1.ContentBlockStop", index: this.#index },
     });
     this.#index++;
   }
@@ -178,9 +182,9 @@ export class StreamEncoder implements EventEncoder {
     return {
       case: "contentBlockDelta",
       value: {
-        $typeName: "messages.v1.ContentBlockDelta",
+        $typeName: "tollgate.messages.v1.ContentBlockDelta",
         index: this.#index,
-        delta: { $typeName: "messages.v1.Delta", delta },
+        delta: { $typeName: "tollgate.messages.v1.Delta", delta },
       },
     };
   }
@@ -195,7 +199,7 @@ const names = new Map(StreamEventSchema.fields.map(({ localName, name }) => [loc
 
 /** A server-sent event; clients go by its name and do not look into data without one. */
 function eventText(event: StreamEvent["event"]): string {
-  return `event: ${names.get(event.case ?? "")}\ndata: ${json({ $typeName: "messages.v1.StreamEvent", event })}\n\n`;
+  return `event: ${names.get(event.case ?? "")}\ndata: ${json({ $typeName: "tollgate.messages.v1.StreamEvent", event })}\n\n`;
 }
 
 /** A block of the answer; `waiting` is what came before it could be opened. */
@@ -216,11 +220,14 @@ interface CallBlock {
 function deltaOf(kind: Block["kind"], piece: string): Delta["delta"] {
   switch (kind) {
     case "thinking":
-      return { case: "thinkingDelta", value: { $typeName: "messages.v1.ThinkingDelta", thinking: piece } };
+      return { case: "thinkingDelta", value: { $typeName: "tollgate.messages.v1.ThinkingDelta", thinking: piece } };
     case "text":
-      return { case: "textDelta", value: { $typeName: "messages.v1.TextDelta", text: piece } };
+      return { case: "textDelta", value: { $typeName: "tollgate.messages.v1.TextDelta", text: piece } };
     case "tool_use":
-      return { case: "inputJsonDelta", value: { $typeName: "messages.v1.InputJsonDelta", partialJson: piece } };
+      return {
+        case: "inputJsonDelta",
+        value: { $typeName: "tollgate.messages.v1.InputJsonDelta", partialJson: piece },
+      };
   }
 }
 
@@ -229,18 +236,18 @@ function emptyBlock(block: Block): ContentBlock {
     case "thinking":
       return contentBlock({
         case: "thinking",
-        value: { $typeName: "messages.v1.ThinkingBlock", thinking: "", signature: "" },
+        value: { $typeName: "tollgate.messages.v1.ThinkingBlock", thinking: "", signature: "" },
       });
     case "text":
-      return contentBlock({ case: "text", value: { $typeName: "messages.v1.TextBlock", text: "" } });
+      return contentBlock({ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlock", text: "" } });
     case "tool_use":
       return contentBlock({
         case: "toolUse",
-        value: { $typeName: "messages.v1.ToolUseBlock", id: block.id, name: block.name, input: "{}" },
+        value: { $typeName: "tollgate.messages.v1.ToolUseBlock", id: block.id, name: block.name, input: "{}" },
       });
   }
 }
 
 function contentBlock(block: ContentBlock["block"]): ContentBlock {
-  return { $typeName: "messages.v1.ContentBlock", block };
+  return { $typeName: "tollgate.messages.v1.ContentBlock", block };
 }

@@ -1,4 +1,4 @@
-import type { SystemPrompt } from "#gen/messages/v1/message_param_pb.js";
+import type { SystemPrompt } from "#gen/tollgate/messages/v1/message_param_pb.js";
 
 /** A coding agent's line that differs with every request: left in, no two prompts would share a prefix. */
 const BILLING_HEADER = "x-anthropic-billing-header";

@@ -1,10 +1,15 @@
-import { type Conversation, type Tool, type ToolChoice, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import {
+  type Conversation,
+  type Tool,
+  type ToolChoice,
+  ToolChoiceMode,
+} from "#gen/tollgate/inference/v1/conversation_pb.js";
 import {
   type ToolChoice as ToolChoiceParam,
   ToolChoiceType,
   type ToolParam,
-} from "#gen/messages/v1/message_param_pb.js";
-import type { CreateMessageRequest } from "#gen/messages/v1/messages_service_pb.js";
+} from "#gen/tollgate/messages/v1/message_param_pb.js";
+import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { invalidField } from "../http/request/error.ts";
 
 /**
@@ -25,7 +30,7 @@ function toolOf({ type, name, description, inputSchema }: ToolParam, path: strin
     throw invalidField(`${path}.type`, `must be "custom": this service runs no tools of its own`);
   }
   const parametersJson = objectSchema(inputSchema, `${path}.input_schema`);
-  return { $typeName: "inference.v1.Tool", name, description, parametersJson };
+  return { $typeName: "tollgate.inference.v1.Tool", name, description, parametersJson };
 }
 
 function choiceOf({ type, name }: ToolChoiceParam, tools: readonly Tool[]): ToolChoice {
@@ -33,11 +38,11 @@ function choiceOf({ type, name }: ToolChoiceParam, tools: readonly Tool[]): Tool
   if (mode === ToolChoiceMode.REQUIRED && tools.length === 0) {
     throw invalidField("tool_choice", 'must not be "any" without tools');
   }
-  if (mode !== ToolChoiceMode.NAMED) return { $typeName: "inference.v1.ToolChoice", mode, name: "" };
+  if (mode !== ToolChoiceMode.NAMED) return { $typeName: "tollgate.inference.v1.ToolChoice", mode, name: "" };
   if (!tools.some((tool) => tool.name === name)) {
     throw invalidField("tool_choice.name", "must be the name of one of the tools");
   }
-  return { $typeName: "inference.v1.ToolChoice", mode, name };
+  return { $typeName: "tollgate.inference.v1.ToolChoice", mode, name };
 }
 
 const modes = {

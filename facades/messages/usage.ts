@@ -1,5 +1,5 @@
-import { type Usage as CoreUsage, FinishReason } from "#gen/inference/v1/generation_event_pb.js";
-import { StopReason, type Usage } from "#gen/messages/v1/message_pb.js";
+import { type Usage as CoreUsage, FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { StopReason, type Usage } from "#gen/tollgate/messages/v1/message_pb.js";
 
 /** What is billed, in this surface's words. Cached input counts as input: it is billed as such. */
 export function usageOf(counted: CoreUsage | undefined): Usage {
@@ -7,7 +7,7 @@ export function usageOf(counted: CoreUsage | undefined): Usage {
   shown.outputTokens = counted?.outputTokens ?? 0;
   if (counted?.reasoningTokens !== undefined) {
     shown.outputTokensDetails = {
-      $typeName: "messages.v1.OutputTokensDetails",
+      $typeName: "tollgate.messages.v1.OutputTokensDetails",
       thinkingTokens: counted.reasoningTokens,
     };
   }
@@ -17,7 +17,7 @@ export function usageOf(counted: CoreUsage | undefined): Usage {
 /** The counts before any output. Output is 0, since some clients add the final count to this one. */
 export function inputUsage(inputTokens: number): Usage {
   return {
-    $typeName: "messages.v1.Usage",
+    $typeName: "tollgate.messages.v1.Usage",
     inputTokens,
     cacheCreationInputTokens: 0,
     cacheReadInputTokens: 0,

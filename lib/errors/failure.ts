@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type ErrorDetail, ErrorDetailSchema, Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { type ErrorDetail, ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
 /** What an error tells beside its reason and message. */
 export type ErrorFacts = Omit<MessageInitShape<typeof ErrorDetailSchema>, "reason" | "$typeName">;

@@ -1,6 +1,6 @@
 import { durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { callerOf } from "../interceptors/principal.ts";

@@ -1,4 +1,4 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { Account } from "../storage/entities/account.ts";
 import type { Storage } from "../storage/orm.ts";

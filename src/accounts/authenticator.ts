@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { durationOf, failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Pepper, ServiceCredential } from "../config/secrets.ts";

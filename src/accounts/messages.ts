@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type AccountSchema, LotKind } from "#gen/accounts/v1/account_pb.js";
-import type { ApiKeySchema } from "#gen/accounts/v1/api_key_pb.js";
+import { type AccountSchema, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import type { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { LotStatement, Statement } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";

@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import { type Model, ModelKind, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
+import type { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import type { Fleet } from "../fleet/interface.ts";
 import type { Prices } from "../metering/interface.ts";
 import type { Catalogue, ServedModel } from "./interface.ts";
@@ -51,7 +51,7 @@ function describe(model: ServedModel, prices: Prices): Model {
   const rates = prices.live(model.id);
   const generates = model.kind === "generation";
   return {
-    $typeName: "catalogue.v1.Model",
+    $typeName: "tollgate.catalogue.v1.Model",
     id: model.id,
     displayName: model.display_name ?? model.id,
     kind: generates ? ModelKind.GENERATION : ModelKind.EMBEDDING,

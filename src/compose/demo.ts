@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, type Transport } from "@connectrpc/connect";
-import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 
 /** The account that an embedded service makes on first start. */
 export interface Demo {

@@ -1,5 +1,5 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type { EmbeddingsService, EmbedRequest } from "#gen/embeddings/v1/embeddings_service_pb.js";
+import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
 import { newRequestId } from "../../lib/ids/request-id.ts";
 import type { Catalogue } from "../catalogue/interface.ts";

@@ -1,5 +1,5 @@
-import type { EmbedRequest } from "#gen/embeddings/v1/embeddings_service_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 
 /** The most inputs of one request; the public surface promises the same. */

@@ -1,6 +1,6 @@
-import type { Conversation } from "#gen/inference/v1/conversation_pb.js";
-import type { FinishReason, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import type { Sampling } from "#gen/inference/v1/inference_service_pb.js";
+import type { Conversation } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import type { FinishReason, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { TraceContext } from "../../lib/rpc/trace-context.ts";
 
 /** What an engine is asked to generate. Everything is settled: defaults are applied, limits are clamped. */

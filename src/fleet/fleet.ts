@@ -1,5 +1,5 @@
-import type { Server } from "#gen/catalogue/v1/server_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import { type EngineEmbeddings, EngineFault, type EngineOutput } from "../engines/interface.ts";

@@ -1,4 +1,4 @@
-import type { Server } from "#gen/catalogue/v1/server_pb.js";
+import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest } from "../engines/interface.ts";
 

@@ -1,7 +1,7 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { FinishReason, type GenerationEvent, type Usage } from "#gen/inference/v1/generation_event_pb.js";
-import type { GenerateResponse } from "#gen/inference/v1/inference_service_pb.js";
-import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { EngineUsage } from "../engines/interface.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
@@ -87,23 +87,23 @@ export async function* generation(
 }
 
 const response = (events: GenerationEvent[]): GenerateResponse => ({
-  $typeName: "inference.v1.GenerateResponse",
+  $typeName: "tollgate.inference.v1.GenerateResponse",
   events,
 });
 
 function startedEvent(requestId: string, inputTokens: number, rateLimit: RateLimitStatus): GenerationEvent {
-  const value = { $typeName: "inference.v1.Started", requestId, inputTokens, rateLimit } as const;
-  return { $typeName: "inference.v1.GenerationEvent", event: { case: "started", value } };
+  const value = { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens, rateLimit } as const;
+  return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "started", value } };
 }
 
 function finishedEvent(reason: FinishReason, counted: EngineUsage): GenerationEvent {
   const usage: Usage = {
-    $typeName: "inference.v1.Usage",
+    $typeName: "tollgate.inference.v1.Usage",
     inputTokens: counted.inputTokens,
     outputTokens: counted.outputTokens,
   };
   if (counted.reasoningTokens !== undefined) usage.reasoningTokens = counted.reasoningTokens;
   if (counted.cachedInputTokens !== undefined) usage.cachedInputTokens = counted.cachedInputTokens;
-  const value = { $typeName: "inference.v1.Finished", reason, usage } as const;
-  return { $typeName: "inference.v1.GenerationEvent", event: { case: "finished", value } };
+  const value = { $typeName: "tollgate.inference.v1.Finished", reason, usage } as const;
+  return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "finished", value } };
 }

@@ -1,6 +1,10 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import type { CountTokensRequest, GenerateRequest, InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type {
+  CountTokensRequest,
+  GenerateRequest,
+  InferenceService,
+} from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { newRequestId } from "../../lib/ids/request-id.ts";
 import { requestIdKey } from "../interceptors/observe.ts";

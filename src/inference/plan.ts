@@ -1,5 +1,5 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import type { GenerateRequest } from "#gen/inference/v1/inference_service_pb.js";
+import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { Caller } from "../accounts/interface.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { FleetRequest } from "../fleet/interface.ts";

@@ -1,5 +1,5 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import type { Sampling } from "#gen/inference/v1/inference_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { ModelConfig } from "../config/schema.ts";
 
@@ -15,7 +15,7 @@ const bounds = {
 export function samplingOf(asked: Sampling | undefined, defaults: ModelConfig["sampling"]): Sampling {
   if (asked !== undefined) refuseOutOfBounds(asked);
   const sampling: Sampling = {
-    $typeName: "inference.v1.Sampling",
+    $typeName: "tollgate.inference.v1.Sampling",
     temperature: asked?.temperature ?? defaults.temperature,
     topP: asked?.topP ?? defaults.top_p,
   };

@@ -1,4 +1,4 @@
-import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 
 type Event = GenerationEvent["event"];
 
@@ -32,7 +32,7 @@ export class WholeAnswer {
         const { index, fragment } = event.value;
         this.#append(`arguments ${index}`, fragment, (text) => ({
           case: "toolCallArguments",
-          value: { $typeName: "inference.v1.ToolCallArguments", index, fragment: text },
+          value: { $typeName: "tollgate.inference.v1.ToolCallArguments", index, fragment: text },
         }));
         break;
       }
@@ -52,7 +52,7 @@ export class WholeAnswer {
 
   #close(): void {
     if (this.#open !== undefined) {
-      this.#events.push({ $typeName: "inference.v1.GenerationEvent", event: this.#open.close(this.#text) });
+      this.#events.push({ $typeName: "tollgate.inference.v1.GenerationEvent", event: this.#open.close(this.#text) });
     }
     this.#open = undefined;
     this.#text = "";

@@ -1,7 +1,7 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor, type StreamRequest, type UnaryRequest } from "@connectrpc/connect";
-import { Access, access } from "#gen/access/v1/access_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Access, access } from "#gen/tollgate/access/v1/access_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { durationOf, failure } from "../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../accounts/interface.ts";
 import { clientAddressOf, type TrustsPeer } from "./client-address.ts";
@@ -14,7 +14,7 @@ export const accountHeader = "x-tollgate-account";
 type Request = UnaryRequest | StreamRequest;
 
 /**
- * Asks for the credential that a method's `access.v1.access` option demands, once a call, and leaves
+ * Asks for the credential that a method's `tollgate.access.v1.access` option demands, once a call, and leaves
  * the principal in `principalKey`. A method without the option is closed to everybody. Wrong credentials
  * are counted by address; a right one is never refused for what others did.
  */

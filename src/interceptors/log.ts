@@ -1,5 +1,5 @@
 import { Code } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Logger } from "../../lib/logger.ts";
 import type { CallObserver } from "./observe.ts";
 

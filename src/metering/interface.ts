@@ -1,4 +1,4 @@
-import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { durationOf } from "../../lib/errors/failure.ts";
 import type { Caller } from "../accounts/interface.ts";
 
@@ -162,7 +162,7 @@ export interface RateLimitState {
 
 /** A key's standing as the contract carries it. */
 export function rateLimitStatus({ limit, remaining, resetAfterMs }: RateLimitState): RateLimitStatus {
-  const status: RateLimitStatus = { $typeName: "metering.v1.RateLimitStatus", limit, remaining };
+  const status: RateLimitStatus = { $typeName: "tollgate.metering.v1.RateLimitStatus", limit, remaining };
   if (resetAfterMs > 0) status.resetAfter = { $typeName: "google.protobuf.Duration", ...durationOf(resetAfterMs) };
   return status;
 }

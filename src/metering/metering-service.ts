@@ -1,8 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import type { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
-import type { Price } from "#gen/metering/v1/price_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { callerOf, principalOf } from "../interceptors/principal.ts";
 import type { Storage } from "../storage/orm.ts";
@@ -80,7 +80,7 @@ function onlyAccountOf(context: Pick<HandlerContext, "values">): string | undefi
 
 function toPrice({ model, live, base, pinned, version, since }: PriceRecord): Price {
   return {
-    $typeName: "metering.v1.Price",
+    $typeName: "tollgate.metering.v1.Price",
     model,
     inputPicoUsdPerToken: BigInt(live.input),
     outputPicoUsdPerToken: BigInt(live.output),

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 
 /** Measures how the fleet fares. Labels are ids of models and servers, which come from the configuration. */

@@ -2,9 +2,9 @@ import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protob
 import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { LotKind } from "#gen/accounts/v1/account_pb.js";
-import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/failure.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";

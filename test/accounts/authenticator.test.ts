@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/failure.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { digestOf, newApiKey } from "../../src/accounts/api-key.ts";

@@ -1,5 +1,5 @@
 import { v7 } from "uuid";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Credit, Funds, LotStatement } from "../../src/metering/interface.ts";

@@ -83,7 +83,7 @@ test("a client refuses a core whose certificate another authority signed", async
 test("health and metrics are shown over HTTPS to callers without a certificate, Connect is not", async () => {
   const ready = await fetch(`https://${core.addresses.admin}/readyz`, { dispatcher: agent });
   expect([ready.status, await ready.text()]).toEqual([200, "ready\n"]);
-  const path = "catalogue.v1.CatalogueService/ListModels";
+  const path = "tollgate.catalogue.v1.CatalogueService/ListModels";
   await expect(fetch(`https://${core.addresses.connect}/${path}`, { dispatcher: agent })).rejects.toThrow();
 });
 

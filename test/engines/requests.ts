@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
-import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { EngineRequest, ThinkingRecipe } from "../../src/engines/interface.ts";
 
 /** A model that does not think. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
+import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { eventually } from "./eventually.ts";
 import { type Metronome, MODEL, PROMPT_TOKENS, startMetronome } from "./metronome.ts";
 import { type Service, startService } from "./service.ts";

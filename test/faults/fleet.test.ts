@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type ChannelTransport, createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { ask, FleetLoad, type Outcome } from "./fleet-load.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
+import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
 import { discrepancies } from "./books.ts";
 import { eventually } from "./eventually.ts";

@@ -1,5 +1,5 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { durationOf, failure } from "../../lib/errors/failure.ts";
 import {
   type Engine,

@@ -4,7 +4,7 @@ import type {
   GenerateResponse,
   GenerateResponseSchema,
   InferenceService,
-} from "#gen/inference/v1/inference_service_pb.js";
+} from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 type Responses = AsyncIterable<MessageInitShape<typeof GenerateResponseSchema>>;
 

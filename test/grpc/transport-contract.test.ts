@@ -9,10 +9,10 @@ import {
   type Interceptor,
 } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { GenerateRequestSchema, InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { GenerateRequestSchema, InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf, durationOf, failure } from "../../lib/errors/failure.ts";
 import { registration, type ServiceRegistration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
@@ -68,7 +68,7 @@ describe.each(routes)("%s", (_name, open) => {
     test("gets its answer, whole", async () => {
       const client = await clientOf(open, new ScriptedService({ countTokens: (_context, model) => model.length }));
       const response = await client.countTokens({ model: "four" });
-      expect(response).toMatchObject({ $typeName: "inference.v1.CountTokensResponse", inputTokens: 4 });
+      expect(response).toMatchObject({ $typeName: "tollgate.inference.v1.CountTokensResponse", inputTokens: 4 });
     });
 
     test("carries headers there, and headers and trailers back", async () => {
@@ -162,7 +162,7 @@ describe.each(routes)("%s", (_name, open) => {
       const error = await errorOf(client.countTokens({}));
       expect(error.code).toBe(Code.Internal);
       expect(error.message).not.toContain("secret");
-      expect(logged).toMatchObject([{ err: bug, method: "inference.v1.InferenceService/CountTokens" }]);
+      expect(logged).toMatchObject([{ err: bug, method: "tollgate.inference.v1.InferenceService/CountTokens" }]);
     });
 
     test("of a method or service that is not there is UNIMPLEMENTED", async () => {
@@ -248,7 +248,7 @@ describe.each(routes)("%s", (_name, open) => {
       const client = await clientOf(open, new ScriptedService({ generate: () => texts(words) }));
       const received = [];
       for await (const message of client.generate({})) {
-        expect(message.$typeName).toBe("inference.v1.GenerateResponse");
+        expect(message.$typeName).toBe("tollgate.inference.v1.GenerateResponse");
         received.push(...textsOf(message));
       }
       expect(received).toEqual(words);

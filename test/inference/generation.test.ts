@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import { RateLimitStatusSchema } from "#gen/metering/v1/rate_limit_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { detailOf, failure } from "../../lib/errors/failure.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";
@@ -11,7 +11,7 @@ import type { PlannedGeneration } from "../../src/inference/plan.ts";
 import type { ChargedTokens, Hold, SettleStatus } from "../../src/metering/interface.ts";
 
 const text = (value: string): GenerationEvent => ({
-  $typeName: "inference.v1.GenerationEvent",
+  $typeName: "tollgate.inference.v1.GenerationEvent",
   event: { case: "text", value },
 });
 const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });

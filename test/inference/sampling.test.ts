@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../lib/errors/failure.ts";
 import { samplingOf } from "../../src/inference/sampling.ts";
 
@@ -7,7 +7,11 @@ const defaults = { temperature: 0.7, top_p: 1 };
 const asked = (init: MessageInitShape<typeof SamplingSchema>) => create(SamplingSchema, init);
 
 test("fills in the model's defaults and leaves the rest to the engine", () => {
-  expect(samplingOf(undefined, defaults)).toEqual({ $typeName: "inference.v1.Sampling", temperature: 0.7, topP: 1 });
+  expect(samplingOf(undefined, defaults)).toEqual({
+    $typeName: "tollgate.inference.v1.Sampling",
+    temperature: 0.7,
+    topP: 1,
+  });
   expect(samplingOf(asked({ temperature: 0 }), { ...defaults, top_k: 40 })).toMatchObject({
     temperature: 0,
     topP: 1,

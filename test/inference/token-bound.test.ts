@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
+import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { estimateTokens, inputBound } from "../../src/inference/token-bound.ts";
 
 const conversation = (text: string) =>

@@ -10,14 +10,14 @@ import {
   type UnaryRequest,
 } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { Access } from "#gen/access/v1/access_pb.js";
-import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
-import { ListServersRequestSchema } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import { ChatService } from "#gen/chat/v1/chat_service_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { Access } from "#gen/tollgate/access/v1/access_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf, failure } from "../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../../src/accounts/interface.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
@@ -144,8 +144,8 @@ test("only health, reflection and the model list are public, and no method forgo
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const open = methods.filter((method) => accessOf(method) === Access.PUBLIC);
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
-    "catalogue.v1.CatalogueService/GetModel",
-    "catalogue.v1.CatalogueService/ListModels",
+    "tollgate.catalogue.v1.CatalogueService/GetModel",
+    "tollgate.catalogue.v1.CatalogueService/ListModels",
     "grpc.health.v1.Health/Check",
     "grpc.health.v1.Health/Watch",
     "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",

@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
@@ -55,7 +55,7 @@ describe.each(routes)("over %s", (_name, open) => {
       {
         level: "info",
         message: "call",
-        method: "inference.v1.InferenceService/CountTokens",
+        method: "tollgate.inference.v1.InferenceService/CountTokens",
         requestId: "req_1",
         code: "OK",
         ms: 12.3,
@@ -78,7 +78,7 @@ describe.each(routes)("over %s", (_name, open) => {
       clock.advance(5);
       release.resolve();
     }
-    expect(log.lines).toMatchObject([{ method: "inference.v1.InferenceService/Generate", code: "OK" }]);
+    expect(log.lines).toMatchObject([{ method: "tollgate.inference.v1.InferenceService/Generate", code: "OK" }]);
   });
 
   test.each([

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { ErrorDetailSchema, Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // An internal service with a generated client against the real program, as docs/grpc.md tells.
@@ -64,9 +64,11 @@ test("the Connect port speaks JSON to plain HTTP clients", async () => {
       headers: { "content-type": "application/json", ...headers },
       body: "{}",
     });
-  const models = (await (await ask("catalogue.v1.CatalogueService/ListModels")).json()) as { models: { id: string }[] };
+  const models = (await (await ask("tollgate.catalogue.v1.CatalogueService/ListModels")).json()) as {
+    models: { id: string }[];
+  };
   expect(models.models.map(({ id }) => id)).toContain(model);
-  const refused = await ask("metering.v1.MeteringService/Reconcile", { authorization: `Bearer ${token}` });
+  const refused = await ask("tollgate.metering.v1.MeteringService/Reconcile", { authorization: `Bearer ${token}` });
   expect(refused.status).toBe(403);
   expect(await refused.json()).toMatchObject({ code: "permission_denied" });
 });

@@ -8,7 +8,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { generateText } from "ai";
 import Anthropic0 from "anthropic-sdk-0";
 import OpenAI from "openai";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type FrontServer, startFront } from "../facades/http/front-server.ts";
 import { refused, scriptedCore } from "../facades/http/scripted-core.ts";
 

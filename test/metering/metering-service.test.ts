@@ -3,9 +3,9 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { ListUsageRequestSchema, UsageGroup } from "#gen/metering/v1/metering_service_pb.js";
-import { ReceiptStatus, type UsageRow } from "#gen/metering/v1/usage_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { ListUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { detailOf } from "../../lib/errors/failure.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/principal.ts";
@@ -64,7 +64,7 @@ describe.each(dialects)("%s", (dialect) => {
     const requestId = await spend(parts, account);
     for (const principal of [operator, caller(account)]) {
       const { receipt } = await parts.service.getReceipt(
-        { $typeName: "metering.v1.GetReceiptRequest", requestId },
+        { $typeName: "tollgate.metering.v1.GetReceiptRequest", requestId },
         as(principal),
       );
       expect(receipt).toMatchObject({
@@ -83,7 +83,7 @@ describe.each(dialects)("%s", (dialect) => {
       });
     }
     const ask = (principal: Principal, id: string) => () =>
-      parts.service.getReceipt({ $typeName: "metering.v1.GetReceiptRequest", requestId: id }, as(principal));
+      parts.service.getReceipt({ $typeName: "tollgate.metering.v1.GetReceiptRequest", requestId: id }, as(principal));
     expect(await reasonOf(ask(caller(v7()), requestId))).toBe(Reason.RECEIPT_NOT_FOUND);
     expect(await reasonOf(ask(operator, "nothing"))).toBe(Reason.RECEIPT_NOT_FOUND);
     await parts.clock.until(parts.metering.close());
@@ -124,17 +124,17 @@ describe.each(dialects)("%s", (dialect) => {
     const { clock, metering, service } = await start();
     const of = <Name extends string>($typeName: Name, fields: object) => ({ $typeName, ...fields }) as never;
     const context = as(operator);
-    const listed = await service.listPrices(of("metering.v1.ListPricesRequest", {}), context);
+    const listed = await service.listPrices(of("tollgate.metering.v1.ListPricesRequest", {}), context);
     expect(listed.prices).toMatchObject([
       { model: MODEL, inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n, pinned: false, version: "1" },
       { model: "embed", inputPicoUsdPerToken: 10_000n, outputPicoUsdPerToken: 0n },
     ]);
     await clock.advance(1000);
     const rates = { inputPicoUsdPerToken: 300_000n, outputPicoUsdPerToken: 400_000n };
-    await service.setPrice(of("metering.v1.SetPriceRequest", { model: MODEL, ...rates }), context);
+    await service.setPrice(of("tollgate.metering.v1.SetPriceRequest", { model: MODEL, ...rates }), context);
     expect(metering.prices.live(MODEL)).toEqual({ input: 300_000, output: 400_000 });
     const pin = { model: MODEL, inputPicoUsdPerToken: 350_000n };
-    expect(await service.pinPrice(of("metering.v1.PinPriceRequest", pin), context)).toMatchObject({
+    expect(await service.pinPrice(of("tollgate.metering.v1.PinPriceRequest", pin), context)).toMatchObject({
       price: {
         inputPicoUsdPerToken: 350_000n,
         outputPicoUsdPerToken: 400_000n,
@@ -146,11 +146,13 @@ describe.each(dialects)("%s", (dialect) => {
       model === MODEL ? { input: 1, output: 1 } : undefined,
     );
     expect(metering.prices.live(MODEL)).toEqual({ input: 350_000, output: 400_000 });
-    expect(await service.unpinPrice(of("metering.v1.UnpinPriceRequest", { model: MODEL }), context)).toMatchObject({
+    expect(
+      await service.unpinPrice(of("tollgate.metering.v1.UnpinPriceRequest", { model: MODEL }), context),
+    ).toMatchObject({
       price: { inputPicoUsdPerToken: 350_000n, pinned: false },
     });
     const { prices: history } = await service.listPriceHistory(
-      of("metering.v1.ListPriceHistoryRequest", { model: MODEL }),
+      of("tollgate.metering.v1.ListPriceHistoryRequest", { model: MODEL }),
       context,
     );
     expect(
@@ -169,18 +171,23 @@ describe.each(dialects)("%s", (dialect) => {
     ];
     const reasons = [];
     for (const price of refused)
-      reasons.push(await reasonOf(() => service.setPrice(of("metering.v1.SetPriceRequest", price), context)));
+      reasons.push(await reasonOf(() => service.setPrice(of("tollgate.metering.v1.SetPriceRequest", price), context)));
     expect(reasons).toEqual([Reason.MODEL_NOT_FOUND, ...Array(3).fill(Reason.INVALID_ARGUMENT)]);
     await clock.until(metering.close());
   });
 
   test("counts a request and proves the books", async () => {
     const { clock, metering, service } = await start();
-    const counted = await service.countRequest({ $typeName: "metering.v1.CountRequestRequest" }, as(caller(v7())));
+    const counted = await service.countRequest(
+      { $typeName: "tollgate.metering.v1.CountRequestRequest" },
+      as(caller(v7())),
+    );
     expect(counted).toMatchObject({ rateLimit: { limit: 60, remaining: 59, resetAfter: { seconds: 1n, nanos: 5e8 } } });
-    expect(await service.reconcile({ $typeName: "metering.v1.ReconcileRequest" }, as(operator))).toMatchObject({
-      ok: true,
-    });
+    expect(await service.reconcile({ $typeName: "tollgate.metering.v1.ReconcileRequest" }, as(operator))).toMatchObject(
+      {
+        ok: true,
+      },
+    );
     await clock.until(metering.close());
   });
 });

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 // `npm run lint` compares the contracts with those of the last release. This shows that it would notice.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const service = "proto/inference/v1/inference_service.proto";
+const service = "proto/tollgate/inference/v1/inference_service.proto";
 let copy: string;
 
 beforeAll(() => {

@@ -16,11 +16,15 @@ const value = (sample: string) => scraped.samples.get(sample);
 
 test("requests by method, code and reason", () => {
   const of = (code: string, reason: string) =>
-    value(`tollgate_requests_total{method="inference.v1.InferenceService/Generate",code="${code}",reason="${reason}"}`);
+    value(
+      `tollgate_requests_total{method="tollgate.inference.v1.InferenceService/Generate",code="${code}",reason="${reason}"}`,
+    );
   expect(of("OK", "")).toBe(1);
   expect(of("NotFound", "MODEL_NOT_FOUND")).toBe(1);
   expect(of("Unauthenticated", "UNAUTHENTICATED")).toBe(1);
-  expect(value('tollgate_request_duration_seconds_count{method="inference.v1.InferenceService/Generate"}')).toBe(3);
+  expect(
+    value('tollgate_request_duration_seconds_count{method="tollgate.inference.v1.InferenceService/Generate"}'),
+  ).toBe(3);
   expect(value('tollgate_http_responses_total{status="200"}')).toBe(2);
   expect(value('tollgate_http_responses_total{status="401"}')).toBe(1);
   expect(value("tollgate_http_requests_open")).toBe(0);

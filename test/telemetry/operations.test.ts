@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
 import { parse } from "yaml";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { webhookOutcomes } from "../../src/payments/stripe-webhook.ts";
 import { type Exercised, startExercised } from "./exercise.ts";
 import { parseQuery } from "./promql.ts";

@@ -89,7 +89,7 @@ function ofRequest(): Span[] {
 test("facade, core and engine call are spans of the client's trace, each below the one before", () => {
   const [exchange, call, generation] = [
     "POST /v1/chat/completions",
-    "inference.v1.InferenceService/Generate",
+    "tollgate.inference.v1.InferenceService/Generate",
     "chat theirs",
   ].map((name) => ofRequest().find((span) => span.name === name));
   expect(ofRequest().map(({ traceId }) => traceId)).toEqual([client.traceId, client.traceId, client.traceId]);
@@ -119,7 +119,7 @@ test("the engine's span follows the conventions for generative AI", () => {
 
 test("a refusal is told, and is no error of ours", () => {
   const refused = spans.filter((span) => attributesOf(span)["error.type"] === "MODEL_NOT_FOUND");
-  expect(refused.map(({ name }) => name)).toEqual(["inference.v1.InferenceService/Generate"]);
+  expect(refused.map(({ name }) => name)).toEqual(["tollgate.inference.v1.InferenceService/Generate"]);
   expect(refused[0]?.status.code ?? 0).toBe(0);
 });
 

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { FinishReason, Usage } from "#gen/inference/v1/generation_event_pb.js";
-import type { GenerateResponse } from "#gen/inference/v1/inference_service_pb.js";
+import type { FinishReason, Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { Exchange } from "../exchange.ts";
 
 /** A whole answer. */

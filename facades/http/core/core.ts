@@ -1,9 +1,9 @@
 import type { Client, Transport } from "@connectrpc/connect";
-import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import { EmbeddingsService } from "#gen/embeddings/v1/embeddings_service_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
-import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { createClient } from "../../../lib/rpc/client.ts";
 
 /** The core's services, as the surfaces call them. */

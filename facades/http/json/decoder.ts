@@ -1,9 +1,9 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
-import type { JsonField } from "#gen/facade/v1/json_pb.js";
+import type { JsonField } from "#gen/tollgate/facade/v1/json_pb.js";
 import { ignoresUnknownTags, isImplicit, keyOf, listOf, rulesOf, shapeOf, stringsOf, unionOf } from "./options.ts";
 import { JsonPath } from "./path.ts";
 
-/** Items of one array, unless facade.v1 says otherwise. */
+/** Items of one array, unless tollgate.facade.v1 says otherwise. */
 const maxItems = 10_000;
 /** Levels of JSON text that is passed on as it is. */
 const maxTextDepth = 128;
@@ -31,7 +31,7 @@ type Kind = "a string" | "a number" | "a boolean" | "an array" | "an object" | "
 const readers = new WeakMap<DescMessage, Read>();
 
 /**
- * Makes the function that reads messages of one type from the JSON of an HTTP surface, as facade.v1
+ * Makes the function that reads messages of one type from the JSON of an HTTP surface, as tollgate.facade.v1
  * says. Unknown keys are ignored and null means absent. Throws RequestError 400 with the field's path.
  */
 export function jsonDecoder<Desc extends DescMessage>(desc: Desc): (json: unknown) => MessageShape<Desc> {

@@ -21,7 +21,7 @@ const writers = new WeakMap<DescMessage, Write>();
 
 /**
  * Makes the function that writes messages of one type as the JSON text of an HTTP surface, as
- * facade.v1 says. Fields are written in the order of the file; implicit ones always, optional ones when set.
+ * tollgate.facade.v1 says. Fields are written in the order of the file; implicit ones always, optional ones when set.
  */
 export function jsonEncoder<Desc extends DescMessage>(desc: Desc): (message: MessageShape<Desc>) => string {
   return writerOf(desc) as (message: MessageShape<Desc>) => string;

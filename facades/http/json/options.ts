@@ -7,9 +7,15 @@ import {
   hasOption,
 } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { type JsonField, type JsonMessage, json_field, json_message, json_value } from "#gen/facade/v1/json_pb.js";
+import {
+  type JsonField,
+  type JsonMessage,
+  json_field,
+  json_message,
+  json_value,
+} from "#gen/tollgate/facade/v1/json_pb.js";
 
-/** What facade.v1 says of a message, with its defaults. */
+/** What tollgate.facade.v1 says of a message, with its defaults. */
 export function shapeOf(desc: DescMessage): JsonMessage["shape"] {
   return hasOption(desc, json_message) ? getOption(desc, json_message).shape : { case: undefined };
 }
@@ -19,7 +25,7 @@ export function ignoresUnknownTags(desc: DescMessage): boolean {
   return hasOption(desc, json_message) && getOption(desc, json_message).ignoreUnknownTags;
 }
 
-/** What facade.v1 says of a field. Undefined: nothing. */
+/** What tollgate.facade.v1 says of a field. Undefined: nothing. */
 export function rulesOf(field: DescField): JsonField | undefined {
   return hasOption(field, json_field) ? getOption(field, json_field) : undefined;
 }

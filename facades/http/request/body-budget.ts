@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { ErrorDetailSchema, Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
 /**
  * Memory for bodies that are being read, all requests together: thousands of clients that each send a

@@ -1,5 +1,5 @@
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import type { RateLimitStatus } from "#gen/metering/v1/rate_limit_pb.js";
+import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 
 /** Adds what both vendors' clients read of a rate limit: `x-ratelimit-*` and `anthropic-ratelimit-*`. */
 export function addRateLimit(headers: Record<string, string>, status: RateLimitStatus, now: number): void {

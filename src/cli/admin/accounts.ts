@@ -1,8 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import type { Account } from "#gen/accounts/v1/account_pb.js";
-import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
+import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { count, moment, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";

@@ -1,10 +1,10 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { type Account, LotKind } from "#gen/accounts/v1/account_pb.js";
-import type { ApiKey } from "#gen/accounts/v1/api_key_pb.js";
-import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
-import type { ReconcileResponse } from "#gen/metering/v1/metering_service_pb.js";
-import type { Price } from "#gen/metering/v1/price_pb.js";
-import { type Receipt, ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
+import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import type { ReconcileResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatRate, formatUsd } from "../../../lib/money.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times

@@ -1,6 +1,6 @@
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";

@@ -1,6 +1,6 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";

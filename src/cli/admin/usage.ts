@@ -1,8 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError } from "commander";
-import { MeteringService, UsageGroup } from "#gen/metering/v1/metering_service_pb.js";
-import type { UsageRow } from "#gen/metering/v1/usage_pb.js";
+import { MeteringService, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../../lib/money.ts";
 import { moment, words } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";

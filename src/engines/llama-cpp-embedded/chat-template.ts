@@ -1,5 +1,5 @@
-import type { Conversation, Message } from "#gen/inference/v1/conversation_pb.js";
-import { Role } from "#gen/inference/v1/conversation_pb.js";
+import type { Conversation, Message } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineThinking } from "../interface.ts";
 import { engineRefused } from "../shared/faults.ts";
 import { argumentsOf } from "../shared/prompt/call-arguments.ts";

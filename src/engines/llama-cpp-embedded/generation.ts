@@ -1,5 +1,5 @@
-import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import type { Sampling } from "#gen/inference/v1/inference_service_pb.js";
+import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { EngineOutput, EngineRequest, EngineUsage } from "../interface.ts";
 import { StopSequences } from "../shared/answer/stop-sequences.ts";
 import type { AnswerReader } from "./answer-reader.ts";

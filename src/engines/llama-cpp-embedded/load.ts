@@ -1,4 +1,4 @@
-import type { Tool } from "#gen/inference/v1/conversation_pb.js";
+import type { Tool } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import {
   type Binding,
   type EmbeddingContext,

@@ -1,5 +1,5 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { type Conversation, type Tool, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type Conversation, type Tool, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { parametersOf } from "../shared/prompt/tool-parameters.ts";
 import type { Llama } from "./binding.ts";

@@ -1,4 +1,4 @@
-import { type Conversation, type Message, Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import { type Conversation, type Message, Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineRequest } from "../interface.ts";
 import { argumentsOf } from "../shared/prompt/call-arguments.ts";
 import { parametersOf } from "../shared/prompt/tool-parameters.ts";

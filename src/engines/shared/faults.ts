@@ -1,5 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { durationOf, failure } from "../../../lib/errors/failure.ts";
 import { EngineFault } from "../interface.ts";
 

@@ -1,4 +1,4 @@
-import { BreakerState } from "#gen/catalogue/v1/server_pb.js";
+import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { Clock } from "../../../lib/time/clock.ts";
 
 /** Failures in a row that open a breaker. */

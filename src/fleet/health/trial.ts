@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
-import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf, failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import { EngineFault } from "../../engines/interface.ts";

@@ -1,4 +1,4 @@
-import { BreakerState, type Server, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Routing, ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineLoad } from "../../engines/interface.ts";
@@ -121,7 +121,7 @@ export class Member {
   toServer(routing: Routing): Server {
     const { running, waiting: queued, kvUsage, cacheHits, cacheQueries } = this.load ?? {};
     return {
-      $typeName: "catalogue.v1.Server",
+      $typeName: "tollgate.catalogue.v1.Server",
       id: this.id,
       url: this.config.url,
       model: this.modelId,

@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from "node:net";
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { parseAddress } from "../../../lib/net/address.ts";
 import type { ServerTls } from "../../config/tls.ts";

@@ -1,5 +1,5 @@
 import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Random } from "../../../lib/ids/random.ts";
 import { formatUsd, MAX_PICO_USD } from "../../../lib/money.ts";

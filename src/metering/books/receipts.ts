@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { type Receipt, type ReceiptLine, ReceiptStatus } from "#gen/metering/v1/usage_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type Receipt, type ReceiptLine, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { Usage, UsageLine } from "../../storage/entities/usage.ts";
 import type { Storage } from "../../storage/orm.ts";
@@ -22,7 +22,7 @@ export async function readReceipt(storage: Storage, requestId: string, onlyOf: s
     });
   const lines = await em.find(UsageLine, { requestId }, { orderBy: { seq: "asc" } });
   return {
-    $typeName: "metering.v1.Receipt",
+    $typeName: "tollgate.metering.v1.Receipt",
     requestId,
     accountId: usage.accountId,
     keyId: usage.keyId,
@@ -44,7 +44,7 @@ function byLot(lines: readonly UsageLine[]): ReceiptLine[] {
     const line = lots.get(lotId);
     if (line === undefined) {
       lots.set(lotId, {
-        $typeName: "metering.v1.ReceiptLine",
+        $typeName: "tollgate.metering.v1.ReceiptLine",
         lotId,
         inputTokens,
         outputTokens,

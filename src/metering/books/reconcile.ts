@@ -1,4 +1,4 @@
-import type { ReconcileFinding, ReconcileResponse } from "#gen/metering/v1/metering_service_pb.js";
+import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row, Snapshot } from "../../storage/snapshot.ts";
 import { accountSums, rules } from "./reconcile-rules.ts";
@@ -23,7 +23,7 @@ export async function reconcile(storage: Storage): Promise<ReconcileResponse> {
           findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
     }
     return {
-      $typeName: "metering.v1.ReconcileResponse",
+      $typeName: "tollgate.metering.v1.ReconcileResponse",
       ok: findings.length === 0,
       accounts: totals.accounts,
       receipts: totals.receipts,
@@ -82,5 +82,5 @@ function integer(row: Row, name: string): bigint {
 }
 
 function finding(rule: string, row: string, message: string): ReconcileFinding {
-  return { $typeName: "metering.v1.ReconcileFinding", rule, row, message };
+  return { $typeName: "tollgate.metering.v1.ReconcileFinding", rule, row, message };
 }

@@ -1,5 +1,5 @@
 import { IsolationLevel } from "@mikro-orm/sql";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { Account } from "../../storage/entities/account.ts";
 import { Lot } from "../../storage/entities/lot.ts";

@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { type ListUsageRequest, UsageGroup } from "#gen/metering/v1/metering_service_pb.js";
-import type { UsageRow } from "#gen/metering/v1/usage_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type ListUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row } from "../../storage/snapshot.ts";
@@ -68,7 +68,7 @@ function toUsageRow(row: Row): UsageRow {
   const text = (name: string) => (row[name] === undefined ? "" : String(row[name]));
   const count = (name: string) => BigInt(String(row[name]));
   return {
-    $typeName: "metering.v1.UsageRow",
+    $typeName: "tollgate.metering.v1.UsageRow",
     accountId: text("account_id"),
     keyId: text("key_id"),
     model: text("model"),

@@ -1,6 +1,6 @@
 import { Code, type Interceptor } from "@connectrpc/connect";
 import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { outcomeOf, requestIdKey } from "../../interceptors/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
 import { watchStream } from "../../interceptors/watch-stream.ts";

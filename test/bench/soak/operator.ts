@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { AccountsService } from "#gen/accounts/v1/accounts_service_pb.js";
-import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Inside } from "../systems/interface.ts";
 import type { Keys } from "./mix.ts";
 

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { detailOf } from "../../../lib/errors/failure.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { inspectServer } from "../../../src/engines/inspect-server.ts";

@@ -1,5 +1,5 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed, expectDescribedRequest } from "../http/openapi.ts";
 import { type EventInit, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";

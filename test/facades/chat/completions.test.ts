@@ -1,5 +1,5 @@
-import { CompletionSchema, CreateCompletionRequestSchema } from "#gen/chat/v1/completion_pb.js";
-import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { CompletionSchema, CreateCompletionRequestSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
+import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { completion, continueRequest } from "../../../facades/chat/completions.ts";
 import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
 import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
@@ -42,7 +42,7 @@ test.each([
 });
 
 test("a whole answer has no place for thinking", () => {
-  const usage = { $typeName: "inference.v1.Usage" as const, inputTokens: 3, outputTokens: 2 };
+  const usage = { $typeName: "tollgate.inference.v1.Usage" as const, inputTokens: 3, outputTokens: 2 };
   const whole = completion(
     { id: "cmpl-1", created: 5, model: "m" },
     { reasoning: "secret", text: "Hi", toolCalls: [], finishReason: FinishReason.LENGTH, usage },

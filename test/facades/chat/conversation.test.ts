@@ -1,4 +1,4 @@
-import { type Message, Role } from "#gen/inference/v1/conversation_pb.js";
+import { type Message, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { chatBody, refusalOf, translated } from "./samples.ts";
 
 const user = { role: "user", content: "hi" };
@@ -63,7 +63,7 @@ test.each<[message: object, expected: Partial<Message>]>([
 
 test("calls keep their arguments byte for byte", () => {
   expect(turn({ role: "assistant", content: null, tool_calls: [call] })?.toolCalls).toEqual([
-    { $typeName: "inference.v1.ToolCall", id: "c1", name: "f", argumentsJson: '{"b":1, "a":2}' },
+    { $typeName: "tollgate.inference.v1.ToolCall", id: "c1", name: "f", argumentsJson: '{"b":1, "a":2}' },
   ]);
 });
 

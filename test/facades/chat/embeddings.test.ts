@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { CreateEmbeddingRequestSchema, CreateEmbeddingResponseSchema } from "#gen/chat/v1/embedding_pb.js";
-import { EmbedResponseSchema } from "#gen/embeddings/v1/embeddings_service_pb.js";
+import { CreateEmbeddingRequestSchema, CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
+import { EmbedResponseSchema } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { embeddingResponse, embedRequest } from "../../../facades/chat/embeddings.ts";
 import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
 import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
@@ -30,7 +30,7 @@ test.each<[body: object, inputs: string[]]>([
   [{ input: ["b", "a"], user: "u", dimensions: null }, ["b", "a"]],
 ])("%j", (body, inputs) => {
   expect(embedRequest(decode({ model: "m", ...body }), "req_1")).toEqual({
-    $typeName: "embeddings.v1.EmbedRequest",
+    $typeName: "tollgate.embeddings.v1.EmbedRequest",
     requestId: "req_1",
     model: "m",
     inputs,

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { errorOf } from "../../../facades/chat/errors.ts";
 import { RequestError } from "../../../facades/http/request/error.ts";
 import { refused } from "../http/scripted-core.ts";

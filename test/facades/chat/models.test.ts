@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { ModelKind, ModelSchema, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
-import { ListModelsResponseSchema } from "#gen/chat/v1/model_pb.js";
+import { ModelKind, ModelSchema, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { ListModelsResponseSchema } from "#gen/tollgate/chat/v1/model_pb.js";
 import { modelList } from "../../../facades/chat/models.ts";
 import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
 import { expectDescribed } from "../http/openapi.ts";

@@ -1,22 +1,22 @@
 import fc from "fast-check";
-import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
+import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { RequestError } from "../../../facades/http/request/error.ts";
 import { chatBody, refusalOf, translated } from "./samples.ts";
 
 test("the least request leaves everything else to the model", () => {
   expect(translated(chatBody())).toEqual({
-    $typeName: "inference.v1.GenerateRequest",
+    $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId: "req_1",
     model: "m",
     prompt: {
       case: "conversation",
       value: {
-        $typeName: "inference.v1.Conversation",
+        $typeName: "tollgate.inference.v1.Conversation",
         messages: [expect.objectContaining({ role: 2, text: "hi" })],
         tools: [],
       },
     },
-    sampling: { $typeName: "inference.v1.Sampling" },
+    sampling: { $typeName: "tollgate.inference.v1.Sampling" },
     thinking: Thinking.UNSPECIFIED,
     stopSequences: [],
     whole: true,

@@ -1,5 +1,5 @@
-import { ChatCompletionSchema } from "#gen/chat/v1/chat_completion_pb.js";
-import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { chatCompletion } from "../../../facades/chat/response.ts";
 import type { Answer } from "../../../facades/http/core/answer.ts";
 import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
@@ -11,7 +11,7 @@ const plain: Answer = {
   text: "Hi",
   toolCalls: [],
   finishReason: FinishReason.STOP,
-  usage: { $typeName: "inference.v1.Usage", inputTokens: 3, outputTokens: 2 },
+  usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 3, outputTokens: 2 },
 };
 const toolCalls = [{ id: "c", name: "f", arguments: "{}" }];
 
@@ -66,7 +66,7 @@ test.each<[FinishReason, string]>([
 
 test("usage tells of thinking and of the cache where the engine does", () => {
   const usage = {
-    $typeName: "inference.v1.Usage" as const,
+    $typeName: "tollgate.inference.v1.Usage" as const,
     inputTokens: 30,
     outputTokens: 20,
     reasoningTokens: 7,

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import fc from "fast-check";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { type GenerationEvent, GenerationEventSchema } from "#gen/inference/v1/generation_event_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type GenerationEvent, GenerationEventSchema } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { chatStream } from "../../../facades/chat/stream.ts";
 import { escapeLineEnds } from "../../../facades/http/response/line-ends.ts";
 import { refused } from "../http/scripted-core.ts";

@@ -1,4 +1,4 @@
-import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
+import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { chatBody, refusalOf, translated } from "./samples.ts";
 
 const enabled = { type: "enabled" };

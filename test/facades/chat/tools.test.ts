@@ -1,4 +1,4 @@
-import { type Conversation, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import { type Conversation, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { chatBody, refusalOf, translated } from "./samples.ts";
 
 const tool = {
@@ -13,7 +13,12 @@ function conversation(fields: object): Conversation | undefined {
 
 test("a tool keeps its schema's key order", () => {
   expect(conversation({ tools: [tool] })?.tools).toEqual([
-    { $typeName: "inference.v1.Tool", name: "f", description: "d", parametersJson: '{"type":"object","b":1,"a":2}' },
+    {
+      $typeName: "tollgate.inference.v1.Tool",
+      name: "f",
+      description: "d",
+      parametersJson: '{"type":"object","b":1,"a":2}',
+    },
   ]);
 });
 

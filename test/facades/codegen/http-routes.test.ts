@@ -1,7 +1,7 @@
-import { chatServiceRoutes } from "#gen/chat/v1/chat_service_http.js";
-import { ChatService } from "#gen/chat/v1/chat_service_pb.js";
-import { messagesServiceRoutes } from "#gen/messages/v1/messages_service_http.js";
-import { MessagesService } from "#gen/messages/v1/messages_service_pb.js";
+import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
+import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
+import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";
+import { MessagesService } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 
 test("a table has each method with its verb and path", () => {
   expect(chatServiceRoutes).toEqual({

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { chatServiceRoutes } from "#gen/chat/v1/chat_service_http.js";
-import { messagesServiceRoutes } from "#gen/messages/v1/messages_service_http.js";
+import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
+import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";
 
 const document = JSON.parse(readFileSync("gen/openapi.json", "utf8"));
 const schemaOf = (name: string) => document.components.schemas[name];
@@ -52,7 +52,7 @@ test("errors are described with their shape", () => {
   const { responses } = document.paths["/v1/chat/completions"].post;
   for (const status of [400, 401, 404, 413, 415, 429, 500, 502, 503, 504]) {
     expect(responses[status].content["application/json"].schema).toEqual({
-      $ref: "#/components/schemas/chat.v1.ErrorResponse",
+      $ref: "#/components/schemas/tollgate.chat.v1.ErrorResponse",
     });
   }
   expect(responses[429].headers["retry-after"]).toBeDefined();
@@ -68,34 +68,34 @@ test("a parameter of the path is required, and a query has its bounds", () => {
 });
 
 test("fields carry their comment, bounds and presence", () => {
-  expect(schemaOf("chat.v1.CreateChatCompletionRequest")).toMatchObject({
+  expect(schemaOf("tollgate.chat.v1.CreateChatCompletionRequest")).toMatchObject({
     type: "object",
     required: ["model", "messages"],
     properties: {
       messages: { type: "array", minItems: 1, description: "The turns so far, oldest first." },
       temperature: { type: "number", minimum: 0, maximum: 2 },
-      tool_choice: { $ref: "#/components/schemas/chat.v1.ToolChoice" },
+      tool_choice: { $ref: "#/components/schemas/tollgate.chat.v1.ToolChoice" },
       reasoning_effort: { enum: ["none", "minimal", "low", "medium", "high", "xhigh", "max"] },
     },
   });
-  expect(schemaOf("chat.v1.Error")).toMatchObject({
+  expect(schemaOf("tollgate.chat.v1.Error")).toMatchObject({
     required: ["message", "type", "param", "code"],
     properties: { param: { anyOf: [{ type: "string" }, { type: "null" }] } },
   });
-  expect(schemaOf("chat.v1.KeySettings").properties).toHaveProperty("maxRpm");
+  expect(schemaOf("tollgate.chat.v1.KeySettings").properties).toHaveProperty("maxRpm");
 });
 
 test("what is refused is not offered", () => {
-  const { properties } = schemaOf("chat.v1.CreateChatCompletionRequest");
+  const { properties } = schemaOf("tollgate.chat.v1.CreateChatCompletionRequest");
   for (const name of ["functions", "audio", "web_search_options"]) expect(properties).not.toHaveProperty(name);
-  expect(schemaOf("chat.v1.CreateEmbeddingRequest").properties).not.toHaveProperty("dimensions");
+  expect(schemaOf("tollgate.chat.v1.CreateEmbeddingRequest").properties).not.toHaveProperty("dimensions");
 });
 
 test("unions: by kind, by tag, and by array", () => {
-  expect(schemaOf("chat.v1.Content").anyOf).toHaveLength(2);
-  const [system] = schemaOf("chat.v1.ChatMessage").oneOf;
+  expect(schemaOf("tollgate.chat.v1.Content").anyOf).toHaveLength(2);
+  const [system] = schemaOf("tollgate.chat.v1.ChatMessage").oneOf;
   expect(system.allOf[0]).toEqual({ type: "object", properties: { role: { const: "system" } }, required: ["role"] });
-  expect(schemaOf("chat.v1.EmbeddingTexts")).toMatchObject({
+  expect(schemaOf("tollgate.chat.v1.EmbeddingTexts")).toMatchObject({
     type: "array",
     minItems: 1,
     maxItems: 2048,

@@ -1,22 +1,22 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
-import { AccountsService, type GetKeyStatusResponseSchema } from "#gen/accounts/v1/accounts_service_pb.js";
-import { CatalogueService, type GetModelRequest } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import type { ModelSchema } from "#gen/catalogue/v1/model_pb.js";
+import { AccountsService, type GetKeyStatusResponseSchema } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { CatalogueService, type GetModelRequest } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import type { ModelSchema } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import {
   EmbeddingsService,
   type EmbedRequest,
   type EmbedResponseSchema,
-} from "#gen/embeddings/v1/embeddings_service_pb.js";
-import { ErrorDetailSchema, Reason } from "#gen/errors/v1/error_detail_pb.js";
-import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+} from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import {
   type CountTokensRequest,
   type GenerateRequest,
   type GenerateResponseSchema,
   InferenceService,
-} from "#gen/inference/v1/inference_service_pb.js";
-import { MeteringService } from "#gen/metering/v1/metering_service_pb.js";
+} from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type FrontServer, startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
 import { answer, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";

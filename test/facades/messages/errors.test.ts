@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { RequestError } from "../../../facades/http/request/error.ts";
 import { errorOf } from "../../../facades/messages/errors.ts";
 import { durationOf, type ErrorFacts, failure } from "../../../lib/errors/failure.ts";

@@ -1,11 +1,11 @@
-import { FinishReason, type GenerationEvent, type Usage } from "#gen/inference/v1/generation_event_pb.js";
+import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 
 /** Short makers of the core's events, for tests. */
 
 export function started(requestId = "r1", inputTokens = 12): GenerationEvent {
   return event({
     case: "started",
-    value: { $typeName: "inference.v1.Started", requestId, inputTokens },
+    value: { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens },
   });
 }
 
@@ -18,13 +18,16 @@ export function text(value: string): GenerationEvent {
 }
 
 export function call(index: number, id = `call_${index}`, name = "weather"): GenerationEvent {
-  return event({ case: "toolCallStarted", value: { $typeName: "inference.v1.ToolCallStarted", index, id, name } });
+  return event({
+    case: "toolCallStarted",
+    value: { $typeName: "tollgate.inference.v1.ToolCallStarted", index, id, name },
+  });
 }
 
 export function args(index: number, fragment: string): GenerationEvent {
   return event({
     case: "toolCallArguments",
-    value: { $typeName: "inference.v1.ToolCallArguments", index, fragment },
+    value: { $typeName: "tollgate.inference.v1.ToolCallArguments", index, fragment },
   });
 }
 
@@ -32,13 +35,13 @@ export function finished(reason = FinishReason.STOP, counted: Partial<Usage> = {
   return event({
     case: "finished",
     value: {
-      $typeName: "inference.v1.Finished",
+      $typeName: "tollgate.inference.v1.Finished",
       reason,
-      usage: { $typeName: "inference.v1.Usage", inputTokens: 12, outputTokens: 5, ...counted },
+      usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 12, outputTokens: 5, ...counted },
     },
   });
 }
 
 function event(value: GenerationEvent["event"]): GenerationEvent {
-  return { $typeName: "inference.v1.GenerationEvent", event: value };
+  return { $typeName: "tollgate.inference.v1.GenerationEvent", event: value };
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "@jest/globals";
-import { type Model, ModelKind, ThinkingMode } from "#gen/catalogue/v1/model_pb.js";
-import { ModelSchema } from "#gen/messages/v1/model_pb.js";
+import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { ModelSchema } from "#gen/tollgate/messages/v1/model_pb.js";
 import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
 import { modelInfo, modelsPage } from "../../../facades/messages/models.ts";
 
 function model(id: string, fields: Partial<Model> = {}): Model {
   return {
-    $typeName: "catalogue.v1.Model",
+    $typeName: "tollgate.catalogue.v1.Model",
     id,
     displayName: "",
     kind: ModelKind.GENERATION,
@@ -65,7 +65,7 @@ test.each<[{ limit?: number; afterId?: string; beforeId?: string }, string, bool
   [{ beforeId: "x" }, "", false],
 ])("page %j", (page, ids, hasMore) => {
   const shown = modelsPage(served, {
-    $typeName: "messages.v1.ListModelsRequest",
+    $typeName: "tollgate.messages.v1.ListModelsRequest",
     afterId: "",
     beforeId: "",
     ...page,
@@ -78,7 +78,7 @@ test.each<[{ limit?: number; afterId?: string; beforeId?: string }, string, bool
 
 test("a page has 20 models unless the caller says", () => {
   const many = Array.from({ length: 30 }, (_, i) => model(`m${i}`));
-  const shown = modelsPage(many, { $typeName: "messages.v1.ListModelsRequest", afterId: "", beforeId: "" });
+  const shown = modelsPage(many, { $typeName: "tollgate.messages.v1.ListModelsRequest", afterId: "", beforeId: "" });
   expect(shown.data).toHaveLength(20);
   expect(shown.hasMore).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { Thinking } from "#gen/inference/v1/inference_service_pb.js";
-import { CreateMessageRequestSchema } from "#gen/messages/v1/messages_service_pb.js";
+import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
 import { RequestError } from "../../../facades/http/request/error.ts";
 import { generateRequest } from "../../../facades/messages/request.ts";
@@ -16,7 +16,7 @@ function translate(fields: object) {
 test("a plain request", () => {
   const request = translate({});
   expect(request).toMatchObject({ requestId: "r1", model: "m", maxOutputTokens: 100, stopSequences: [] });
-  expect(request.sampling).toEqual({ $typeName: "inference.v1.Sampling" });
+  expect(request.sampling).toEqual({ $typeName: "tollgate.inference.v1.Sampling" });
   expect(request.thinking).toBe(Thinking.UNSPECIFIED);
 });
 
@@ -30,7 +30,7 @@ test.each([
   ],
   [{ top_p: -1, top_k: -1 }, { topK: 0 }], // "not set" of older clients
 ])("sampling %j", (fields, sampling) => {
-  expect(translate(fields).sampling).toEqual({ $typeName: "inference.v1.Sampling", ...sampling });
+  expect(translate(fields).sampling).toEqual({ $typeName: "tollgate.inference.v1.Sampling", ...sampling });
 });
 
 test.each([

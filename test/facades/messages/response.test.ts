@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
-import { MessageSchema } from "#gen/messages/v1/message_pb.js";
+import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
 import { collectAnswer } from "../../../facades/http/core/answer.ts";
 import type { Exchange } from "../../../facades/http/exchange.ts";
 import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
@@ -14,7 +14,7 @@ const json = jsonEncoder(MessageSchema);
 /** The body that the batches make. */
 async function body(...batches: GenerationEvent[][]): Promise<string> {
   async function* stream() {
-    for (const events of batches) yield { $typeName: "inference.v1.GenerateResponse" as const, events };
+    for (const events of batches) yield { $typeName: "tollgate.inference.v1.GenerateResponse" as const, events };
   }
   return json(messageOf(await collectAnswer({} as Exchange, stream()), "m", "req_r1"));
 }

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { args, call, finished, reasoning, started, text } from "./events.ts";
 import type { DecodedAnswer } from "./stream-grammar.ts";
 

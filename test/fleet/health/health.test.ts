@@ -1,4 +1,4 @@
-import { BreakerState, ServerState } from "#gen/catalogue/v1/server_pb.js";
+import { BreakerState, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { broken, output, whole } from "../fake-engine.ts";
 import { fixture, settle } from "../fixture.ts";
 

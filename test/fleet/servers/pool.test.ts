@@ -1,4 +1,4 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/failure.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";

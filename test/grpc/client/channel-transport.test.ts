@@ -1,7 +1,7 @@
 import { Code, type ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import {
   type ChannelTransport,
   type ChannelTransportOptions,

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { startConnectServer } from "../../../src/grpc/server/connect-server.ts";
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
@@ -35,22 +35,22 @@ function post({ address }: ListeningServer, path: string, body: string, type = "
 
 describe("plain HTTP", () => {
   test("answers JSON with JSON", async () => {
-    const response = await post(await start(), "/catalogue.v1.CatalogueService/ListModels", "{}");
+    const response = await post(await start(), "/tollgate.catalogue.v1.CatalogueService/ListModels", "{}");
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ models: [{ id: "tiny" }] });
   });
 
   test("gets errors with their details", async () => {
-    const response = await post(await start(), "/catalogue.v1.CatalogueService/GetModel", '{"id":"x"}');
+    const response = await post(await start(), "/tollgate.catalogue.v1.CatalogueService/GetModel", '{"id":"x"}');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
       code: "not_found",
       message: "There is no such model.",
-      details: [{ type: "errors.v1.ErrorDetail" }],
+      details: [{ type: "tollgate.errors.v1.ErrorDetail" }],
     });
   });
 
-  const path = "/catalogue.v1.CatalogueService/ListModels";
+  const path = "/tollgate.catalogue.v1.CatalogueService/ListModels";
   test.each([
     ["broken JSON", path, "{", "application/json", 400],
     ["another content type", path, "{}", "text/plain", 415],
@@ -75,7 +75,7 @@ describe("plain HTTP", () => {
 
 /** Begins a stream and leaves its answer unread. */
 async function generate({ address }: ListeningServer): Promise<{ call: ClientRequest; response: IncomingMessage }> {
-  const call = request(`http://${address}/inference.v1.InferenceService/Generate`, {
+  const call = request(`http://${address}/tollgate.inference.v1.InferenceService/Generate`, {
     method: "POST",
     headers: { "content-type": "application/connect+json" },
   });
@@ -129,7 +129,7 @@ describe("stopping", () => {
     const server = await start(service);
     const { response } = await generate(server);
     const stopping = server.stop(60_000);
-    await expect(post(server, "/catalogue.v1.CatalogueService/ListModels", "{}")).rejects.toThrow();
+    await expect(post(server, "/tollgate.catalogue.v1.CatalogueService/ListModels", "{}")).rejects.toThrow();
     release.resolve();
     const body = (await response.setEncoding("utf8").toArray()).join("");
     expect(body).toContain('"text":"b"');
@@ -140,7 +140,7 @@ describe("stopping", () => {
     const server = await start();
     const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1").resume();
     await once(socket, "connect");
-    await post(server, "/catalogue.v1.CatalogueService/ListModels", "{}"); // the server has seen the connection before
+    await post(server, "/tollgate.catalogue.v1.CatalogueService/ListModels", "{}"); // the server has seen the connection before
     await server.stop(60_000);
   });
 

@@ -1,7 +1,7 @@
 import { Code, type ConnectError, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#gen/grpc/health/v1/health_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createHealth } from "../../../src/grpc/server/health.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { type Route, routes } from "../transports.ts";
@@ -20,14 +20,17 @@ describe.each(routes)("health over %s", (_name, open) => {
     return { health, client: createClient(Health, route.transport) };
   }
 
-  test.each(["", "catalogue.v1.CatalogueService", "grpc.health.v1.Health"])("of %p is told", async (service) => {
-    const { health, client } = await start();
-    expect((await client.check({ service })).status).toBe(Status.SERVING);
-    health.setServing(false);
-    expect((await client.check({ service })).status).toBe(Status.NOT_SERVING);
-    health.setServing(true);
-    expect((await client.check({ service })).status).toBe(Status.SERVING);
-  });
+  test.each(["", "tollgate.catalogue.v1.CatalogueService", "grpc.health.v1.Health"])(
+    "of %p is told",
+    async (service) => {
+      const { health, client } = await start();
+      expect((await client.check({ service })).status).toBe(Status.SERVING);
+      health.setServing(false);
+      expect((await client.check({ service })).status).toBe(Status.NOT_SERVING);
+      health.setServing(true);
+      expect((await client.check({ service })).status).toBe(Status.SERVING);
+    },
+  );
 
   test("of an unknown service is an error", async () => {
     const { client } = await start();

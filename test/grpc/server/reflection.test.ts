@@ -5,14 +5,14 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/pr
 import { createClient } from "@connectrpc/connect";
 import { createWritableIterable } from "@connectrpc/connect/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { CatalogueService } from "#gen/catalogue/v1/catalogue_service_pb.js";
 import {
   ServerReflection,
   type ServerReflectionRequestSchema,
   type ServerReflectionResponse,
 } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { type ChannelTransport, createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
 import { createHealth } from "../../../src/grpc/server/health.ts";
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
@@ -43,11 +43,11 @@ afterAll(async () => {
 });
 
 const served = [
-  "catalogue.v1.CatalogueService",
+  "tollgate.catalogue.v1.CatalogueService",
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
-  "inference.v1.InferenceService",
+  "tollgate.inference.v1.InferenceService",
 ];
 
 describe.each([
@@ -82,9 +82,9 @@ describe.each([
   });
 
   test.each([
-    ["a service", "inference.v1.InferenceService", "inference/v1/inference_service.proto"],
-    ["a method", "inference.v1.InferenceService.Generate", "inference/v1/inference_service.proto"],
-    ["a message", "inference.v1.Conversation", "inference/v1/conversation.proto"],
+    ["a service", "tollgate.inference.v1.InferenceService", "tollgate/inference/v1/inference_service.proto"],
+    ["a method", "tollgate.inference.v1.InferenceService.Generate", "tollgate/inference/v1/inference_service.proto"],
+    ["a message", "tollgate.inference.v1.Conversation", "tollgate/inference/v1/conversation.proto"],
     ["a nested enum", "grpc.health.v1.HealthCheckResponse.ServingStatus", "grpc/health/v1/health.proto"],
     ["a well-known type", "google.protobuf.Timestamp", "google/protobuf/timestamp.proto"],
     ["itself", "grpc.reflection.v1alpha.ServerReflection", "grpc/reflection/v1alpha/reflection.proto"],
@@ -99,11 +99,11 @@ describe.each([
   });
 
   test("gives all that is needed to call a service", async () => {
-    const [answer] = await ask({ case: "fileContainingSymbol", value: "inference.v1.InferenceService" });
+    const [answer] = await ask({ case: "fileContainingSymbol", value: "tollgate.inference.v1.InferenceService" });
     if (answer?.case !== "fileDescriptorResponse") throw new Error("no files");
     const file = answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
     const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: file.reverse() }));
-    const found = registry.getService("inference.v1.InferenceService");
+    const found = registry.getService("tollgate.inference.v1.InferenceService");
     expect(found?.methods.map(({ name }) => name)).toEqual(["Generate", "CountTokens"]);
   });
 
@@ -115,15 +115,18 @@ describe.each([
     );
     expect(numbers?.value).toMatchObject({ baseTypeName: extended, extensionNumber: [51010] });
     if (!file) throw new Error("no answer");
-    expect(fileNames(file)[0]).toBe("access/v1/access.proto");
+    expect(fileNames(file)[0]).toBe("tollgate/access/v1/access.proto");
   });
 
   test("says what it does not know and goes on", async () => {
     const answers = await ask(
       { case: "fileContainingSymbol", value: "no.such.Symbol" },
-      { case: "fileContainingSymbol", value: "inference.v1.InferenceService.NoSuchMethod" },
+      { case: "fileContainingSymbol", value: "tollgate.inference.v1.InferenceService.NoSuchMethod" },
       { case: "fileByFilename", value: "no/such.proto" },
-      { case: "fileContainingExtension", value: { containingType: "inference.v1.Message", extensionNumber: 1 } },
+      {
+        case: "fileContainingExtension",
+        value: { containingType: "tollgate.inference.v1.Message", extensionNumber: 1 },
+      },
       { case: "allExtensionNumbersOfType", value: "no.such.Message" },
       { case: undefined },
     );
@@ -140,13 +143,17 @@ describe("buf curl", () => {
     const services = await curl("--list-services", `http://${server.address}`);
     expect(services.stdout.trim().split("\n").sort()).toEqual(served);
     const methods = await curl("--list-methods", `http://${server.address}`);
-    expect(methods.stdout).toContain("inference.v1.InferenceService/Generate");
+    expect(methods.stdout).toContain("tollgate.inference.v1.InferenceService/Generate");
   });
 
   test("calls methods without a copy of the contract", async () => {
-    const unary = await curl("-d", "{}", `http://${server.address}/catalogue.v1.CatalogueService/ListModels`);
+    const unary = await curl("-d", "{}", `http://${server.address}/tollgate.catalogue.v1.CatalogueService/ListModels`);
     expect(JSON.parse(unary.stdout)).toEqual({ models: [{ id: "tiny" }] });
-    const stream = await curl("-d", '{"text":"hi"}', `http://${server.address}/inference.v1.InferenceService/Generate`);
+    const stream = await curl(
+      "-d",
+      '{"text":"hi"}',
+      `http://${server.address}/tollgate.inference.v1.InferenceService/Generate`,
+    );
     expect(stream.stdout).toContain("there");
   });
 });

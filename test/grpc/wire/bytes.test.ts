@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
-import { ConversationSchema } from "#gen/inference/v1/conversation_pb.js";
+import { ConversationSchema } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { bytesOf } from "../../../src/grpc/wire/bytes.ts";
 
 const conversation = (...texts: string[]) =>

@@ -1,7 +1,7 @@
 import { Code, ConnectError, createContextKey, createContextValues, type Transport } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { InferenceService } from "#gen/inference/v1/inference_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf, failure } from "../../../lib/errors/failure.ts";
 import { createClient } from "../../../lib/rpc/client.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";

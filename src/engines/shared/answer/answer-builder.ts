@@ -1,4 +1,4 @@
-import type { FinishReason, GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import type { FinishReason, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { EngineOutput, EngineRequest, EngineUsage } from "../../interface.ts";
 import { engineFailed } from "../faults.ts";
 import { reasoningEvent, textEvent } from "./events.ts";

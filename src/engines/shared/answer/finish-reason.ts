@@ -1,4 +1,4 @@
-import { FinishReason } from "#gen/inference/v1/generation_event_pb.js";
+import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 
 /**
  * Why an answer ended, in our terms. Engines say "stop" after a named tool call and "tool_calls"

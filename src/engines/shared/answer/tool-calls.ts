@@ -1,4 +1,4 @@
-import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { toolCallArgumentsEvent, toolCallStartedEvent } from "./events.ts";
 
 /** A tool call, or a piece of one, as engines send it. Any part may be missing or null. */

@@ -1,5 +1,5 @@
-import type { Conversation, Message, Tool, ToolChoice } from "#gen/inference/v1/conversation_pb.js";
-import { Role, ToolChoiceMode } from "#gen/inference/v1/conversation_pb.js";
+import type { Conversation, Message, Tool, ToolChoice } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineRequest } from "../../interface.ts";
 import { parametersOf } from "../prompt/tool-parameters.ts";
 import { turnsOf } from "../prompt/turns.ts";

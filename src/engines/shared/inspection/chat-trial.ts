@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
-import { SamplingSchema } from "#gen/inference/v1/inference_service_pb.js";
+import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { EngineRequest } from "../../interface.ts";
 import type { Dialect, Fields } from "../chat-completions/dialect.ts";
 import { readError } from "../chat-completions/errors.ts";

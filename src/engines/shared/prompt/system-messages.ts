@@ -1,4 +1,4 @@
-import { type Message, Role } from "#gen/inference/v1/conversation_pb.js";
+import { type Message, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 
 /**
  * Puts system messages where chat templates take them: the leading ones as one; a later one in place if

@@ -1,5 +1,5 @@
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import type { Tool } from "#gen/inference/v1/conversation_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { Tool } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 
 /** The JSON Schema of a tool's arguments, keys in their order. Throws INVALID_ARGUMENT when it is not JSON. */

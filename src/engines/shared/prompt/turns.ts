@@ -1,4 +1,4 @@
-import { type Message, Role } from "#gen/inference/v1/conversation_pb.js";
+import { type Message, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineRequest } from "../../interface.ts";
 import { placeSystemMessages } from "./system-messages.ts";
 

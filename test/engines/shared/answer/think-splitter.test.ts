@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { type TextStart, ThinkSplitter } from "../../../../src/engines/shared/answer/think-splitter.ts";
 import { join } from "../../collect.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
-import { FinishReason, type GenerationEvent } from "#gen/inference/v1/generation_event_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { detailOf } from "../../../../lib/errors/failure.ts";
 import type { EngineOutput } from "../../../../src/engines/interface.ts";
 import { AnswerBuilder } from "../../../../src/engines/shared/answer/answer-builder.ts";

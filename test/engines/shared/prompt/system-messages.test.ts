@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type Message, MessageSchema, Role } from "#gen/inference/v1/conversation_pb.js";
+import { type Message, MessageSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { placeSystemMessages } from "../../../../src/engines/shared/prompt/system-messages.ts";
 
 const roles = { s: Role.SYSTEM, u: Role.USER, a: Role.ASSISTANT, t: Role.TOOL } as const;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { CreateChatCompletionRequestSchema } from "#gen/chat/v1/chat_completion_pb.js";
-import { CreateEmbeddingRequestSchema } from "#gen/chat/v1/embedding_pb.js";
-import { CreateMessageRequestSchema } from "#gen/messages/v1/messages_service_pb.js";
+import { CreateChatCompletionRequestSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { CreateEmbeddingRequestSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
+import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
 import { RequestError } from "../../../../facades/http/request/error.ts";
 

@@ -5,11 +5,11 @@ import {
   ChatCompletionSchema,
   CreateChatCompletionRequestSchema,
   CreateChatCompletionResponseSchema,
-} from "#gen/chat/v1/chat_completion_pb.js";
-import { ChatMessageSchema } from "#gen/chat/v1/chat_message_pb.js";
-import { EmbeddingVectorSchema } from "#gen/chat/v1/embedding_pb.js";
-import { KeySettingsSchema } from "#gen/chat/v1/key_status_pb.js";
-import { GetModelResponseSchema } from "#gen/chat/v1/model_pb.js";
+} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { ChatMessageSchema } from "#gen/tollgate/chat/v1/chat_message_pb.js";
+import { EmbeddingVectorSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
+import { KeySettingsSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
+import { GetModelResponseSchema } from "#gen/tollgate/chat/v1/model_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
 import { jsonEncoder } from "../../../../facades/http/json/encoder.ts";
 

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
-import { Reason } from "#gen/errors/v1/error_detail_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { startFront, steadyClock } from "../front-server.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { RawClient } from "../raw-client.ts";

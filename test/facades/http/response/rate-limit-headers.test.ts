@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { RateLimitStatusSchema } from "#gen/metering/v1/rate_limit_pb.js";
+import { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { addRateLimit, millisecondsOf } from "../../../../facades/http/response/rate-limit-headers.ts";
 
 const now = Date.parse("2026-01-31T12:00:00.400Z");

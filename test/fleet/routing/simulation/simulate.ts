@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { ConversationSchema, Role } from "#gen/inference/v1/conversation_pb.js";
+import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { configSchema, type Routing } from "../../../../src/config/schema.ts";
 import type { Engine } from "../../../../src/engines/interface.ts";
 import type { FleetRequest } from "../../../../src/fleet/interface.ts";
