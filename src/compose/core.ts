@@ -101,7 +101,7 @@ export async function composeCore(
   const rateLimits = createRateLimits({
     policy: ratePolicyOf(config),
     windows,
-    standing: (accountId) => ledger.standing(accountId),
+    fundingState: (accountId) => ledger.fundingState(accountId),
     clock,
   });
 

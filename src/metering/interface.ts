@@ -52,7 +52,7 @@ export interface Hold {
 }
 
 /** What an account has earned by paying and waiting. */
-export interface Standing {
+export interface FundingState {
   readonly createdAt: number;
   readonly paidTotal: bigint;
   /** Only free-tier money or grants are left, or nothing was ever paid. */
@@ -68,7 +68,7 @@ export interface Ledger {
    */
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold>;
   /** What an account's rate limit depends on. Cheap: answered from memory in the warm case. */
-  standing(accountId: string): Promise<Standing>;
+  fundingState(accountId: string): Promise<FundingState>;
   /** Settles what is under way and gives leases back; the store stays open. */
   close(): Promise<void>;
 }
@@ -124,7 +124,7 @@ export interface LotStatement {
 }
 
 /** An account's money as it stands. */
-export interface Statement extends Standing {
+export interface Statement extends FundingState {
   /** Unspent, held money included. */
   readonly balance: bigint;
   readonly held: bigint;

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const rateLimits = createRateLimits({
     policy: ratePolicyOf(defaultConfig()),
     windows: new MemoryWindows(clock),
-    standing: (accountId) => funds.statement(accountId),
+    fundingState: (accountId) => funds.statement(accountId),
     clock,
   });
   const implementation = createAccountsService({

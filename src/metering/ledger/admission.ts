@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { durationOf, failure } from "../../../lib/errors/failure.ts";
 import type { ChargedTokens, PicoUsd, Rates } from "../interface.ts";
-import type { Purse } from "./wallet.ts";
+import type { Wallet } from "./wallet.ts";
 
 /** A balance that cannot pay this many tokens counts as exhausted. */
 const LEAST_TOKENS = 64;
@@ -9,31 +9,31 @@ const LEAST_TOKENS = 64;
 const HELD_RETRY_MS = 1000;
 
 /** What tokens cost at the given rates. */
-export function price(tokens: ChargedTokens, rates: Rates): PicoUsd {
+export function costOf(tokens: ChargedTokens, rates: Rates): PicoUsd {
   return tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
 }
 
 /**
- * Decides about a request whose worst case is more than the free money of a purse. Admits it with
+ * Decides about a request whose worst case is more than the free money of a wallet. Admits it with
  * fewer output tokens when that is all the money there is; undefined: wait until running requests
  * give money back. When the time to wait is over it is last, and nothing is undefined.
  *
  * Throws BALANCE_EXHAUSTED or BALANCE_HELD.
  */
 export function admitShort(
-  purse: Purse,
+  wallet: Wallet,
   rates: Rates,
   wanted: ChargedTokens,
   last: boolean,
 ): ChargedTokens | undefined {
-  const worst = price(wanted, rates);
-  const elsewhere = Number(min(purse.elsewhere + purse.unleased, BigInt(Number.MAX_SAFE_INTEGER - purse.available)));
-  const everything = purse.available + elsewhere;
+  const worst = costOf(wanted, rates);
+  const elsewhere = Number(min(wallet.elsewhere + wallet.unleased, BigInt(Number.MAX_SAFE_INTEGER - wallet.available)));
+  const everything = wallet.available + elsewhere;
   const tooLittle = everything < worst && shorten(everything, rates, wanted) === undefined;
   if (everything === 0 || tooLittle) throw exhausted(everything, rates);
 
-  const nothingToWaitFor = everything === purse.free;
-  const short = everything < worst ? shorten(purse.free, rates, wanted) : undefined;
+  const nothingToWaitFor = everything === wallet.free;
+  const short = everything < worst ? shorten(wallet.free, rates, wanted) : undefined;
   if (nothingToWaitFor || last) {
     if (short !== undefined) return short;
     throw failure(Reason.BALANCE_HELD, "The balance is held by requests of this account that are still running.", {

@@ -12,7 +12,7 @@ const MARGIN_MS = 5000;
  * The time that a beat is good for is counted from before it was sent, by the monotonic clock, so
  * neither a slow network nor a turned clock can make it seem longer than the store thinks it is.
  */
-export class Lifeline {
+export class CoreLease {
   readonly #store: LedgerStore;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -26,7 +26,7 @@ export class Lifeline {
   }
 
   /** Whether this core's slices are surely its own. */
-  get holds(): boolean {
+  get isValid(): boolean {
     return !this.#store.shared || this.#clock.monotonic() - this.#lastBeat < DEAD_AFTER_MS - MARGIN_MS;
   }
 
@@ -34,9 +34,9 @@ export class Lifeline {
    * Beats when it is time. Returns false when it has just come back after so long that others may have taken its
    * slices; while it cannot beat nothing is known, and nothing new is admitted.
    */
-  async beat(): Promise<boolean> {
+  async renew(): Promise<boolean> {
     const now = this.#clock.monotonic();
-    const held = this.holds;
+    const held = this.isValid;
     if (!this.#store.shared || (held && now - this.#lastTry < BEAT_MS)) return true;
     this.#lastTry = now;
     try {

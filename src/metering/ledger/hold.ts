@@ -1,6 +1,6 @@
 import type { ChargedTokens, Hold, HoldRequest, PicoUsd, Rates, SettleStatus } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Purse } from "./wallet.ts";
+import type { Wallet } from "./wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */
 const NOTE_TOKENS = 256;
@@ -18,15 +18,15 @@ export interface HoldKeeper {
   charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void>;
   /** Forgets an ended hold without a charge. */
   forget(hold: RunningHold): void;
-  /** Money of the purse became free. */
-  freed(purse: Purse): void;
+  /** Money of the wallet became free. */
+  freed(wallet: Wallet): void;
 }
 
-/** Money of a purse, promised to one request. */
+/** Money of a wallet, promised to one request. */
 export class RunningHold implements Hold {
   readonly outputTokens: number;
   readonly request: HeldRequest;
-  readonly purse: Purse;
+  readonly wallet: Wallet;
   /** What was held per token: the dearest rates when it was admitted. */
   readonly rates: Rates;
   readonly #keeper: HoldKeeper;
@@ -36,15 +36,15 @@ export class RunningHold implements Hold {
   #inputKnown = false;
   #ended = false;
 
-  constructor(keeper: HoldKeeper, purse: Purse, request: HeldRequest, rates: Rates, tokens: ChargedTokens) {
+  constructor(keeper: HoldKeeper, wallet: Wallet, request: HeldRequest, rates: Rates, tokens: ChargedTokens) {
     this.#keeper = keeper;
-    this.purse = purse;
+    this.wallet = wallet;
     const { requestId, accountId, keyId, model } = request;
     this.request = { requestId, accountId, keyId, model };
     this.rates = rates;
     this.outputTokens = tokens.outputTokens;
     this.#amount = tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
-    purse.held += this.#amount;
+    wallet.held += this.#amount;
     this.#write();
   }
 
@@ -76,7 +76,7 @@ export class RunningHold implements Hold {
     this.#end();
     this.free();
     this.#keeper.forget(this);
-    this.#keeper.freed(this.purse);
+    this.#keeper.freed(this.wallet);
   }
 
   /** Whether the request still runs. */
@@ -91,15 +91,15 @@ export class RunningHold implements Hold {
 
   /** Makes the money free, once the hold has ended. */
   free(): void {
-    this.purse.held -= this.#amount;
+    this.wallet.held -= this.#amount;
     this.#amount = 0;
   }
 
   #shrink(amount: PicoUsd): void {
     if (amount >= this.#amount) return;
-    this.purse.held -= this.#amount - amount;
+    this.wallet.held -= this.#amount - amount;
     this.#amount = amount;
-    this.#keeper.freed(this.purse);
+    this.#keeper.freed(this.wallet);
   }
 
   #end(): void {

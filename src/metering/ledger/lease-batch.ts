@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 /** Looks accounts up and leases their money, many accounts with one statement when many ask at once. */
-export class Leasing {
+export class LeaseBatch {
   readonly #store: LedgerStore;
   readonly #clock: Clock;
   #queue: Waiting[] = [];

@@ -5,6 +5,7 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { repeat } from "../../../lib/time/repeat.ts";
 import type {
   ChargedTokens,
+  FundingState,
   Hold,
   HoldRequest,
   Ledger,
@@ -14,19 +15,18 @@ import type {
   Prices,
   Rates,
   SettleStatus,
-  Standing,
 } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { Charge, LedgerStore } from "../store/ledger-store.ts";
-import { admitShort, price } from "./admission.ts";
-import { Lifeline } from "./core-lease.ts";
+import { admitShort, costOf } from "./admission.ts";
+import { CoreLease } from "./core-lease.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { Settler } from "./settler.ts";
 import { unavailable } from "./unavailable.ts";
-import type { Purse } from "./wallet.ts";
-import { Purses } from "./wallet-cache.ts";
+import type { Wallet } from "./wallet.ts";
+import { WalletCache } from "./wallet-cache.ts";
 
 /** How long a request waits for money that others of its account hold. */
 const PATIENCE_MS = 2000;
@@ -72,12 +72,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   readonly #logger: Logger;
   readonly #observer: MeteringObserver;
   readonly #settler: Settler;
-  readonly #purses: Purses;
+  readonly #wallets: WalletCache;
   /** Requests from their admission until their charge is stored. */
   readonly #running = new Map<string, RunningHold>();
   readonly #recent: RecentRequests;
-  readonly #lifeline: Lifeline;
-  readonly #heard = (accountId: string) => this.#purses.heard(accountId);
+  readonly #coreLease: CoreLease;
+  readonly #announced = (accountId: string) => this.#wallets.announced(accountId);
   #stopWork = () => {};
   #closing = false;
   #closed: Promise<void> | undefined;
@@ -90,19 +90,19 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     this.#logger = logger;
     this.#observer = observer;
     this.#recent = new RecentRequests(clock);
-    this.#lifeline = new Lifeline({ store, clock, logger });
-    this.#purses = new Purses({ store, book: prices.book, clock, logger });
+    this.#coreLease = new CoreLease({ store, clock, logger });
+    this.#wallets = new WalletCache({ store, book: prices.book, clock, logger });
     this.#settler = new Settler({ store, journal, clock, logger, observer, events: this });
   }
 
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
     try {
       this.#admitsAny();
-      const purse = this.#purses.find(request.accountId);
-      if (purse?.line.empty && this.#isNew(request.requestId)) {
-        const rates = purse.dearest(request.model);
-        if (rates !== undefined && fits(purse, rates, request))
-          return Promise.resolve(this.#grant(purse, request, rates, request));
+      const wallet = this.#wallets.find(request.accountId);
+      if (wallet?.queue.empty && this.#isNew(request.requestId)) {
+        const rates = wallet.maxRates(request.model);
+        if (rates !== undefined && fits(wallet, rates, request))
+          return Promise.resolve(this.#grant(wallet, request, rates, request));
       }
     } catch (error) {
       return Promise.reject(error);
@@ -117,33 +117,33 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   /** Whether usage can be recorded. */
   get #works(): boolean {
-    return !this.#settler.overdue && this.journal.healthy && this.#lifeline.holds;
+    return !this.#settler.overdue && this.journal.healthy && this.#coreLease.isValid;
   }
 
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
     const { requestId } = request;
     const repeats = !this.#isNew(requestId) && (await this.#store.settled([requestId])).size > 0;
     if (repeats) throw duplicate(request);
-    const purse = await this.#purses.open(request.accountId);
-    const place = purse.line.enter(PATIENCE_MS, signal);
+    const wallet = await this.#wallets.open(request.accountId);
+    const ticket = wallet.queue.enter(PATIENCE_MS, signal);
     try {
       let wanted: ChargedTokens = request;
       let count = request.countInput;
       for (;;) {
-        const inTime = await place.turn();
-        let rates = await this.#fund(purse, request.model, wanted);
-        if (!fits(purse, rates, wanted) && count !== undefined) {
+        const inTime = await ticket.turn();
+        let rates = await this.#fund(wallet, request.model, wanted);
+        if (!fits(wallet, rates, wanted) && count !== undefined) {
           const inputTokens = Math.min(request.inputTokens, (await count()) ?? request.inputTokens);
           wanted = { inputTokens, outputTokens: request.outputTokens };
           count = undefined;
-          rates = await this.#fund(purse, request.model, wanted);
+          rates = await this.#fund(wallet, request.model, wanted);
         }
-        if (fits(purse, rates, wanted)) return this.#grant(purse, request, rates, wanted);
-        const short = admitShort(purse, rates, wanted, !inTime);
-        if (short !== undefined) return this.#grant(purse, request, rates, short);
+        if (fits(wallet, rates, wanted)) return this.#grant(wallet, request, rates, wanted);
+        const short = admitShort(wallet, rates, wanted, !inTime);
+        if (short !== undefined) return this.#grant(wallet, request, rates, short);
       }
     } finally {
-      place.leave();
+      ticket.leave();
     }
   }
 
@@ -153,38 +153,38 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   /** Leases what a request lacks, as far as there is money, and finds the rates of all the money. */
-  async #fund(purse: Purse, model: string, wanted: ChargedTokens): Promise<Rates> {
+  async #fund(wallet: Wallet, model: string, wanted: ChargedTokens): Promise<Rates> {
     for (;;) {
-      const rates = purse.dearest(model);
-      if (rates === undefined) await purse.loadRates(model);
-      else if (fits(purse, rates, wanted)) return rates;
-      else if (!(await this.#purses.lease(purse, Math.max(1, price(wanted, rates) - purse.free))))
-        return purse.available > 0 ? rates : this.#prices.live(model);
+      const rates = wallet.maxRates(model);
+      if (rates === undefined) await wallet.loadRates(model);
+      else if (fits(wallet, rates, wanted)) return rates;
+      else if (!(await this.#wallets.lease(wallet, Math.max(1, costOf(wanted, rates) - wallet.free))))
+        return wallet.available > 0 ? rates : this.#prices.live(model);
     }
   }
 
-  #grant(purse: Purse, request: HoldRequest, rates: Rates, tokens: ChargedTokens): RunningHold {
+  #grant(wallet: Wallet, request: HoldRequest, rates: Rates, tokens: ChargedTokens): RunningHold {
     if (this.#running.has(request.requestId)) throw duplicate(request);
     this.#admitsAny();
-    const hold = new RunningHold(this, purse, request, rates, tokens);
+    const hold = new RunningHold(this, wallet, request, rates, tokens);
     this.#running.set(request.requestId, hold);
-    this.#purses.used(purse);
+    this.#wallets.used(wallet);
     return hold;
   }
 
   async charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
-    const { purse, request } = hold;
+    const { wallet, request } = hold;
     // What is free is below zero when slices were lost: then nothing stands behind the holds.
-    const excess = () => price(tokens, hold.rates) - hold.amount - purse.free;
-    while (excess() > 0 && (await this.#purses.lease(purse, excess()).catch(() => false)));
+    const excess = () => costOf(tokens, hold.rates) - hold.amount - wallet.free;
+    while (excess() > 0 && (await this.#wallets.lease(wallet, excess()).catch(() => false)));
     hold.free(); // the charge may use whatever is free
-    const payment = purse.charge(request.model, tokens, purse.free, hold.rates);
+    const payment = wallet.charge(request.model, tokens, wallet.free, hold.rates);
     if (payment.shortfall > 0)
       this.#logger.error(
         { requestId: request.requestId, shortfall: payment.shortfall },
         "a request cost more than could be held",
       );
-    this.freed(purse);
+    this.freed(wallet);
     await this.#settler.settle({
       requestId: request.requestId,
       accountId: request.accountId,
@@ -201,13 +201,13 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   settled(charge: Charge, outcome: "stored" | "repeated" | "refused"): void {
-    const purse = this.#purses.find(charge.accountId);
+    const wallet = this.#wallets.find(charge.accountId);
     if (outcome === "stored") {
-      purse?.committed(charge.lines);
+      wallet?.committed(charge.lines);
       this.#observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
     } else {
       this.#observer.uncharged(charge.model);
-      purse?.revert(charge.lines);
+      wallet?.revert(charge.lines);
       this.#logger.error({ requestId: charge.requestId, outcome }, "a request was run but not charged");
     }
     this.#running.delete(charge.requestId);
@@ -218,18 +218,18 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   async fenced(charge: Charge): Promise<Charge> {
     this.#observer.fenced();
     this.#logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
-    const purse = await this.#purses.open(charge.accountId);
-    this.#purses.lose(
-      purse,
+    const wallet = await this.#wallets.open(charge.accountId);
+    this.#wallets.lose(
+      wallet,
       charge.lines.map((line) => line.sliceId),
     );
-    return this.#chargeLate(purse, charge);
+    return this.#chargeLate(wallet, charge);
   }
 
   /** Makes a charge for tokens that nothing is held for: what is free pays, the rest is owed. */
-  async #chargeLate(purse: Purse, charge: Charge): Promise<Charge> {
-    const rates = await this.#fund(purse, charge.model, charge);
-    return { ...charge, ...purse.charge(charge.model, charge, purse.free, rates) };
+  async #chargeLate(wallet: Wallet, charge: Charge): Promise<Charge> {
+    const rates = await this.#fund(wallet, charge.model, charge);
+    return { ...charge, ...wallet.charge(charge.model, charge, wallet.free, rates) };
   }
 
   forget(hold: RunningHold): void {
@@ -237,18 +237,18 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     this.journal.forget(hold.request.requestId);
   }
 
-  freed(purse: Purse): void {
-    purse.line.changed();
+  freed(wallet: Wallet): void {
+    wallet.queue.changed();
   }
 
-  async standing(accountId: string): Promise<Standing> {
-    const purse = this.#purses.find(accountId) ?? (await this.#purses.open(accountId));
-    this.#purses.refreshIfOld(purse);
-    return purse.standing;
+  async fundingState(accountId: string): Promise<FundingState> {
+    const wallet = this.#wallets.find(accountId) ?? (await this.#wallets.open(accountId));
+    this.#wallets.refreshIfOld(wallet);
+    return wallet.fundingState;
   }
 
   held(accountId: string): PicoUsd {
-    return this.#purses.find(accountId)?.held ?? 0;
+    return this.#wallets.find(accountId)?.held ?? 0;
   }
 
   state(): LedgerState {
@@ -264,22 +264,22 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   async refresh(accountId: string): Promise<void> {
     if (this.#store.shared) await this.#store.announce(accountId);
-    const purse = this.#purses.find(accountId);
-    if (purse === undefined) return;
-    await this.#purses.refresh(purse);
-    purse.line.changed();
+    const wallet = this.#wallets.find(accountId);
+    if (wallet === undefined) return;
+    await this.#wallets.refresh(wallet);
+    wallet.queue.changed();
   }
 
   async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
     if (this.#store.shared) await this.#store.announce(accountId);
-    return this.#purses.withFreeReturned(accountId, run);
+    return this.#wallets.withFreeReturned(accountId, run);
   }
 
   /** Charges what was promised or running when an earlier process died, and takes its money back. */
   async recover(): Promise<void> {
-    await this.#store.listen(this.#heard);
+    await this.#store.listen(this.#announced);
     const adopted = await this.#store.enter();
-    await this.#lifeline.beat();
+    await this.#coreLease.renew();
     const { charges, running } = await this.journal.read();
     const late: Charge[] = [];
     if (charges.length > 0) {
@@ -304,7 +304,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     }
     const settled: Promise<void>[] = [];
     for (const charge of late)
-      settled.push(this.#settler.settle(await this.#chargeLate(await this.#purses.open(charge.accountId), charge)));
+      settled.push(this.#settler.settle(await this.#chargeLate(await this.#wallets.open(charge.accountId), charge)));
     await this.#settler.flush();
     await Promise.all(settled);
     if (adopted.length + charges.length + running.length > 0)
@@ -319,9 +319,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       for (const hold of this.#running.values()) hold.note();
     });
     const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
-      if (!(await this.#lifeline.beat())) await this.#purses.loseTaken();
-      await this.#store.listen(this.#heard);
-      await this.#purses.tidy();
+      if (!(await this.#coreLease.renew())) await this.#wallets.dropTaken();
+      await this.#store.listen(this.#announced);
+      await this.#wallets.tidy();
     });
     this.#stopWork = () => {
       noting();
@@ -338,15 +338,15 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     this.#closing = true;
     this.#stopWork();
     await this.#settler.close();
-    await this.#purses.close();
+    await this.#wallets.close();
     await this.#store.end();
     await this.journal.close();
   }
 }
 
 /** Whether the free money pays the worst case. Free tokens need an account with money too. */
-function fits(purse: Purse, rates: Rates, tokens: ChargedTokens): boolean {
-  return purse.available > 0 && price(tokens, rates) <= purse.free;
+function fits(wallet: Wallet, rates: Rates, tokens: ChargedTokens): boolean {
+  return wallet.available > 0 && costOf(tokens, rates) <= wallet.free;
 }
 
 function duplicate(request: HoldRequest) {

@@ -5,10 +5,10 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import type { PicoUsd } from "../interface.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { LedgerStore } from "../store/ledger-store.ts";
-import { Leasing } from "./lease-batch.ts";
+import { LeaseBatch } from "./lease-batch.ts";
 import { unavailable } from "./unavailable.ts";
-import { Line } from "./wait-queue.ts";
-import { Purse } from "./wallet.ts";
+import { WaitQueue } from "./wait-queue.ts";
+import { Wallet } from "./wallet.ts";
 
 /** Sums of money in memory stay below this, so that they are exact. */
 const MOST_LEASED = 2 ** 52;
@@ -19,19 +19,19 @@ const LAST_SLICE = 1_000_000_000_000;
 const LOOK_AGAIN_MS = 250;
 /** How old the facts may be that a rate limit depends on. */
 const STANDING_MS = 20_000;
-/** A purse that was not used for this long gives everything back: sooner where another core may need it. */
+/** A wallet that was not used for this long gives everything back: sooner where another core may need it. */
 const IDLE_MS = 300_000;
 const IDLE_SHARED_MS = 3000;
 
-/** The purses of all accounts that use this core. */
-export class Purses {
+/** The wallets of all accounts that use this core. */
+export class WalletCache {
   readonly #store: LedgerStore;
   readonly #book: PriceBook;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #leasing: Leasing;
-  readonly #purses = new Map<string, Purse>();
-  readonly #opening = new Map<string, Promise<Purse>>();
+  readonly #leases: LeaseBatch;
+  readonly #wallets = new Map<string, Wallet>();
+  readonly #opening = new Map<string, Promise<Wallet>>();
   /** Slices to be closed, until the store has closed them. */
   readonly #ended = new Set<string>();
 
@@ -40,18 +40,18 @@ export class Purses {
     this.#book = parts.book;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
-    this.#leasing = new Leasing(parts.store, parts.clock);
+    this.#leases = new LeaseBatch(parts.store, parts.clock);
   }
 
-  /** An account's purse if it is in memory. */
-  find(accountId: string): Purse | undefined {
-    return this.#purses.get(accountId);
+  /** An account's wallet if it is in memory. */
+  find(accountId: string): Wallet | undefined {
+    return this.#wallets.get(accountId);
   }
 
-  /** An account's purse. Throws ACCOUNT_NOT_FOUND, LEDGER_UNAVAILABLE. */
-  open(accountId: string): Promise<Purse> {
-    const purse = this.#purses.get(accountId);
-    if (purse !== undefined) return Promise.resolve(purse);
+  /** An account's wallet. Throws ACCOUNT_NOT_FOUND, LEDGER_UNAVAILABLE. */
+  open(accountId: string): Promise<Wallet> {
+    const wallet = this.#wallets.get(accountId);
+    if (wallet !== undefined) return Promise.resolve(wallet);
     let opening = this.#opening.get(accountId);
     if (opening === undefined) {
       opening = this.#open(accountId).finally(() => this.#opening.delete(accountId));
@@ -60,80 +60,80 @@ export class Purses {
     return opening;
   }
 
-  async #open(accountId: string): Promise<Purse> {
+  async #open(accountId: string): Promise<Wallet> {
     const lookAgain = this.#store.shared ? LOOK_AGAIN_MS : Number.POSITIVE_INFINITY;
-    const purse = new Purse(accountId, this.#book, new Line(this.#clock, lookAgain));
-    await this.#look(purse, 0, this.#nextSlice(purse));
-    this.used(purse);
-    this.#purses.set(accountId, purse);
-    return purse;
+    const wallet = new Wallet(accountId, this.#book, new WaitQueue(this.#clock, lookAgain));
+    await this.#look(wallet, 0, this.#nextSlice(wallet));
+    this.used(wallet);
+    this.#wallets.set(accountId, wallet);
+    return wallet;
   }
 
-  /** Notes that a purse is in use, and leases more in the background before it runs out. */
-  used(purse: Purse): void {
-    purse.usedAt = this.#clock.monotonic();
-    const low = purse.unleased > 0n && purse.free < purse.sliceSize / 4;
-    if (low && purse.looking === undefined) this.#inBackground(this.#look(purse, 1, this.#nextSlice(purse)));
+  /** Notes that a wallet is in use, and leases more in the background before it runs out. */
+  used(wallet: Wallet): void {
+    wallet.usedAt = this.#clock.monotonic();
+    const low = wallet.unleased > 0n && wallet.free < wallet.sliceSize / 4;
+    if (low && wallet.refilling === undefined) this.#inBackground(this.#look(wallet, 1, this.#nextSlice(wallet)));
   }
 
   /** Leases at least so much more, if there is so much. Returns whether there may be more than before. */
-  async lease(purse: Purse, least: PicoUsd): Promise<boolean> {
-    if (purse.looking !== undefined) {
-      await purse.looking;
+  async lease(wallet: Wallet, least: PicoUsd): Promise<boolean> {
+    if (wallet.refilling !== undefined) {
+      await wallet.refilling;
       return true;
     }
     const mayFind =
-      purse.stale ||
-      purse.unleased > 0n ||
-      (this.#store.shared && this.#clock.monotonic() - purse.lookedAt >= LOOK_AGAIN_MS);
-    return mayFind && (await this.#look(purse, least, Math.max(least, this.#nextSlice(purse))));
+      wallet.stale ||
+      wallet.unleased > 0n ||
+      (this.#store.shared && this.#clock.monotonic() - wallet.lookedAt >= LOOK_AGAIN_MS);
+    return mayFind && (await this.#look(wallet, least, Math.max(least, this.#nextSlice(wallet))));
   }
 
   /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
-  async refresh(purse: Purse): Promise<void> {
-    await purse.looking;
-    await this.#look(purse, 0, this.#store.shared ? 0 : MOST_LEASED);
-    purse.stale = true;
+  async refresh(wallet: Wallet): Promise<void> {
+    await wallet.refilling;
+    await this.#look(wallet, 0, this.#store.shared ? 0 : MOST_LEASED);
+    wallet.stale = true;
   }
 
   /** Looks at the account's money anew, in the background, when the last look was long ago. */
-  refreshIfOld(purse: Purse): void {
-    const old = this.#store.shared && this.#clock.monotonic() - purse.lookedAt >= STANDING_MS;
-    if (old && purse.looking === undefined) this.#inBackground(this.refresh(purse));
+  refreshIfOld(wallet: Wallet): void {
+    const old = this.#store.shared && this.#clock.monotonic() - wallet.lookedAt >= STANDING_MS;
+    if (old && wallet.refilling === undefined) this.#inBackground(this.refresh(wallet));
   }
 
-  #inBackground(looking: Promise<unknown>): void {
-    looking.catch((error: unknown) => this.#logger.warn({ error }, "an account could not be looked up"));
+  #inBackground(refilling: Promise<unknown>): void {
+    refilling.catch((error: unknown) => this.#logger.warn({ error }, "an account could not be looked up"));
   }
 
-  #look(purse: Purse, least: PicoUsd, most: PicoUsd): Promise<boolean> {
-    const looking = this.#lookOnce(purse, least, most).finally(() => {
-      purse.looking = undefined;
+  #look(wallet: Wallet, least: PicoUsd, most: PicoUsd): Promise<boolean> {
+    const refilling = this.#lookOnce(wallet, least, most).finally(() => {
+      wallet.refilling = undefined;
     });
-    purse.looking = looking;
-    return looking;
+    wallet.refilling = refilling;
+    return refilling;
   }
 
-  async #lookOnce(purse: Purse, least: PicoUsd, wish: PicoUsd): Promise<boolean> {
-    await purse.returning;
-    const most = Math.min(wish, MOST_LEASED - purse.available);
-    purse.stale = false;
-    purse.lookedAt = this.#clock.monotonic();
+  async #lookOnce(wallet: Wallet, least: PicoUsd, wish: PicoUsd): Promise<boolean> {
+    await wallet.releasing;
+    const most = Math.min(wish, MOST_LEASED - wallet.available);
+    wallet.stale = false;
+    wallet.lookedAt = this.#clock.monotonic();
     const lease = await this.#available(() =>
-      this.#leasing.acquire({ accountId: purse.accountId, least: Math.min(least, most), most }),
+      this.#leases.acquire({ accountId: wallet.accountId, least: Math.min(least, most), most }),
     );
     if (lease === undefined)
-      throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${purse.accountId}.`, { parameter: "account_id" });
-    await this.#available(() => purse.loadRatesOf(lease.slices));
-    purse.add(lease);
+      throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${wallet.accountId}.`, { parameter: "account_id" });
+    await this.#available(() => wallet.loadRatesOf(lease.slices));
+    wallet.add(lease);
     return lease.slices.length > 0;
   }
 
   /** What to lease in advance: the whole lot where nobody else wants it. */
-  #nextSlice(purse: Purse): PicoUsd {
+  #nextSlice(wallet: Wallet): PicoUsd {
     if (!this.#store.shared) return MOST_LEASED;
-    purse.sliceSize = purse.sliceSize === 0 ? FIRST_SLICE : Math.min(purse.sliceSize * 2, LAST_SLICE);
-    return purse.sliceSize;
+    wallet.sliceSize = wallet.sliceSize === 0 ? FIRST_SLICE : Math.min(wallet.sliceSize * 2, LAST_SLICE);
+    return wallet.sliceSize;
   }
 
   async #available<T>(run: () => Promise<T>): Promise<T> {
@@ -147,48 +147,48 @@ export class Purses {
 
   /** Gives the account's free money back, and keeps it back while a function runs. */
   async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
-    const purse = await this.open(accountId);
-    while (purse.returning !== undefined) await purse.returning;
-    await purse.looking;
+    const wallet = await this.open(accountId);
+    while (wallet.releasing !== undefined) await wallet.releasing;
+    await wallet.refilling;
     let done = () => {};
-    purse.returning = new Promise((resolve) => {
+    wallet.releasing = new Promise((resolve) => {
       done = resolve;
     });
     try {
-      await this.#store.giveBack(purse.takeFree());
+      await this.#store.giveBack(wallet.takeFree());
       return await run();
     } finally {
-      purse.returning = undefined;
-      purse.stale = true;
+      wallet.releasing = undefined;
+      wallet.stale = true;
       done();
-      purse.line.changed();
+      wallet.queue.changed();
     }
   }
 
   /** Another core says that an account's money has changed or is wanted: gives back what is free and looks anew. */
-  heard(accountId: string): void {
-    const purse = this.#purses.get(accountId);
-    if (purse === undefined || purse.returning !== undefined) return;
-    purse.stale = true;
-    const done = this.#store.giveBack(purse.takeFree()).then(() => this.refresh(purse));
-    this.#inBackground(done.then(() => purse.line.changed()));
+  announced(accountId: string): void {
+    const wallet = this.#wallets.get(accountId);
+    if (wallet === undefined || wallet.releasing !== undefined) return;
+    wallet.stale = true;
+    const done = this.#store.giveBack(wallet.takeFree()).then(() => this.refresh(wallet));
+    this.#inBackground(done.then(() => wallet.queue.changed()));
   }
 
   /** Forgets slices that are no longer this core's. */
-  lose(purse: Purse, sliceIds: readonly string[]): void {
-    purse.lose(new Set(sliceIds));
+  lose(wallet: Wallet, sliceIds: readonly string[]): void {
+    wallet.lose(new Set(sliceIds));
     for (const id of sliceIds) this.#ended.add(id); // those that are this core's after all
   }
 
   /** Forgets slices that others have taken since. */
-  async loseTaken(): Promise<void> {
+  async dropTaken(): Promise<void> {
     const mine = await this.#store.leased();
-    for (const purse of this.#purses.values()) {
+    for (const wallet of this.#wallets.values()) {
       this.lose(
-        purse,
-        purse.sliceIds.filter((id) => !mine.has(id)),
+        wallet,
+        wallet.sliceIds.filter((id) => !mine.has(id)),
       );
-      purse.stale = true;
+      wallet.stale = true;
     }
   }
 
@@ -196,24 +196,24 @@ export class Purses {
   async tidy(): Promise<void> {
     const now = this.#clock.now();
     const returned: { sliceId: string; amount: PicoUsd }[] = [];
-    for (const purse of this.#purses.values()) {
-      if (this.#unused(purse)) this.#drop(purse);
-      else returned.push(...purse.takeExpired(now));
-      for (const id of purse.takeDrained()) this.#ended.add(id);
+    for (const wallet of this.#wallets.values()) {
+      if (this.#unused(wallet)) this.#drop(wallet);
+      else returned.push(...wallet.takeExpired(now));
+      for (const id of wallet.takeDrained()) this.#ended.add(id);
     }
     if (returned.length > 0) await this.#store.giveBack(returned);
     await this.#closeEnded();
   }
 
-  #unused(purse: Purse): boolean {
-    const poor = this.#store.shared && purse.unleased === 0n;
-    const since = this.#clock.monotonic() - purse.usedAt;
-    return since >= (poor ? IDLE_SHARED_MS : IDLE_MS) && purse.idle;
+  #unused(wallet: Wallet): boolean {
+    const poor = this.#store.shared && wallet.unleased === 0n;
+    const since = this.#clock.monotonic() - wallet.usedAt;
+    return since >= (poor ? IDLE_SHARED_MS : IDLE_MS) && wallet.idle;
   }
 
-  #drop(purse: Purse): void {
-    for (const id of purse.takeAll()) this.#ended.add(id);
-    this.#purses.delete(purse.accountId);
+  #drop(wallet: Wallet): void {
+    for (const id of wallet.takeAll()) this.#ended.add(id);
+    this.#wallets.delete(wallet.accountId);
   }
 
   async #closeEnded(): Promise<void> {
@@ -225,7 +225,7 @@ export class Purses {
 
   /** Gives everything back that no running request needs. */
   async close(): Promise<void> {
-    for (const purse of this.#purses.values()) if (purse.idle) this.#drop(purse);
+    for (const wallet of this.#wallets.values()) if (wallet.idle) this.#drop(wallet);
     await this.#closeEnded();
   }
 }

@@ -1,8 +1,8 @@
-import type { ChargedTokens, PicoUsd, Rates, Standing } from "../interface.ts";
+import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../interface.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { ChargeLine, Lease, LeasedSlice } from "../store/ledger-store.ts";
 import { split } from "./split.ts";
-import type { Line } from "./wait-queue.ts";
+import type { WaitQueue } from "./wait-queue.ts";
 
 /** A slice while this core spends it. */
 interface OpenSlice extends LeasedSlice {
@@ -21,10 +21,10 @@ export interface Payment {
 
 /**
  * The money of one account that this core may spend without asking: its open slices, and how much
- * of them running requests hold. A hold is against the purse, not against a slice; it is computed
- * at the dearest rates, so the purse can pay every holder whatever order they end in.
+ * of them running requests hold. A hold is against the wallet, not against a slice; it is computed
+ * at the dearest rates, so the wallet can pay every holder whatever order they end in.
  */
-export class Purse {
+export class Wallet {
   readonly accountId: string;
   /** In open slices, unspent. */
   available: PicoUsd = 0;
@@ -35,17 +35,17 @@ export class Purse {
   /** Unspent money that other cores hold, when this core last looked. */
   elsewhere = 0n;
   /** Requests that wait for this money. */
-  readonly line: Line;
+  readonly queue: WaitQueue;
 
-  // How the purse is kept filled, which is the business of Purses.
+  // How the wallet is kept filled, which is the business of WalletCache.
   /** A look at the account's money that is under way. */
-  looking: Promise<boolean> | undefined;
+  refilling: Promise<boolean> | undefined;
   /** When it was last looked at, by the monotonic clock. */
   lookedAt = Number.NEGATIVE_INFINITY;
   /** Whether it is known to have changed since. */
   stale = true;
   /** Set while free money is kept back: resolves when that is over. */
-  returning: Promise<void> | undefined;
+  releasing: Promise<void> | undefined;
   /** When it was last used, by the monotonic clock. */
   usedAt = 0;
   /** What was last asked for in advance. */
@@ -56,17 +56,17 @@ export class Purse {
   #drained: OpenSlice[] = [];
   /** Models that are paid from here. */
   readonly #models = new Set<string>();
-  readonly #dearest = new Map<string, Rates>();
+  readonly #maxRates = new Map<string, Rates>();
   #createdAt = 0;
   #paidTotal = 0n;
   #paidLeft = 0n;
   #paidSpent: PicoUsd = 0;
   #paidUncommitted: PicoUsd = 0;
 
-  constructor(accountId: string, book: PriceBook, line: Line) {
+  constructor(accountId: string, book: PriceBook, queue: WaitQueue) {
     this.accountId = accountId;
     this.#book = book;
-    this.line = line;
+    this.queue = queue;
   }
 
   /** What a new request may hold. */
@@ -74,7 +74,7 @@ export class Purse {
     return this.available - this.held;
   }
 
-  get standing(): Standing {
+  get fundingState(): FundingState {
     return {
       createdAt: this.#createdAt,
       paidTotal: this.#paidTotal,
@@ -82,9 +82,9 @@ export class Purse {
     };
   }
 
-  /** Whether nothing runs on this purse and nothing is on its way into the store. */
+  /** Whether nothing runs on this wallet and nothing is on its way into the store. */
   get idle(): boolean {
-    const waiting = !this.line.empty || this.looking !== undefined || this.returning !== undefined;
+    const waiting = !this.queue.empty || this.refilling !== undefined || this.releasing !== undefined;
     return this.held === 0 && !waiting && ![...this.#slices, ...this.#drained].some((slice) => slice.uncommitted > 0);
   }
 
@@ -102,12 +102,12 @@ export class Purse {
       this.available += slice.granted - slice.spent;
     }
     this.#slices.sort(bySpending);
-    this.#dearest.clear();
+    this.#maxRates.clear();
   }
 
   /** The highest rates that any of the money here pays. Undefined: they have to be loaded first. */
-  dearest(model: string): Rates | undefined {
-    const known = this.#dearest.get(model);
+  maxRates(model: string): Rates | undefined {
+    const known = this.#maxRates.get(model);
     if (known !== undefined) return known;
     let input = 0;
     let output = 0;
@@ -118,7 +118,7 @@ export class Purse {
       output = Math.max(output, rates.output);
     }
     const rates = { input, output };
-    this.#dearest.set(model, rates);
+    this.#maxRates.set(model, rates);
     return rates;
   }
 
@@ -195,7 +195,7 @@ export class Purse {
     if (!this.#slices.some((slice) => slice.available === 0)) return;
     this.#drained.push(...this.#slices.filter((slice) => slice.available === 0));
     this.#slices = this.#slices.filter((slice) => slice.available > 0);
-    this.#dearest.clear();
+    this.#maxRates.clear();
   }
 
   /** Notes that the store has the lines of a charge. */
@@ -219,7 +219,7 @@ export class Purse {
         this.#drained = this.#drained.filter((other) => other !== slice);
         if (!this.#slices.includes(slice)) this.#slices.push(slice);
         this.#slices.sort(bySpending);
-        this.#dearest.clear();
+        this.#maxRates.clear();
       }
       slice.available += line.cost;
       this.available += line.cost;
@@ -235,7 +235,7 @@ export class Purse {
     for (const slice of this.#slices) if (sliceIds.has(slice.id)) this.available -= slice.available;
     this.#slices = this.#slices.filter((slice) => !sliceIds.has(slice.id));
     this.#drained = this.#drained.filter((slice) => !sliceIds.has(slice.id));
-    this.#dearest.clear();
+    this.#maxRates.clear();
   }
 
   /** Takes out money that nobody holds, of the last lots first: all of it, or only what the choice takes. */
@@ -274,7 +274,7 @@ export class Purse {
     this.#slices = [];
     this.#drained = [];
     this.available = 0;
-    this.#dearest.clear();
+    this.#maxRates.clear();
     return ids;
   }
 

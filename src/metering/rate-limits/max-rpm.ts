@@ -1,6 +1,6 @@
 import { parseUsd } from "../../../lib/money.ts";
 import type { Config } from "../../config/schema.ts";
-import type { Standing } from "../interface.ts";
+import type { FundingState } from "../interface.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -32,9 +32,9 @@ export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): 
  * What a key may do a minute: its own limit, else the best tier that its account has reached; the
  * free-tier cap bounds both while the account has unpaid money alone.
  */
-export function maxRpm(policy: RatePolicy, own: number | undefined, standing: Standing, now: number): MaxRpm {
-  const limit = own ?? bestTier(policy, standing.paidTotal, now - standing.createdAt);
-  if (standing.freeOnly && policy.freeRpm < limit) return { limit: policy.freeRpm, freeTier: true };
+export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState: FundingState, now: number): MaxRpm {
+  const limit = own ?? bestTier(policy, fundingState.paidTotal, now - fundingState.createdAt);
+  if (fundingState.freeOnly && policy.freeRpm < limit) return { limit: policy.freeRpm, freeTier: true };
   return { limit, freeTier: false };
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import { type Admission, WINDOW_MS, type WindowState, type Windows } from "./windows.ts";
+import { type RateLimitDecision, WINDOW_MS, type WindowState, type Windows } from "./windows.ts";
 
 const NO_STATE = { used: 0, waitMs: 0, resetAfterMs: 0 };
 
@@ -23,7 +23,7 @@ export class MemoryWindows implements Windows {
     return this.#keys.size;
   }
 
-  admit(key: string, limit: number): Admission {
+  admit(key: string, limit: number): RateLimitDecision {
     const now = this.#clock.monotonic();
     this.#evict(now - WINDOW_MS);
     const times = this.#keys.get(key) ?? new Times();

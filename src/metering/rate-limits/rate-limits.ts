@@ -2,7 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { durationOf, failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Caller } from "../../accounts/interface.ts";
-import type { RateLimitState, RateLimits, Standing } from "../interface.ts";
+import type { FundingState, RateLimitState, RateLimits } from "../interface.ts";
 import { type MaxRpm, maxRpm, type RatePolicy } from "./max-rpm.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
@@ -10,8 +10,8 @@ import type { WindowState, Windows } from "./windows.ts";
 export interface RateLimitsOptions {
   readonly policy: RatePolicy;
   readonly windows: Windows;
-  /** What an account has earned, as Ledger.standing tells. */
-  readonly standing: (accountId: string) => Promise<Standing>;
+  /** What an account has earned, as Ledger.fundingState tells. */
+  readonly fundingState: (accountId: string) => Promise<FundingState>;
   readonly clock: Clock;
 }
 
@@ -23,9 +23,10 @@ export interface ConfiguredRateLimits extends RateLimits {
 
 /** Limits each key to its requests a minute; an account's service tokens share one limit. */
 export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimits {
-  const { windows, standing, clock } = options;
+  const { windows, fundingState, clock } = options;
   let { policy } = options;
-  const limitOf = async (caller: Caller) => maxRpm(policy, caller.rpm, await standing(caller.accountId), clock.now());
+  const limitOf = async (caller: Caller) =>
+    maxRpm(policy, caller.rpm, await fundingState(caller.accountId), clock.now());
   const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
   return {
     async admit(caller) {

@@ -4,7 +4,7 @@ import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { MemoryWindows } from "./memory.ts";
 import { COUNT_CORES, COUNT_REQUEST } from "./redis-scripts.ts";
-import type { Admission, WindowState, Windows } from "./windows.ts";
+import type { RateLimitDecision, WindowState, Windows } from "./windows.ts";
 
 /** How long a server that failed is left alone. */
 const RETRY_MS = 1000;
@@ -85,7 +85,7 @@ export class RedisWindows implements Windows {
     return !this.#away;
   }
 
-  async admit(key: string, limit: number): Promise<Admission> {
+  async admit(key: string, limit: number): Promise<RateLimitDecision> {
     const answer = await this.#count(key, limit, 1);
     return answer ?? this.#alone.admit(key, this.#share(limit));
   }
@@ -103,7 +103,7 @@ export class RedisWindows implements Windows {
   }
 
   /** Undefined: the server is away. */
-  async #count(key: string, limit: number, count: 0 | 1): Promise<Admission | undefined> {
+  async #count(key: string, limit: number, count: 0 | 1): Promise<RateLimitDecision | undefined> {
     const answer = await this.#ask(() => this.#redis.countRequest(PREFIX + key, limit, count));
     if (!answer) return undefined;
     const [admitted, used, waitUs, resetUs] = answer;

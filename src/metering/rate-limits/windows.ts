@@ -14,7 +14,7 @@ export interface WindowState {
 }
 
 /** As WindowState, after one request. A refused one counts nothing, and waitMs is what it has to wait. */
-export interface Admission extends WindowState {
+export interface RateLimitDecision extends WindowState {
   readonly admitted: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Windows {
   /** Whether all cores count together. */
   readonly areShared: boolean;
   /** Counts one request, or refuses it. The limit is at least 1. */
-  admit(key: string, limit: number): Admission | Promise<Admission>;
+  admit(key: string, limit: number): RateLimitDecision | Promise<RateLimitDecision>;
   /** Tells without counting. */
   read(key: string, limit: number): WindowState | Promise<WindowState>;
   close(): Promise<void>;

@@ -94,7 +94,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { funds, ledger } = metering;
     const account = await metering.account({ free: USD, paid: 10 * USD });
     const { lotId } = await funds.credit({ accountId: account, kind: "paid", amount: 5 * USD, reference: "second" });
-    await ledger.standing(account); // leases everything
+    await ledger.fundingState(account); // leases everything
     const refund = { accountId: account, amount: 6 * USD, reference: "r-1" };
     expect(await funds.refund(refund)).toEqual({ lotId });
     expect(await funds.refund(refund)).toEqual({ lotId });
@@ -128,11 +128,11 @@ describe.each(dialects)("%s", (dialect) => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds, ledger } = metering;
     const account = await metering.account({ free: USD });
-    expect(await ledger.standing(account)).toMatchObject({ freeOnly: true, paidTotal: 0n });
+    expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: true, paidTotal: 0n });
     await funds.credit({ accountId: account, kind: "paid", amount: USD, reference: "p" });
-    expect(await ledger.standing(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
+    expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
     await clock.until(run(ledger, request(account, { inputTokens: 0, outputTokens: 8_000_000 })));
-    expect(await ledger.standing(account)).toMatchObject({ freeOnly: true, paidTotal: BigInt(USD) });
+    expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: true, paidTotal: BigInt(USD) });
     expect((await funds.statement(account)).freeOnly).toBe(true);
   });
 });

@@ -210,9 +210,9 @@ test("what a core announces all listeners of the other cores hear, and none of i
 
 test("a top-up through one core changes the standing on the others", async () => {
   const account = await core(0).account({ free: USD });
-  expect(await core(1).ledger.standing(account)).toMatchObject({ freeOnly: true });
+  expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: true });
   await core(0).funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
-  for (let turn = 0; turn < 200 && (await core(1).ledger.standing(account)).freeOnly; turn++)
+  for (let turn = 0; turn < 200 && (await core(1).ledger.fundingState(account)).freeOnly; turn++)
     await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(await core(1).ledger.standing(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
+  expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
 });

@@ -22,6 +22,6 @@ test.each([
   ["a clock that went back", { paid: 0, days: -1, free: false }, undefined, 60, false],
 ])("%s", (_, account, own, limit, freeTier) => {
   const now = 10_000 * DAY;
-  const standing = { paidTotal: usd(account.paid), createdAt: now - account.days * DAY, freeOnly: account.free };
-  expect(maxRpm(policy, own, standing, now)).toEqual({ limit, freeTier });
+  const fundingState = { paidTotal: usd(account.paid), createdAt: now - account.days * DAY, freeOnly: account.free };
+  expect(maxRpm(policy, own, fundingState, now)).toEqual({ limit, freeTier });
 });

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/failure.ts";
 import type { Caller } from "../../../src/accounts/interface.ts";
 import { defaultConfig } from "../../../src/config/load.ts";
-import type { RateLimits, Standing } from "../../../src/metering/interface.ts";
+import type { FundingState, RateLimits } from "../../../src/metering/interface.ts";
 import { ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
@@ -11,13 +11,13 @@ import { FakeClock } from "../../fake-clock.ts";
 
 const caller: Caller = { kind: "caller", accountId: "account", keyId: "key" };
 
-function setUp(standing: Omit<Standing, "createdAt">) {
+function setUp(fundingState: Omit<FundingState, "createdAt">) {
   const clock = new FakeClock();
-  const account = { createdAt: clock.now(), ...standing };
+  const account = { createdAt: clock.now(), ...fundingState };
   const limits = createRateLimits({
     policy: ratePolicyOf(defaultConfig()),
     windows: new MemoryWindows(clock),
-    standing: async () => account,
+    fundingState: async () => account,
     clock,
   });
   return { clock, limits, account };
