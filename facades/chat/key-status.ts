@@ -1,8 +1,8 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
+import { toMilliseconds } from "../../lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
-import { millisecondsOf } from "../http/response/rate-limit-headers.ts";
 
 /** What a caller may know of its key, in this surface's words. */
 export function keyStatus({
@@ -32,7 +32,7 @@ export function keyStatus({
       $typeName: "tollgate.chat.v1.KeyRateLimit",
       limit,
       remaining,
-      resetSeconds: resetAfter === undefined ? 0 : millisecondsOf(resetAfter) / 1000,
+      resetSeconds: resetAfter === undefined ? 0 : toMilliseconds(resetAfter) / 1000,
     },
     balanceUsd: decimal(balancePicoUsd, 12),
     freeOnly,

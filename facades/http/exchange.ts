@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import { newRequestId } from "../../lib/ids/request-id.ts";
 import type { BodyBudget } from "./request/body-budget.ts";
 import { type CallHeaders, callHeaders } from "./request/credentials.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";
@@ -27,7 +28,7 @@ export class Exchange {
     this.response = response;
     this.runtime = runtime;
     this.bodyBudget = bodyBudget;
-    this.requestId = `req_${runtime.random.uuid().replaceAll("-", "")}`;
+    this.requestId = newRequestId(runtime.random);
     this.#trace = runtime.trace?.(request);
     runtime.observer.opened();
     response.once("close", () => {

@@ -1,15 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import type { Random } from "../../lib/ids/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { IsTrustedProxy } from "./request/client-address.ts";
-
-/** Time, injected so that tests can turn it. */
-export interface Clock {
-  /** Milliseconds since the Unix epoch. */
-  now(): number;
-  /** Milliseconds from an arbitrary start, for measuring spans. Never goes back. */
-  monotonic(): number;
-  /** Calls back once after a span in milliseconds; the returned function cancels it. */
-  after(ms: number, callback: () => void): () => void;
-}
 
 /** Is told of HTTP exchanges. */
 export interface ExchangeObserver {
@@ -32,10 +24,7 @@ export interface ExchangeTrace {
 /** What a surface needs from its surroundings. */
 export interface Runtime {
   readonly clock: Clock;
-  readonly random: {
-    /** A new identifier that sorts by its time of making: UUIDv7. */
-    uuid(): string;
-  };
+  readonly random: Pick<Random, "uuid">;
   readonly logger: {
     /** Never a prompt, an answer or a key. */
     error(fields: object, message: string): void;

@@ -1,20 +1,9 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-
-/** Certificate and key in PEM. */
-export interface TlsIdentity {
-  readonly cert: string | Buffer;
-  readonly key: string | Buffer;
-}
-
-/** A server's identity, which changes when its certificate is renewed. */
-export interface ServerTls {
-  readonly current: TlsIdentity;
-  /** Calls back with each new one. */
-  onRenewed(listener: (identity: TlsIdentity) => void): void;
-}
+import { Server as NetServer, type Socket } from "node:net";
+import { listen } from "../../lib/net/listen.ts";
+import type { ServerTls, TlsIdentity } from "../../lib/net/tls-identity.ts";
 
 /** A server that is listening. */
 export interface HttpServer {
@@ -55,9 +44,7 @@ export async function startHttpServer(
   const server = tls === undefined ? createHttpServer(limits, serve) : createSecureServer(tls, serve);
   server.maxConnections = maxConnections;
   const unused = unusedConnections(server, tls === undefined ? "connection" : "secureConnection");
-  await listen(server, address);
-  const { address: host, port, family } = server.address() as AddressInfo;
-  const bound = `${family === "IPv6" ? `[${host}]` : host}:${port}`;
+  const bound = await listen(server, address, "listen.http");
   return {
     address: bound,
     url: `${tls === undefined ? "http" : "https"}://${bound}`,
@@ -70,37 +57,6 @@ function createSecureServer(tls: ServerTls, serve: RequestListener): Server {
   const server = createHttpsServer({ ...limits, ...secure(tls.current), handshakeTimeout: 10_000 }, serve);
   tls.onRenewed((identity) => server.setSecureContext(secure(identity)));
   return server;
-}
-
-function listen(server: Server, address: string): Promise<void> {
-  const { host, port } = parseAddress(address);
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(explained(error, address)));
-    server.listen(port, host, () => resolve());
-  });
-}
-
-function parseAddress(address: string): { host: string; port: number } {
-  const match = /^(?:\[(?<v6>.+)\]|(?<name>[^:]+)):(?<port>\d+)$/.exec(address)?.groups;
-  const host = match?.v6 ?? match?.name;
-  if (host === undefined) throw new Error(`${address} is not host:port`);
-  return { host, port: Number(match?.port) };
-}
-
-function explained(error: NodeJS.ErrnoException, address: string): Error {
-  switch (error.code) {
-    case "EADDRINUSE":
-      return new Error(`${address} is already in use: stop what listens there, or choose another address`, {
-        cause: error,
-      });
-    case "EACCES":
-      return new Error(`${address} may not be used: ports below 1024 need a privilege`, { cause: error });
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-      return new Error(`${address} is not an address of this machine`, { cause: error });
-    default:
-      return error;
-  }
 }
 
 /** Connections that have brought no request yet. */

@@ -1,9 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Error as ApiError, ErrorResponseSchema, ErrorType } from "#gen/tollgate/messages/v1/error_pb.js";
-import { detailOf, retryAfterHeader } from "../http/core/error-detail.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError } from "../http/request/error.ts";
+import { retryAfterHeader } from "../http/response/retry-after.ts";
 import type { ErrorAnswer } from "../http/routing/mount-routes.ts";
 
 const json = jsonEncoder(ErrorResponseSchema);

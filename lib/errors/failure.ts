@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type ErrorDetail, ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
 /** What an error tells beside its reason and message. */
 export type ErrorFacts = Omit<MessageInitShape<typeof ErrorDetailSchema>, "reason" | "$typeName">;
@@ -9,18 +9,6 @@ export type ErrorFacts = Omit<MessageInitShape<typeof ErrorDetailSchema>, "reaso
 export function failure(reason: Reason, message: string, facts: ErrorFacts = {}, cause?: unknown): ConnectError {
   const detail = { desc: ErrorDetailSchema, value: { ...facts, reason } };
   return new ConnectError(message, codeOf(reason), undefined, [detail], cause);
-}
-
-/** The typed detail of an error, whether it was thrown here or came over the wire. Undefined: the error is a bug. */
-export function detailOf(error: unknown): ErrorDetail | undefined {
-  if (!(error instanceof ConnectError)) return undefined;
-  return error.findDetails(ErrorDetailSchema)[0];
-}
-
-/** Milliseconds as the protobuf duration that error details and rate limits carry. */
-export function durationOf(ms: number): { seconds: bigint; nanos: number } {
-  const nanos = Math.round(ms * 1e6); // before the split: a fraction may round up to a whole second
-  return { seconds: BigInt(Math.floor(nanos / 1e9)), nanos: nanos % 1e9 };
 }
 
 function codeOf(reason: Reason): Code {

@@ -1,7 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../../lib/errors/failure.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { durationOf } from "../../lib/time/duration.ts";
 import type { Pepper, ServiceCredential } from "../config/secrets.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 import { digestOf, isApiKey } from "./api-key.ts";

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { ServerTls } from "../config/tls.ts";
+import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { startAdminServer } from "../telemetry/admin-server.ts";
 import { createRegistry } from "../telemetry/registry.ts";
 import type { Lifecycle } from "./lifecycle.ts";

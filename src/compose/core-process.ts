@@ -1,9 +1,10 @@
 import { systemRandom } from "../../lib/ids/random.ts";
+import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets } from "../config/secrets.ts";
-import { openTls, type ServerTls } from "../config/tls.ts";
+import { openTls } from "../config/tls.ts";
 import { startConnectServer } from "../grpc/server/connect-server.ts";
 import { createHealth } from "../grpc/server/health.ts";
 import { startGrpcServer } from "../grpc/server/server.ts";

@@ -1,27 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import type { Logger } from "../../lib/logger.ts";
+import type { ServerTls, TlsIdentity } from "../../lib/net/tls-identity.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Config } from "./schema.ts";
 
 /** The section listen.tls: files in PEM. */
 export type TlsFiles = NonNullable<Config["listen"]["tls"]>;
-
-/** What a server proves itself with, in PEM. */
-export interface TlsIdentity {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  /** Signs the certificates that clients must show. Undefined: they need none. */
-  readonly clientCa?: Buffer;
-}
-
-/** A server's identity, which changes when its files are renewed. */
-export interface ServerTls {
-  readonly current: TlsIdentity;
-  /** Calls back with each new one. */
-  onRenewed(listener: (identity: TlsIdentity) => void): void;
-}
 
 /** Reads the files. Throws ConfigError when one cannot be read or they do not fit together. */
 export async function readTls({ cert, key, client_ca }: TlsFiles): Promise<TlsIdentity> {

@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, failure } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import { byteBound } from "../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";

@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { watchStream } from "./watch-stream.ts";
 

@@ -1,5 +1,5 @@
 import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
-import { durationOf } from "../../lib/errors/failure.ts";
+import { durationOf } from "../../lib/time/duration.ts";
 import type { Caller } from "../accounts/interface.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { Code, ConnectError } from "@connectrpc/connect";
 import Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { type Payment, readStripeEvent } from "./stripe-payment.ts";
 

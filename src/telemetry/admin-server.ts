@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import type { ServerTls } from "../config/tls.ts";
-import { listen } from "../grpc/server/listening-server.ts";
+import { listen } from "../../lib/net/listen.ts";
+import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { keepRenewed, tlsOptions } from "../grpc/server/tls.ts";
 
 /** Whether the process wants traffic; SIGTERM turns it off before anything stops. */

@@ -5,7 +5,7 @@ import { v7 } from "uuid";
 import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { createAccountsService } from "../../src/accounts/accounts-service.ts";

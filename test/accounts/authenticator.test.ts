@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { digestOf, newApiKey } from "../../src/accounts/api-key.ts";
 import { createAuthenticator } from "../../src/accounts/authenticator.ts";

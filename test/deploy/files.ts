@@ -48,9 +48,11 @@ export async function parseCommand(args: readonly string[]): Promise<Record<stri
 /** Names that the program reads from its environment. */
 export async function environmentNames(): Promise<Set<string>> {
   const texts: string[] = [await readDeploy("healthcheck.js")];
-  for (const entry of await readdir(join(root, "src"), { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() && entry.name.endsWith(".ts")) {
-      texts.push(await readFile(join(entry.parentPath, entry.name), "utf8"));
+  for (const folder of ["lib", "src", "facades"]) {
+    for (const entry of await readdir(join(root, folder), { recursive: true, withFileTypes: true })) {
+      if (entry.isFile() && entry.name.endsWith(".ts")) {
+        texts.push(await readFile(join(entry.parentPath, entry.name), "utf8"));
+      }
     }
   }
   return new Set(texts.flatMap((text) => text.match(/\b(TOLLGATE_[A-Z_]+|NODE_ENV)\b/g) ?? []));

@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, failure } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { measureInputs } from "../../src/embeddings/measure-inputs.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import type { EngineOutput, EngineUsage } from "../../src/engines/interface.ts";
 import { llamaCpp } from "../../src/engines/llama-cpp/dialect.ts";
 import { LineReader } from "../../src/engines/ollama/stream.ts";

@@ -3,7 +3,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import type { Asked, Load } from "./load.ts";

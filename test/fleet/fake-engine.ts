@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { durationOf, failure } from "../../lib/errors/failure.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import { durationOf } from "../../lib/time/duration.ts";
 import {
   type Engine,
   type EngineEmbeddings,

@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf, failure } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import { chatRequest } from "../engines/requests.ts";
 import { broken, full, output, whole } from "./fake-engine.ts";
 import { fixture, settle } from "./fixture.ts";

@@ -1,6 +1,6 @@
 import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";
 import { output, whole } from "./fake-engine.ts";

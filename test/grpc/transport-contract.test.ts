@@ -13,7 +13,9 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { GenerateRequestSchema, InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf, durationOf, failure } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import { durationOf } from "../../lib/time/duration.ts";
 import { registration, type ServiceRegistration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
 import { ScriptedService, texts, textsOf, untilAborted } from "./scripted-service.ts";

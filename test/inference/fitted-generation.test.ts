@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, failure } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
 import type { FleetRequest } from "../../src/fleet/interface.ts";

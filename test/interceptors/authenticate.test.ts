@@ -18,7 +18,8 @@ import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_s
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf, failure } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../../src/accounts/interface.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
 import { accessOf, authenticate } from "../../src/interceptors/authenticate.ts";
@@ -53,7 +54,7 @@ class FakeAuthenticator implements Authenticator {
 }
 
 /** Contracts that the core does not serve: the public surfaces, which are HTTP, and what engines serve. */
-const notServed = ["chat", "messages", "sglang", "tei"].map((folder) => `gen/${folder}/**`);
+const notServed = ["tollgate/chat", "tollgate/messages", "sglang", "tei"].map((folder) => `gen/${folder}/**`);
 
 /** Every service that the core serves. */
 async function contractServices(): Promise<DescService[]> {
@@ -144,12 +145,12 @@ test("only health, reflection and the model list are public, and no method forgo
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const open = methods.filter((method) => accessOf(method) === Access.PUBLIC);
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
-    "tollgate.catalogue.v1.CatalogueService/GetModel",
-    "tollgate.catalogue.v1.CatalogueService/ListModels",
     "grpc.health.v1.Health/Check",
     "grpc.health.v1.Health/Watch",
     "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+    "tollgate.catalogue.v1.CatalogueService/GetModel",
+    "tollgate.catalogue.v1.CatalogueService/ListModels",
   ]);
   expect(methods.filter((method) => accessOf(method) === Access.UNSPECIFIED)).toEqual([]);
 });

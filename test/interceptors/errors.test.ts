@@ -1,7 +1,8 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf, failure } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
 import { ScriptedService } from "../grpc/scripted-service.ts";

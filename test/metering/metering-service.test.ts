@@ -6,7 +6,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ListUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { detailOf } from "../../lib/errors/failure.ts";
+import { detailOf } from "../../lib/errors/detail.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";

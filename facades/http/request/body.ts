@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { RequestError } from "./error.ts";
 

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../core/error-detail.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import type { Exchange } from "../exchange.ts";
 import { escapeLineEnds } from "./line-ends.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import type { Core } from "../core/core.ts";
-import { detailOf } from "../core/error-detail.ts";
 import type { Exchange } from "../exchange.ts";
 import { jsonDecoder } from "../json/decoder.ts";
 import { readJson } from "../request/body.ts";

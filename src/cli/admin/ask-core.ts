@@ -1,6 +1,6 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { readOperatorToken } from "../../config/secrets.ts";
 import { createChannelTransport } from "../../grpc/client/channel-transport.ts";
 import { type ClientTlsFiles, readChannelCredentials } from "../../grpc/server/tls.ts";

@@ -1,6 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../../../lib/errors/failure.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { durationOf } from "../../../lib/time/duration.ts";
 import { EngineFault } from "../interface.ts";
 
 // What every engine's failures become, whatever its protocol.

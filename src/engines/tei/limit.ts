@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { engineFailed } from "../shared/faults.ts";
 
 /** A server that takes less than the model's context is no server for it. Throws ENGINE_FAILED. */

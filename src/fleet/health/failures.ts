@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { toMilliseconds } from "../../../lib/time/duration.ts";
 import { EngineFault } from "../../engines/interface.ts";
 
 // What a failed call tells about the server that it ran on.
@@ -14,7 +15,7 @@ export function isTransient(error: unknown): boolean {
 export function fullForMs(error: unknown): number | undefined {
   const detail = detailOf(error);
   if (detail?.reason !== Reason.OVERLOADED) return undefined;
-  return detail.retryAfter === undefined ? 1000 : Number(detail.retryAfter.seconds) * 1000;
+  return detail.retryAfter === undefined ? 1000 : toMilliseconds(detail.retryAfter);
 }
 
 /**

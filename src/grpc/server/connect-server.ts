@@ -8,9 +8,10 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
+import { listen } from "../../../lib/net/listen.ts";
 import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
 import { connectionsOf } from "./connections.ts";
-import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
+import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
 import { peerKey } from "./peer.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
 

@@ -1,9 +1,7 @@
-import type { AddressInfo, Server } from "node:net";
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import { parseAddress } from "../../../lib/net/address.ts";
-import type { ServerTls } from "../../config/tls.ts";
+import type { ServerTls } from "../../../lib/net/tls-identity.ts";
 import type { ServiceRegistration } from "./registration.ts";
 
 /** What a server serves and where. */
@@ -26,38 +24,6 @@ export interface ListeningServer {
    * SHUTTING_DOWN, and a second later what is still open is cut off.
    */
   stop(graceMs: number): Promise<void>;
-}
-
-/**
- * Listens and resolves with the address, its port filled in. Rejects with an error that says what to
- * do; `setting` names the field of the configuration that has the address.
- */
-export function listen(server: Server, address: string, setting: string): Promise<string> {
-  const at = parseAddress(address);
-  if (!at) throw new Error(`${setting} must be an address such as 127.0.0.1:50051, not ${address}.`);
-  return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException) =>
-      reject(new Error(`Cannot listen on ${address}: ${explain(error, setting)}`, { cause: error }));
-    server.once("error", refuse);
-    server.listen(at.port, at.host, () => {
-      server.off("error", refuse);
-      resolve(address.replace(/\d+$/, String((server.address() as AddressInfo).port)));
-    });
-  });
-}
-
-function explain({ code, message }: NodeJS.ErrnoException, setting: string): string {
-  switch (code) {
-    case "EADDRINUSE":
-      return `another process already does. Stop that process, or set ${setting} to another address.`;
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-      return `this machine has no such address. Set ${setting} to one that it has.`;
-    case "EACCES":
-      return `this user may not. Set ${setting} to a port above 1023.`;
-    default:
-      return message;
-  }
 }
 
 /** The steps of stopping, each harder than the one before. */

@@ -1,11 +1,12 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
-import type { ServerTls } from "../../config/tls.ts";
+import { listen } from "../../../lib/net/listen.ts";
+import type { ServerTls } from "../../../lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
 import { connectionsOf } from "./connections.ts";
-import { type ListeningServer, listen, type ServerOptions, stopGently } from "./listening-server.ts";
+import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
 import { mountService } from "./mount-service.ts";
 import { createReflection } from "./reflection.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";

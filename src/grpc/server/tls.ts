@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { SecureContextOptions, Server } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
+import type { ServerTls, TlsIdentity } from "../../../lib/net/tls-identity.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import type { ServerTls, TlsIdentity } from "../../config/tls.ts";
 import { createTlsCredentials } from "../client/tls-credentials.ts";
 
 /** How long a client may take to agree on keys. */

@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../../../lib/errors/failure.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { durationOf } from "../../../lib/time/duration.ts";
 import type { ChargedTokens, PicoUsd, Rates } from "../interface.ts";
 import type { Wallet } from "./wallet.ts";
 

@@ -1,6 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../../../lib/errors/failure.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { durationOf } from "../../../lib/time/duration.ts";
 
 /** How soon what the ledger stands on may be there again. */
 const RETRY_MS = 1000;

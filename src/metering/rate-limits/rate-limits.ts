@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { durationOf, failure } from "../../../lib/errors/failure.ts";
+import { failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { FundingState, RateLimitState, RateLimits } from "../interface.ts";
 import { type MaxRpm, maxRpm, type RatePolicy } from "./max-rpm.ts";

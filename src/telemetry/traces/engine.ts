@@ -1,7 +1,7 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineEmbedRequest, EngineOutput, EngineRequest, EngineUsage } from "../../engines/interface.ts";

@@ -7,7 +7,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type ConversationSchema, Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
 import { describeGguf } from "../../../src/engines/llama-cpp-embedded/describe.ts";
 import { LlamaCppEngine } from "../../../src/engines/llama-cpp-embedded/engine.ts";

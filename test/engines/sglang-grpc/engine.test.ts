@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { inspectServer } from "../../../src/engines/inspect-server.ts";
 import { SglangGrpcEngine } from "../../../src/engines/sglang-grpc/engine.ts";

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { inspectServer } from "../../../src/engines/inspect-server.ts";
 import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";

@@ -1,7 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createFront } from "../../../facades/front.ts";
-import type { Clock } from "../../../facades/http/runtime.ts";
 import { type HttpServer, startHttpServer } from "../../../facades/http/server.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 
 /** A front over a core, listening on a free port. */
 export interface FrontServer extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../facades/http/runtime.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 
 /** A clock that a test turns. */
 export class ManualClock implements Clock {

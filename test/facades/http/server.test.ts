@@ -25,9 +25,13 @@ test("takes IPv6 addresses and names", async () => {
 
 test("says what is wrong with an address", async () => {
   const server = await startHttpServer(echo, "127.0.0.1:0");
-  await expect(startHttpServer(echo, server.address)).rejects.toThrow(`${server.address} is already in use`);
-  await expect(startHttpServer(echo, "192.0.2.1:0")).rejects.toThrow("192.0.2.1:0 is not an address of this machine");
-  await expect(startHttpServer(echo, "8080")).rejects.toThrow("8080 is not host:port");
+  await expect(startHttpServer(echo, server.address)).rejects.toThrow(
+    `Cannot listen on ${server.address}: another process already does`,
+  );
+  await expect(startHttpServer(echo, "192.0.2.1:0")).rejects.toThrow(
+    "Cannot listen on 192.0.2.1:0: this machine has no such address",
+  );
+  await expect(startHttpServer(echo, "8080")).rejects.toThrow("listen.http must be an address such as");
   await server.close(0);
 });
 

@@ -3,7 +3,8 @@ import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { RequestError } from "../../../facades/http/request/error.ts";
 import { errorOf } from "../../../facades/messages/errors.ts";
-import { durationOf, type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
+import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
+import { durationOf } from "../../../lib/time/duration.ts";
 
 function answerTo(error: unknown) {
   const { status, body, headers } = errorOf(error, "req_r1");

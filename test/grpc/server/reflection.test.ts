@@ -43,10 +43,10 @@ afterAll(async () => {
 });
 
 const served = [
-  "tollgate.catalogue.v1.CatalogueService",
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
+  "tollgate.catalogue.v1.CatalogueService",
   "tollgate.inference.v1.InferenceService",
 ];
 

@@ -4,7 +4,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { type ChannelTransport, createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";

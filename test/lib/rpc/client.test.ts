@@ -2,7 +2,8 @@ import { Code, ConnectError, createContextKey, createContextValues, type Transpo
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf, failure } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { failure } from "../../../lib/errors/failure.ts";
 import { createClient } from "../../../lib/rpc/client.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { ScriptedService, texts, textsOf, untilAborted } from "../../grpc/scripted-service.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import type { Hold } from "../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";
 import { databases, dialects } from "../databases.ts";

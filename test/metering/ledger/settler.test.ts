@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import type { Journal } from "../../../src/metering/journal/journal.ts";
 import { noJournal } from "../../../src/metering/journal/journal.ts";
 import { Settler } from "../../../src/metering/ledger/settler.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/failure.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import type { Caller } from "../../../src/accounts/interface.ts";
 import { defaultConfig } from "../../../src/config/load.ts";
 import type { FundingState, RateLimits } from "../../../src/metering/interface.ts";

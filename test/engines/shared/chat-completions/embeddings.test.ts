@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/failure.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
 import { readEmbeddings } from "../../../../src/engines/shared/chat-completions/embeddings.ts";
 
 const floats = Float32Array.of(0.1, -2, 3e-8);

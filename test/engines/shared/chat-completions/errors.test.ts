@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/failure.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
 import type { EngineFault } from "../../../../src/engines/interface.ts";
 import { refusalOf, streamFailure } from "../../../../src/engines/shared/chat-completions/errors.ts";
 

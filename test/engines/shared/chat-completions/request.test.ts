@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../../lib/errors/failure.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
 import type { EngineRequest } from "../../../../src/engines/interface.ts";
 import { generationRequest } from "../../../../src/engines/shared/chat-completions/request.ts";
 import { vllm } from "../../../../src/engines/vllm/dialect.ts";

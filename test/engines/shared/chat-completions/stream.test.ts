@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../../lib/errors/failure.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
 import type { EngineOutput } from "../../../../src/engines/interface.ts";
 import { AnswerBuilder } from "../../../../src/engines/shared/answer/answer-builder.ts";
 import { ChunkParser } from "../../../../src/engines/shared/chat-completions/chunk-parser.ts";
@@ -11,7 +11,7 @@ import { vllm } from "../../../../src/engines/vllm/dialect.ts";
 import { join } from "../../collect.ts";
 import { chatRequest } from "../../requests.ts";
 
-const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.sse`, import.meta.url));
+const fixture = (name: string) => readFileSync(new URL(`../../fixtures/${name}.sse`, import.meta.url));
 
 const traits = () => ({ where: "engine", countsAsItGoes: true, sendsReasoning: false });
 

@@ -1,0 +1,35 @@
+import type { AddressInfo, Server } from "node:net";
+import { parseAddress } from "./address.ts";
+
+/**
+ * Listens and resolves with the address, its port filled in. Rejects with an error that says what to
+ * do; `setting` names the field of the configuration that has the address.
+ */
+export function listen(server: Server, address: string, setting: string): Promise<string> {
+  const at = parseAddress(address);
+  if (!at) throw new Error(`${setting} must be an address such as 127.0.0.1:50051, not ${address}.`);
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException) => {
+      reject(new Error(`Cannot listen on ${address}: ${explain(error, setting)}`, { cause: error }));
+    };
+    server.once("error", refuse);
+    server.listen(at.port, at.host, () => {
+      server.off("error", refuse);
+      resolve(address.replace(/\d+$/, String((server.address() as AddressInfo).port)));
+    });
+  });
+}
+
+function explain({ code, message }: NodeJS.ErrnoException, setting: string): string {
+  switch (code) {
+    case "EADDRINUSE":
+      return `another process already does. Stop that process, or set ${setting} to another address.`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return `this machine has no such address. Set ${setting} to one that it has.`;
+    case "EACCES":
+      return `this user may not. Set ${setting} to a port above 1023.`;
+    default:
+      return message;
+  }
+}

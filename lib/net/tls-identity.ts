@@ -1,0 +1,14 @@
+/** What a server proves itself with, in PEM. */
+export interface TlsIdentity {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  /** Signs the certificates that clients must show. Undefined: they need none. */
+  readonly clientCa?: Buffer;
+}
+
+/** A server's identity, which changes when its files are renewed. */
+export interface ServerTls {
+  readonly current: TlsIdentity;
+  /** Calls back with each new one. */
+  onRenewed(listener: (identity: TlsIdentity) => void): void;
+}
