@@ -15,11 +15,14 @@ export function repeat(
 ): () => void {
   let stop = () => {};
   let stopped = false;
+  const run = async () => {
+    await job().catch((error: unknown) => logger.error({ error }, `could not ${what}`));
+    if (!stopped) {
+      next(pauseMs);
+    }
+  };
   const next = (ms: number) => {
-    stop = clock.after(ms, async () => {
-      await job().catch((error: unknown) => logger.error({ error }, `could not ${what}`));
-      if (!stopped) next(pauseMs);
-    });
+    stop = clock.after(ms, () => void run());
   };
   next(firstPauseMs);
   return () => {

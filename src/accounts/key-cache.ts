@@ -61,7 +61,7 @@ export class KeyCache<T> {
 
   #load(key: string, secret: string, now: number): Promise<T | undefined> {
     const underway = this.#underway.get(key);
-    if (underway) return underway;
+    if (underway !== undefined) return underway;
     const generation = this.#generation;
     const fetching = this.#fetch(secret)
       .then((value) => {

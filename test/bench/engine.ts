@@ -101,6 +101,8 @@ function whole(url: string | undefined, body: Buffer): Buffer | string | undefin
     case "/health":
     case "/metrics":
       return "";
+    default:
+      return undefined;
   }
 }
 

@@ -28,7 +28,7 @@ async function start(command: string, args: readonly string[], env = process.env
     createInterface(child.stdout).on("line", (line) => {
       if (line.includes('"msg":"tollgate ready"')) resolve(JSON.parse(line));
     });
-    exited.then(([code]) => reject(new Error(`ended with ${code}: ${errors.join("")}`)));
+    void exited.then(([code]) => reject(new Error(`ended with ${code}: ${errors.join("")}`)));
   });
   expect(await answers(address)).toBe(true);
   return { child, exited, address, pid };

@@ -194,10 +194,11 @@ export class Settler {
 
   /** Lets the callers go whom the store keeps waiting, as soon as the journal has promised their charges. */
   #promiseEvery(ms: number): () => void {
-    let stop = this.#clock.after(ms, async () => {
+    const promise = async () => {
       await this.#promise();
       if (stop !== noop) stop = this.#promiseEvery(ms);
-    });
+    };
+    let stop = this.#clock.after(ms, () => void promise());
     return () => {
       stop();
       stop = noop;

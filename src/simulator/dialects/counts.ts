@@ -13,14 +13,14 @@ export function countsOf(call: Call, produced: number): Counts | undefined {
   const prompt = sequence.work.prompt.length;
   const cached = call.cacheReport ? (sequence.cached ?? 0) : 0;
   switch (call.fault.usage) {
-    case undefined:
-      return { prompt, completion: produced, cached };
     case "missing":
       return undefined;
     case "zero":
       return { prompt: 0, completion: 0, cached: 0 };
     case "double":
       return { prompt, completion: produced * 2, cached };
+    default:
+      return { prompt, completion: produced, cached };
   }
 }
 

@@ -145,7 +145,7 @@ test("any JSON body is a request, or an error that names the field", () => {
   let requests = 0;
   let errors = 0;
   const spots = fc.array(fc.nat({ max: 20 }), { maxLength: 6 });
-  fc.assert(
+  void fc.assert(
     fc.property(spots, fc.jsonValue({ maxDepth: 3 }), (spot, replacement) => {
       try {
         const request = generateRequest(decode(withSpot(rich, spot, replacement)), "r1");
