@@ -13,6 +13,7 @@ import { type Core, composeCore } from "./core.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { CoreOptions } from "./options.ts";
+import { startOverload } from "./overload.ts";
 import { reloadOnHangup } from "./reload.ts";
 import { startTracing } from "./tracing.ts";
 
@@ -25,7 +26,8 @@ export async function core(options: CoreOptions): Promise<void> {
   const tls = await openTls(config.listen.tls, systemClock, logger);
   const admin = await startAdmin(config.listen.admin, lifecycle, tls);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
-  const composed = await composeCore(config, secrets, lifecycle, logger, telemetry);
+  const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
+  const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload);
   const addresses = await serveCore(composed, config, lifecycle, tls);
   reloadOnHangup(options.config, config, composed, lifecycle, logger);
   lifecycle.ready({ ...addresses, admin: admin.address });

@@ -10,6 +10,7 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { parseUsd } from "../../lib/money.ts";
 import { systemLookup } from "../../lib/net/lookup.ts";
+import type { Overload } from "../../lib/overload/monitor.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { Accounts } from "../accounts/accounts.ts";
 import { createAccountsService } from "../accounts/accounts-service.ts";
@@ -34,6 +35,7 @@ import { hideErrors } from "../interceptors/errors.ts";
 import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
 import { logCalls } from "../interceptors/log.ts";
 import { observeCalls } from "../interceptors/observe.ts";
+import { shedLoad } from "../interceptors/shed-load.ts";
 import { startBackground } from "../metering/background.ts";
 import { createFunds, type PaymentLimits } from "../metering/books/funds.ts";
 import { openJournal } from "../metering/journal/file-journal.ts";
@@ -81,6 +83,7 @@ export async function composeCore(
   lifecycle: Lifecycle,
   logger: Logger,
   { registry, tracer }: Telemetry,
+  overload: Overload,
 ): Promise<Core> {
   const clock = systemClock;
   const random = systemRandom;
@@ -174,6 +177,7 @@ export async function composeCore(
   const interceptors = [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
     observeCalls(clock, [logCalls(logger), metrics.calls]),
+    shedLoad(overload),
     hideErrors(logger, (error) =>
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),

@@ -14,6 +14,7 @@ import { startFront } from "./facade.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { ServeOptions } from "./options.ts";
+import { startOverload } from "./overload.ts";
 import { reloadOnHangup } from "./reload.ts";
 import { startTracing } from "./tracing.ts";
 import { welcome } from "./welcome.ts";
@@ -43,7 +44,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
-  const core = await composeCore(config, secrets, lifecycle, logger, telemetry);
+  const overload = startOverload(config.overload, workers, lifecycle, logger, admin.registry);
+  const core = await composeCore(config, secrets, lifecycle, logger, telemetry, overload);
   if (worker !== undefined) shareDrains(core.drains);
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);

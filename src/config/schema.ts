@@ -322,6 +322,22 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   fleet: fleet.prefault({}),
+  overload: z
+    .strictObject({
+      max_lag_ms: z
+        .int()
+        .min(50)
+        .max(60_000)
+        .default(1000)
+        .describe("New requests are refused while the event loop comes later than this to its work."),
+      max_memory: z
+        .number()
+        .min(0.1)
+        .max(1)
+        .default(0.9)
+        .describe("New requests are refused while more than this part of the memory is in use."),
+    })
+    .prefault({}),
   shutdown: z
     .strictObject({
       grace_s: z.number().min(0).max(3600).default(30).describe("How long running requests may go on after SIGTERM."),

@@ -71,7 +71,7 @@ export async function serveModels(models: input<typeof configSchema>["models"]):
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
   const lifecycle = new Lifecycle(logger);
   const telemetry = { registry: new Registry(), tracer: undefined };
-  const core = await composeCore(config, secrets, lifecycle, logger, telemetry);
+  const core = await composeCore(config, secrets, lifecycle, logger, telemetry, { shortage: undefined });
   const transport = createDirectTransport(core.services, core.interceptors);
   const address = await startFront({ ...config.listen, http: "127.0.0.1:0" }, transport, lifecycle, logger, telemetry);
 

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
+
+/**
+ * Makes the function that reads which part of its memory this process uses: of V8's heap or of what the machine or
+ * the container has, whichever is fuller. Processes that share that memory have an equal part of it each.
+ */
+export function memoryReader(sharedBy: number): () => number {
+  const constrained = process.constrainedMemory();
+  // Without a limit the kernel reports 0 or more than there is.
+  const available = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  const share = available / sharedBy;
+  return () => {
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    return Math.max(used_heap_size / heap_size_limit, residentBytes() / share);
+  };
+}
+
+/** Memory that the kernel cannot take back; pages of files, such as a model's, it can. */
+function residentBytes(): number {
+  const resident = process.memoryUsage.rss();
+  try {
+    const [, pages, shared] = readFileSync("/proc/self/statm", "latin1").split(" ").map(Number);
+    return pages && shared !== undefined ? resident * (1 - shared / pages) : resident;
+  } catch {
+    return resident; // no Linux
+  }
+}

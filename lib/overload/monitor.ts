@@ -1,0 +1,95 @@
+import type { Logger } from "../logger.ts";
+import type { Clock } from "../time/clock.ts";
+
+/** What a process is short of. */
+export type Shortage = "event_loop" | "memory";
+
+/** Tells whether a process has more work than it can bear. */
+export interface Overload {
+  /** Why new requests are refused. Undefined: they are taken. */
+  readonly shortage: Shortage | undefined;
+}
+
+/** From where on new requests are refused. */
+export interface OverloadLimits {
+  /** How late the event loop may come to its work, in milliseconds. */
+  readonly maxLagMs: number;
+  /** The part of its memory that a process may use, from 0 to 1. */
+  readonly maxMemory: number;
+}
+
+/** What a monitor is made of. */
+export interface OverloadMonitorOptions {
+  readonly limits: OverloadLimits;
+  readonly clock: Clock;
+  /** The part of its memory that the process uses now, from 0 to 1. */
+  readonly readMemory: () => number;
+  readonly logger: Logger;
+}
+
+/** Between two samples, in milliseconds. */
+const intervalMs = 250;
+/** As many samples have to agree, so that one long garbage collection or a suspended machine sheds nothing. */
+const agreeing = 3;
+/** The lag has to fall to this part of its limit before requests are taken again. */
+const calmLag = 0.5;
+/** The part of the memory that has to become free below the limit before requests are taken again. */
+const calmMemory = 0.05;
+
+/**
+ * Watches how late the event loop is and how full the memory. A process is overloaded once three samples in a row
+ * are beyond a limit, and no longer once three in a row are well below it.
+ */
+export class OverloadMonitor implements Overload {
+  shortage: Shortage | undefined;
+  /** How late the event loop was when last measured, in milliseconds. */
+  lagMs = 0;
+  /** The part of the memory that was in use when last measured. */
+  memory = 0;
+  readonly #options: OverloadMonitorOptions;
+  readonly #beyond = { event_loop: 0, memory: 0 };
+  #calm = 0;
+  #cancel: () => void;
+
+  /** Measures until it is stopped. */
+  constructor(options: OverloadMonitorOptions) {
+    this.#options = options;
+    this.#cancel = this.#measureLater();
+  }
+
+  /** Ends the measuring. */
+  stop(): void {
+    this.#cancel();
+  }
+
+  #measureLater(): () => void {
+    const { clock } = this.#options;
+    const due = clock.monotonic() + intervalMs;
+    return clock.after(intervalMs, () => {
+      this.lagMs = Math.max(0, clock.monotonic() - due);
+      this.memory = this.#options.readMemory();
+      this.#judge();
+      this.#cancel = this.#measureLater();
+    });
+  }
+
+  #judge(): void {
+    const { maxLagMs, maxMemory } = this.#options.limits;
+    this.#beyond.event_loop = this.lagMs > maxLagMs ? this.#beyond.event_loop + 1 : 0;
+    this.#beyond.memory = this.memory > maxMemory ? this.#beyond.memory + 1 : 0;
+    const isCalm = this.lagMs <= maxLagMs * calmLag && this.memory <= maxMemory - calmMemory;
+    this.#calm = isCalm ? this.#calm + 1 : 0;
+    if (this.#beyond.memory >= agreeing) this.#become("memory");
+    else if (this.#beyond.event_loop >= agreeing) this.#become("event_loop");
+    else if (this.#calm >= agreeing) this.#become(undefined);
+  }
+
+  #become(shortage: Shortage | undefined): void {
+    if (shortage === this.shortage) return;
+    this.shortage = shortage;
+    const { logger } = this.#options;
+    const measured = { lag_ms: Math.round(this.lagMs), memory: Math.round(this.memory * 100) / 100 };
+    if (shortage === undefined) logger.info(measured, "no longer overloaded: new requests are taken again");
+    else logger.warn({ ...measured, shortage }, "overloaded: new requests are refused");
+  }
+}

@@ -1,0 +1,23 @@
+import type { Registry } from "prom-client";
+import type { Logger } from "../../lib/logger.ts";
+import { memoryReader } from "../../lib/overload/memory.ts";
+import { type Overload, OverloadMonitor } from "../../lib/overload/monitor.ts";
+import { systemClock } from "../../lib/time/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { watchOverload } from "../telemetry/overload-metrics.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+/** Watches the load of this process, one of so many on the machine, until the process stops. */
+export function startOverload(
+  { max_lag_ms, max_memory }: Config["overload"],
+  processes: number,
+  lifecycle: Lifecycle,
+  logger: Logger,
+  registry: Registry,
+): Overload {
+  const limits = { maxLagMs: max_lag_ms, maxMemory: max_memory };
+  const monitor = new OverloadMonitor({ limits, clock: systemClock, readMemory: memoryReader(processes), logger });
+  lifecycle.onStop(async () => monitor.stop());
+  watchOverload(registry, monitor);
+  return monitor;
+}

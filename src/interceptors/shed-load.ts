@@ -1,0 +1,27 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
+import { Access } from "#gen/tollgate/access/v1/access_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Overload } from "../../lib/overload/monitor.ts";
+import { accessOf } from "./authenticate.ts";
+
+/**
+ * Refuses new calls with OVERLOADED while the process is overloaded, before their credential is looked at. Calls that
+ * run go on. Health and what operators call are answered all the same: they are how somebody sees what is wrong.
+ */
+export function shedLoad(overload: Overload): Interceptor {
+  return (next) => async (request) => {
+    if (overload.shortage !== undefined && isShed(request.method)) {
+      throw failure(Reason.OVERLOADED, "The service has more work than it can do at the moment.", {
+        retryAfter: { seconds: 5n },
+      });
+    }
+    return next(request);
+  };
+}
+
+function isShed(method: DescMethod): boolean {
+  const access = accessOf(method);
+  return access === Access.CALLER || (access === Access.PUBLIC && method.parent.typeName.startsWith("tollgate."));
+}
