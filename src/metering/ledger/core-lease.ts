@@ -1,10 +1,11 @@
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { DEAD_AFTER_MS, type LedgerStore } from "../store/ledger-store.ts";
+import { type CoreBeat, DEAD_AFTER_MS, type LedgerStore } from "../store/ledger-store.ts";
+import { CoreWatch } from "./core-watch.ts";
 
 /** How often the heart beats. */
 const BEAT_MS = 5000;
-/** How long before others may take this core for dead it stops believing in its slices. */
+/** Safety margin: a core stops spending its slices this long before others may take it for dead. */
 const MARGIN_MS = 5000;
 
 /**
@@ -16,6 +17,7 @@ export class CoreLease {
   readonly #store: LedgerStore;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #watch = new CoreWatch();
   #lastBeat = Number.NEGATIVE_INFINITY;
   #lastTry = Number.NEGATIVE_INFINITY;
 
@@ -32,7 +34,7 @@ export class CoreLease {
 
   /**
    * Beats when it is time. Returns false when it has just come back after so long that others may have taken its
-   * slices; while it cannot beat nothing is known, and nothing new is admitted.
+   * slices, or have; while it cannot beat nothing is known, and nothing new is admitted.
    */
   async renew(): Promise<boolean> {
     const now = this.#clock.monotonic();
@@ -40,15 +42,22 @@ export class CoreLease {
     if (!this.#store.shared || (held && now - this.#lastTry < BEAT_MS)) return true;
     this.#lastTry = now;
     try {
-      await this.#store.heartbeat();
+      const { others, wasDead } = await this.#store.heartbeat();
       this.#lastBeat = now;
-      // If the store was away the others could not beat either: they get the time until the next beat.
-      const reaped = held ? await this.#store.reap() : 0;
-      if (reaped > 0) this.#logger.warn({ slices: reaped }, "gave back what dead cores had leased");
-      return held;
+      await this.#reap(this.#watch.look(others, now, this.#clock.monotonic()));
+      return held && !wasDead;
     } catch (error) {
       this.#logger.error({ error }, "this core could not say that it is alive");
       return true;
+    }
+  }
+
+  async #reap(dead: readonly CoreBeat[]): Promise<void> {
+    try {
+      const slices = await this.#store.reap(dead);
+      if (slices > 0) this.#logger.warn({ slices }, "gave back what dead cores had leased");
+    } catch (error) {
+      this.#logger.error({ error }, "what dead cores had leased could not be given back");
     }
   }
 }

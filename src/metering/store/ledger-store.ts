@@ -3,6 +3,22 @@ import type { Credit, PicoUsd } from "../interface.ts";
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
 export const DEAD_AFTER_MS = 30_000;
 
+/** How far a core's heart had come when it was looked at. */
+export interface CoreBeat {
+  readonly coreId: string;
+  readonly epoch: number;
+  /** Counts the beats of all its epochs, and says nothing of when they were. */
+  readonly beats: number;
+}
+
+/** What a beat of this core's heart answers. */
+export interface Heartbeat {
+  /** The other cores that nobody has taken for dead. */
+  readonly others: readonly CoreBeat[];
+  /** Whether others took this core for dead after its last answered beat, so that its slices may be gone. */
+  readonly wasDead: boolean;
+}
+
 /** Part of a lot that this core may spend without asking. */
 export interface LeasedSlice {
   readonly id: string;
@@ -90,8 +106,8 @@ export interface LedgerStore {
    * Returns the slices that process left open; they now belong to the new epoch.
    */
   enter(): Promise<LeasedSlice[]>;
-  /** Keeps this core's slices its own. Returns how many cores are alive; throws when a newer epoch has begun. */
-  heartbeat(): Promise<number>;
+  /** Keeps this core's slices its own. Throws when a newer epoch has begun. */
+  heartbeat(): Promise<Heartbeat>;
   /** The open slices that are this core's. */
   leased(): Promise<Set<string>>;
   /** Leases money, at once for several accounts. An unknown account is not in the answer. */
@@ -106,8 +122,11 @@ export interface LedgerStore {
   giveBack(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
   /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */
   close(sliceIds: readonly string[]): Promise<void>;
-  /** Ends the slices of cores whose heart has stopped. Returns how many. */
-  reap(): Promise<number>;
+  /**
+   * Takes cores for dead whose hearts are still where they were, and ends slices of all that are dead, at most 1,000.
+   * Returns how many.
+   */
+  reap(dead: readonly CoreBeat[]): Promise<number>;
   /** Tells the other cores that an account's money or keys have changed, or that its money is wanted here. */
   announce(accountId: string): Promise<void>;
   /**

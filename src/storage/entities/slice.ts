@@ -9,7 +9,11 @@ export const Core = defineEntity({
     id: p.uuid().primary(),
     /** Counts its starts: what an earlier process of the same core still sends is refused. */
     epoch: p.integer(),
-    /** By the database's clock. */
+    /** Counts its heartbeats. Others take it for dead when this stands still. */
+    beats: p.integer().default(0),
+    /** The beat at which others took it for dead and its slices: it is dead until the next one. Null: none. */
+    deadBeat: p.integer().nullable(),
+    /** By the database's clock, for people alone: nothing is decided by it. */
     heartbeatAt: p.datetime(3),
   },
 });

@@ -1,11 +1,14 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { CoreLease } from "../../../src/metering/ledger/core-lease.ts";
-import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import type { CoreBeat, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { FakeClock } from "../../fake-clock.ts";
 
 let clock: FakeClock;
 let asked: string[];
 let away: boolean;
+let wasDead: boolean;
+let reapFails: boolean;
+let other: CoreBeat;
 let coreLease: CoreLease;
 
 const create = (shared: boolean) => {
@@ -14,10 +17,11 @@ const create = (shared: boolean) => {
     async heartbeat() {
       asked.push("beat");
       if (away) throw new Error("the store is away");
-      return 2;
+      return { others: [other], wasDead };
     },
-    async reap() {
-      asked.push("reap");
+    async reap(dead: readonly CoreBeat[]) {
+      asked.push(dead.length > 0 ? `reap ${dead.map(({ coreId }) => coreId)}` : "reap");
+      if (reapFails) throw new Error("the store is away");
       return 0;
     },
   } as unknown as LedgerStore;
@@ -30,10 +34,21 @@ beforeEach(async () => {
   clock = new FakeClock();
   asked = [];
   away = false;
+  wasDead = false;
+  reapFails = false;
+  other = { coreId: "other", epoch: 1, beats: 1 };
   coreLease = create(true);
   await coreLease.renew();
   asked = [];
 });
+
+const pass = async (seconds: number, each = () => {}) => {
+  for (let second = 1; second <= seconds; second++) {
+    clock.advance(1000);
+    each();
+    await coreLease.renew();
+  }
+};
 
 test("beats every five seconds, and looks for the dead each time", async () => {
   for (let second = 1; second <= 10; second++) {
@@ -70,12 +85,34 @@ test("tries again every second once its time is over, and then says once that sl
 });
 
 test("when it comes back it takes nobody for dead before the others could come back too", async () => {
+  await pass(20);
   clock.advance(26_000);
-  await coreLease.renew();
-  expect(asked).toEqual(["beat"]);
+  await pass(29);
+  expect(asked).not.toContain("reap other");
+  await pass(10);
+  expect(asked).toContain("reap other");
+});
+
+test("a jump of the wall clock takes nobody for dead and keeps nobody alive", async () => {
+  await pass(29, () => clock.jump(86_400_000));
+  expect(asked).not.toContain("reap other");
+  await pass(6, () => clock.jump(-86_400_000));
+  expect(asked).toContain("reap other");
+});
+
+test("others that beat are never taken for dead", async () => {
+  await pass(100, () => {
+    other = { ...other, beats: other.beats + 1 };
+  });
+  expect(new Set(asked)).toEqual(new Set(["beat", "reap"]));
+});
+
+test("says that slices may be lost when others took it for dead, even if it cannot clean up itself", async () => {
+  wasDead = true;
+  reapFails = true;
   clock.advance(5000);
-  await coreLease.renew();
-  expect(asked).toEqual(["beat", "beat", "reap"]);
+  expect(await coreLease.renew()).toBe(false);
+  expect(coreLease.isValid).toBe(true);
 });
 
 test("a core that is alone needs no beat", async () => {

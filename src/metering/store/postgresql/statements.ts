@@ -16,8 +16,9 @@ const LOT_COLUMNS = `kind, priority, price_version_id, ${ms("lot.created_at")} a
 export const ENTER: Statement = {
   name: "enter",
   text: `
-  insert into core (id, epoch, heartbeat_at) values ($1, 1, now())
-  on conflict (id) do update set epoch = core.epoch + 1, heartbeat_at = now() returning epoch`,
+  insert into core (id, epoch, beats, heartbeat_at) values ($1, 1, 1, now())
+  on conflict (id) do update set epoch = core.epoch + 1, beats = core.beats + 1, heartbeat_at = now()
+  returning epoch, beats`,
 };
 
 /** $1 core, $2 its new epoch. */
@@ -35,14 +36,31 @@ export const LEASED: Statement = {
   text: "select id from slice where open and core_id = $1 and epoch = $2",
 };
 
-/** $1 core, $2 epoch, $3 milliseconds after which a core is dead. No row: the epoch is over. */
+/** A core that others took for dead and that has not beaten since. */
+const DEAD = "core.dead_beat is not distinct from core.beats";
+
+/** $1 core, $2 epoch, $3 the last beat that was answered. No row: the epoch is over. */
 export const HEARTBEAT: Statement = {
   name: "heartbeat",
   text: `
-  with beat as (update core set heartbeat_at = now() where id = $1 and epoch = $2 returning id)
-  select (select count(*)::int from core
-    where heartbeat_at > now() - $3 * interval '1 millisecond' or id in (select id from beat)) as cores
-  from beat`,
+  with mine as (select id, dead_beat from core where id = $1 and epoch = $2 for update),
+  beat as (
+    update core set beats = core.beats + 1, heartbeat_at = now() from mine where core.id = mine.id returning core.beats),
+  other as (select id as "coreId", epoch, beats from core where id <> $1 and not (${DEAD}) order by id limit 10000)
+  select beat.beats, coalesce(mine.dead_beat >= $3, false) as was_dead,
+    coalesce((select json_agg(other) from other), '[]'::json) as others
+  from mine, beat`,
+};
+
+/** $1 cores, $2 their epochs, $3 their beats. One that has beaten since is not taken for dead. */
+export const BURY: Statement = {
+  name: "bury",
+  text: `
+  with silent as (
+    select core.id from core
+    join unnest($1::uuid[], $2::int[], $3::int[]) as seen(id, epoch, beats) using (id, epoch, beats)
+    order by core.id for update of core)
+  update core set dead_beat = beats from silent where core.id = silent.id`,
 };
 
 /** $1 accounts. */
@@ -186,13 +204,21 @@ export const CLOSE = closing(
   where id = any($1::uuid[]) and open and core_id = $2 and epoch = $3 order by id for update`,
 );
 
-/** $1 milliseconds after which a core is dead. */
+/**
+ * The dead are looked for among those who hold slices, with one step in the index for each. Their rows are locked, so
+ * that one that comes back in this moment first learns that it was dead, and then sees what it has lost.
+ */
 export const REAP = closing(
   "reap",
   `
+  with recursive holder as (
+    (select core_id from slice where open order by core_id limit 1)
+    union all
+    select (select core_id from slice where open and core_id > holder.core_id order by core_id limit 1)
+    from holder where holder.core_id is not null)
   select slice.id, lot_id, granted, spent from slice join core on core.id = slice.core_id
-  where open and heartbeat_at <= now() - $1 * interval '1 millisecond'
-  order by slice.id limit 1000 for update of slice skip locked`,
+  where open and slice.core_id in (select core_id from holder) and ${DEAD}
+  order by slice.id limit 1000 for update of slice skip locked for share of core`,
 );
 
 /** $1 requests. */

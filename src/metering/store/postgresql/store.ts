@@ -1,13 +1,14 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import type { Random } from "../../../../lib/ids/random.ts";
-import {
-  type Charge,
-  DEAD_AFTER_MS,
-  type Lease,
-  type LeasedSlice,
-  type LeaseRequest,
-  type LedgerStore,
-  type SettleOutcome,
+import type {
+  Charge,
+  CoreBeat,
+  Heartbeat,
+  Lease,
+  LeasedSlice,
+  LeaseRequest,
+  LedgerStore,
+  SettleOutcome,
 } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
 import * as sql from "./statements.ts";
@@ -26,6 +27,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #coreId: string;
   readonly #announcements: Announcements;
   #epoch = 0;
+  /** The last beat that was answered. */
+  #beats = 0;
   #cores = 1;
 
   constructor(pool: Pool, random: Random, coreId: string) {
@@ -36,18 +39,21 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   async enter(): Promise<LeasedSlice[]> {
-    const core = await query<{ epoch: number }>(this.#pool, sql.ENTER, [this.#coreId]);
+    const core = await query<{ epoch: number; beats: number }>(this.#pool, sql.ENTER, [this.#coreId]);
     this.#epoch = core.rows[0]?.epoch ?? 0;
+    this.#beats = core.rows[0]?.beats ?? 0;
     const adopted = await query<SliceRow>(this.#pool, sql.ADOPT, [this.#coreId, this.#epoch]);
     return adopted.rows.map(toSlice);
   }
 
-  async heartbeat(): Promise<number> {
-    const values = [this.#coreId, this.#epoch, DEAD_AFTER_MS];
-    const { rows } = await query<{ cores: number }>(this.#pool, sql.HEARTBEAT, values);
+  async heartbeat(): Promise<Heartbeat> {
+    const values = [this.#coreId, this.#epoch, this.#beats];
+    const { rows } = await query<HeartbeatRow>(this.#pool, sql.HEARTBEAT, values);
     if (rows[0] === undefined) throw new Error("another process runs under the name of this core");
-    this.#cores = rows[0].cores;
-    return this.#cores;
+    const { beats, was_dead: wasDead, others } = rows[0];
+    this.#beats = beats;
+    this.#cores = others.length + 1;
+    return { others, wasDead };
   }
 
   async leased(): Promise<Set<string>> {
@@ -116,8 +122,12 @@ export class PostgresqlLedgerStore implements LedgerStore {
     if (sliceIds.length > 0) await query(this.#pool, sql.CLOSE, [sliceIds, this.#coreId, this.#epoch]);
   }
 
-  async reap(): Promise<number> {
-    return (await query(this.#pool, sql.REAP, [DEAD_AFTER_MS])).rowCount ?? 0;
+  async reap(dead: readonly CoreBeat[]): Promise<number> {
+    if (dead.length > 0) {
+      const column = <Name extends keyof CoreBeat>(name: Name) => dead.map((core) => core[name]);
+      await query(this.#pool, sql.BURY, [column("coreId"), column("epoch"), column("beats")]);
+    }
+    return (await query(this.#pool, sql.REAP, [])).rowCount ?? 0;
   }
 
   announce(accountId: string): Promise<void> {
@@ -154,6 +164,12 @@ function query<Row extends QueryResultRow>(
   values: unknown[],
 ): Promise<QueryResult<Row>> {
   return on.query<Row>({ name, text, values, query_timeout: TIMEOUT_MS } as { name: string; text: string });
+}
+
+interface HeartbeatRow {
+  readonly beats: number;
+  readonly was_dead: boolean;
+  readonly others: readonly CoreBeat[];
 }
 
 interface SliceRow {

@@ -1,7 +1,15 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { PicoUsd } from "../../interface.ts";
-import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "../ledger-store.ts";
+import type {
+  Charge,
+  Heartbeat,
+  Lease,
+  LeasedSlice,
+  LeaseRequest,
+  LedgerStore,
+  SettleOutcome,
+} from "../ledger-store.ts";
 
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
@@ -53,7 +61,7 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.#transaction((database) => {
       const run = this.#runner(database);
       const core = run.get<{ epoch: number }>(
-        `insert into core (id, epoch, heartbeat_at) values (?, 1, ?)
+        `insert into core (id, epoch, beats, heartbeat_at) values (?, 1, 0, ?)
          on conflict (id) do update set epoch = epoch + 1 returning epoch`,
         [this.#coreId, 0],
       );
@@ -66,8 +74,8 @@ export class SqliteLedgerStore implements LedgerStore {
     });
   }
 
-  async heartbeat(): Promise<number> {
-    return 1; // the lock on the file is the proof that this core is alive and alone
+  async heartbeat(): Promise<Heartbeat> {
+    return { others: [], wasDead: false }; // the lock on the file is the proof that this core is alive and alone
   }
 
   leased(): Promise<Set<string>> {

@@ -1,6 +1,15 @@
 import { Worker } from "node:worker_threads";
 import { type FlatCharges, flatten } from "../flat-charges.ts";
-import type { Charge, Lease, LeasedSlice, LeaseRequest, LedgerStore, SettleOutcome } from "../ledger-store.ts";
+import type {
+  Charge,
+  CoreBeat,
+  Heartbeat,
+  Lease,
+  LeasedSlice,
+  LeaseRequest,
+  LedgerStore,
+  SettleOutcome,
+} from "../ledger-store.ts";
 import { SqliteLedgerStore } from "./store.ts";
 import type { StoreAnswer, StoreCall } from "./worker.ts";
 
@@ -31,7 +40,7 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("enter");
   }
 
-  heartbeat(): Promise<number> {
+  heartbeat(): Promise<Heartbeat> {
     return this.#call("heartbeat");
   }
 
@@ -59,8 +68,8 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("close", sliceIds);
   }
 
-  reap(): Promise<number> {
-    return this.#call("reap");
+  reap(dead: readonly CoreBeat[]): Promise<number> {
+    return this.#call("reap", dead);
   }
 
   async announce(): Promise<void> {} // there is no other core

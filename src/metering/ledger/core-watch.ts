@@ -1,0 +1,32 @@
+import { type CoreBeat, DEAD_AFTER_MS } from "../store/ledger-store.ts";
+
+/** After a longer pause between two looks, everybody's time begins anew: what kept this core may have kept the others. */
+const MOST_BETWEEN_LOOKS_MS = 15_000;
+
+/**
+ * Judges which cores are dead: those whose heart was seen at the same beat for 30 s of this core's own monotonic
+ * clock. No other clock is asked, so none that is turned can make a core look dead or alive. Nothing is kept beyond
+ * the process: who starts, waits 30 s before it judges anybody.
+ */
+export class CoreWatch {
+  /** Where each core's heart was first seen to stand, and when. */
+  #seen = new Map<string, { readonly beat: CoreBeat; readonly since: number }>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Takes in how the others stood at some moment between two times of the monotonic clock. Returns the dead, which
+   * were seen twice at least.
+   */
+  look(others: readonly CoreBeat[], askedAt: number, answeredAt: number): CoreBeat[] {
+    const before = askedAt - this.#lookedAt > MOST_BETWEEN_LOOKS_MS ? undefined : this.#seen;
+    this.#lookedAt = answeredAt;
+    this.#seen = new Map(
+      others.map((beat) => {
+        const known = before?.get(beat.coreId);
+        const still = known?.beat.epoch === beat.epoch && known.beat.beats === beat.beats;
+        return [beat.coreId, known !== undefined && still ? known : { beat, since: answeredAt }];
+      }),
+    );
+    return others.filter(({ coreId }) => askedAt - (this.#seen.get(coreId)?.since ?? askedAt) >= DEAD_AFTER_MS);
+  }
+}

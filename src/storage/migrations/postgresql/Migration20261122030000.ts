@@ -1,0 +1,14 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/** Heartbeats are counted, and death is judged by the count. */
+export class Migration20261122030000 extends Migration {
+  override name = "Migration20261122030000";
+
+  override up(): void | Promise<void> {
+    this.addSql(`alter table "core" add "beats" int not null default 0, add "dead_beat" int null;`);
+  }
+
+  override down(): void | Promise<void> {
+    this.addSql(`alter table "core" drop column "beats", drop column "dead_beat";`);
+  }
+}
