@@ -105,10 +105,13 @@ export class EngineFault extends Error {
   override readonly name = "EngineFault";
   /** Whether another server may succeed where this one failed. */
   readonly transient: boolean;
+  /** Whether no connection could be made at all. */
+  readonly unreachable: boolean;
 
-  constructor(message: string, transient: boolean, cause?: unknown) {
+  constructor(message: string, transient: boolean, cause?: unknown, unreachable = false) {
     super(message, { cause });
     this.transient = transient;
+    this.unreachable = unreachable;
   }
 }
 

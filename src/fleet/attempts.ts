@@ -1,7 +1,7 @@
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { FleetConfig } from "../config/schema.ts";
-import { describe, fullForMs, isServersFault, isTransient } from "./health/failures.ts";
+import { describe, fullForMs, isServersFault, isTransient, withRetryDelay } from "./health/failures.ts";
 import type { FleetObserver, FleetRequest } from "./interface.ts";
 import type { Route } from "./routing/policy.ts";
 import type { Member } from "./servers/member.ts";
@@ -30,6 +30,7 @@ export class Attempts {
   readonly #clock: Clock;
   readonly #observer: FleetObserver;
   readonly #deadline: number;
+  readonly #retryMs: number;
   readonly #failed = new Set<Member>();
   #count = 0;
 
@@ -41,6 +42,7 @@ export class Attempts {
     this.#clock = clock;
     this.#observer = observer;
     this.#deadline = clock.monotonic() + config.queue_timeout_s * 1000;
+    this.#retryMs = config.health_interval_s * 1000; // by then the server was checked again
   }
 
   /** Takes a place on a server. */
@@ -60,6 +62,7 @@ export class Attempts {
     if (isServersFault(error)) {
       this.#failed.add(member);
       member.breaker.failed();
+      member.onFailure(error);
     }
     if (fullFor === undefined && !isServersFault(error)) return;
     member.lastError = describe(error);
@@ -68,6 +71,11 @@ export class Attempts {
       { server: member.id, request: this.#request.requestId, error: member.lastError },
       "server failed a request",
     );
+  }
+
+  /** The error that the caller gets when no other server is tried: with a delay where a retry may succeed. */
+  told(error: unknown): unknown {
+    return withRetryDelay(error, this.#retryMs);
   }
 
   /** Whether another server, or the same one after the pause that it asked for, may be tried. */

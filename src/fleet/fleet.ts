@@ -57,7 +57,7 @@ export class PooledFleet implements Fleet {
         return;
       } catch (error) {
         attempts.failed(member, error, signal);
-        if (began || !attempts.mayRetry(error)) throw error;
+        if (began || !attempts.mayRetry(error)) throw attempts.told(error);
       } finally {
         watchdog.close();
         attempts.end(place);
@@ -79,7 +79,7 @@ export class PooledFleet implements Fleet {
         return { ...answer, vectors };
       } catch (error) {
         attempts.failed(member, error, signal);
-        if (!attempts.mayRetry(error)) throw error;
+        if (!attempts.mayRetry(error)) throw attempts.told(error);
       } finally {
         watchdog.close();
         attempts.end(place);

@@ -16,6 +16,10 @@ import {
 export const broken = (transient = true) =>
   failure(Reason.ENGINE_FAILED, "failed", {}, new EngineFault("it broke", transient));
 
+/** The error of a server that does not listen. */
+export const unreachable = () =>
+  failure(Reason.ENGINE_FAILED, "failed", {}, new EngineFault("ECONNREFUSED", true, undefined, true));
+
 /** The refusal of an input that is too long. */
 const tooLong = failure(Reason.INPUT_TOO_LONG, "too long", {}, new EngineFault("it is too long", false));
 

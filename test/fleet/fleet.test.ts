@@ -3,7 +3,7 @@ import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js"
 import { detailOf } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import { chatRequest } from "../engines/requests.ts";
-import { broken, full, output, whole } from "./fake-engine.ts";
+import { broken, full, output, unreachable, whole } from "./fake-engine.ts";
 import { fixture, settle } from "./fixture.ts";
 
 const reasonOf = async (answer: Promise<unknown>) =>
@@ -55,6 +55,31 @@ describe("a generation", () => {
     engines[0]?.scripts.push([broken()]);
     expect(await reasonOf(run())).toBe(Reason.ENGINE_FAILED);
     expect(engines[0]?.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ["a broken server", broken(), { seconds: 5n, nanos: 0 }],
+    ["one that does not listen", unreachable(), { seconds: 5n, nanos: 0 }],
+    ["one that is set up wrongly", broken(false), undefined],
+  ])("that fails on %s tells when a retry may succeed, if ever", async (_, error, retryAfter) => {
+    const { run, engines } = fixture([1]);
+    engines[0]?.scripts.push([error]);
+    const told = detailOf(await run().catch((thrown) => thrown));
+    expect(told?.reason).toBe(Reason.ENGINE_FAILED);
+    if (retryAfter === undefined) expect(told?.retryAfter).toBeUndefined();
+    else expect(told?.retryAfter).toMatchObject(retryAfter);
+  });
+
+  test("waits out a pause of less than a second", async () => {
+    const { run, engines, clock } = fixture([1]);
+    engines[0]?.scripts.push([full(400)]);
+    const answer = run();
+    await settle();
+    clock.advance(399);
+    await settle();
+    expect(engines[0]?.requests).toHaveLength(1);
+    clock.advance(1);
+    expect(await answer).toEqual(whole);
   });
 
   test.each([

@@ -16,6 +16,16 @@ export function engineFailed(what: string, transient: boolean, cause?: unknown):
   );
 }
 
+/** No connection to the engine could be made. */
+export function engineUnreachable(what: string, cause: unknown): ConnectError {
+  return failure(
+    Reason.ENGINE_FAILED,
+    "The inference server failed to answer.",
+    {},
+    new EngineFault(what, true, cause, true),
+  );
+}
+
 /** The engine is full, or still loading its model. */
 export function engineOverloaded(what: string, retryAfterMs: number): ConnectError {
   return failure(

@@ -1,6 +1,8 @@
+import { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
-import { toMilliseconds } from "../../../lib/time/duration.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { durationOf, toMilliseconds } from "../../../lib/time/duration.ts";
 import { EngineFault } from "../../engines/interface.ts";
 
 // What a failed call tells about the server that it ran on.
@@ -25,6 +27,22 @@ export function fullForMs(error: unknown): number | undefined {
 export function isServersFault(error: unknown): boolean {
   const reason = detailOf(error)?.reason;
   return reason === Reason.TIMEOUT || reason === Reason.ENGINE_FAILED;
+}
+
+/**
+ * A failure with the time after which a retry may succeed: when the server was checked again. As it is where
+ * the error tells itself, or where no retry helps.
+ */
+export function withRetryDelay(error: unknown, ms: number): unknown {
+  const detail = detailOf(error);
+  if (!(error instanceof ConnectError) || detail?.reason !== Reason.ENGINE_FAILED || !isTransient(error)) return error;
+  if (detail.retryAfter !== undefined) return error;
+  return failure(detail.reason, error.rawMessage, { retryAfter: durationOf(ms) }, error.cause);
+}
+
+/** Whether no connection to the server could be made, so that nothing of the request reached it. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof EngineFault && error.cause.unreachable;
 }
 
 /** What really went wrong, for the operator. */

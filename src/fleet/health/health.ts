@@ -1,13 +1,16 @@
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Member } from "../servers/member.ts";
-import { describe } from "./failures.ts";
+import { describe, isUnreachable } from "./failures.ts";
 
 /**
  * Failed checks in a row that make a server unhealthy; a single good one makes it healthy again. One that
  * never passed a check has no credit: a single failed one is enough.
  */
 const threshold = 2;
+
+/** Failed requests bring the next check forward, at most once in this time in milliseconds. */
+const shortestPauseMs = 1000;
 
 /** A check that takes longer has failed. */
 const longestCheckMs = 5000;
@@ -32,6 +35,8 @@ export class HealthChecker {
   readonly #stopping = new AbortController();
   #cancelTimer: () => void = () => {};
   #failures = threshold - 1;
+  #checking = false;
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Starts checking at once. */
   constructor(member: Member, settings: HealthSettings) {
@@ -46,13 +51,32 @@ export class HealthChecker {
     this.#cancelTimer();
   }
 
+  /**
+   * A request failed on the server, so it is checked now rather than at the next interval, and the next failed
+   * check is enough. One that cannot be connected to is unhealthy at once.
+   */
+  suspect(error: unknown): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#failures = Math.max(this.#failures, threshold - 1);
+    if (isUnreachable(error) && this.#member.healthy) {
+      this.#failures = threshold - 1;
+      this.#failed(error);
+    }
+    if (this.#checking || this.#settings.clock.monotonic() - this.#checkedAt < shortestPauseMs) return;
+    this.#cancelTimer();
+    void this.#round();
+  }
+
   async #round(): Promise<void> {
     const { clock, intervalMs } = this.#settings;
+    this.#checking = true;
     try {
       await this.#check();
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#failed(error);
     }
+    this.#checking = false;
+    this.#checkedAt = clock.monotonic();
     if (!this.#stopping.signal.aborted) this.#cancelTimer = clock.after(intervalMs, () => void this.#round());
   }
 

@@ -21,6 +21,8 @@ export class Member {
   draining = false;
   healthy = true;
   lastError = "";
+  /** Is told of every failure that a request met here and that tells something about the server. */
+  onFailure: (error: unknown) => void = () => {};
   readonly #clock: Clock;
   readonly #onFree: () => void;
   #load: EngineLoad | undefined;

@@ -182,6 +182,7 @@ export class Roster {
         pool.pump();
       },
     });
+    member.onFailure = (error) => checker.suspect(error);
     this.#checkers.set(member, checker);
   }
 

@@ -1,5 +1,5 @@
 import { BreakerState, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import { broken, output, whole } from "../fake-engine.ts";
+import { broken, output, unreachable, whole } from "../fake-engine.ts";
 import { fixture, settle } from "../fixture.ts";
 
 const interval = 5000;
@@ -43,6 +43,47 @@ test("a server that comes back answers one request that nobody waits for first",
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
   expect(engine?.requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([1, 1]);
+});
+
+test("a server that refuses connections is out at once, and back as soon as it listens", async () => {
+  const fleet = fixture([1], { queue_timeout_s: 60 });
+  const [engine] = fleet.engines;
+  await settle();
+  if (engine) engine.health = unreachable();
+  engine?.scripts.push([unreachable()]);
+  await expect(fleet.run()).rejects.toThrow("failed");
+  expect(fleet.fleet.servers()[0]).toMatchObject({ state: ServerState.UNHEALTHY, lastError: "ECONNREFUSED" });
+  const waiting = fleet.run();
+  if (engine) engine.health = undefined;
+  await rounds(fleet, 1);
+  expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
+  expect(await waiting).toEqual(whole);
+});
+
+test("a failed request brings the next check forward, and a failed check is enough then", async () => {
+  const fleet = fixture([1]);
+  const [engine] = fleet.engines;
+  await settle();
+  fleet.clock.advance(2000);
+  if (engine) engine.health = broken();
+  engine?.scripts.push([broken()], [broken()]);
+  await expect(fleet.run()).rejects.toThrow("failed");
+  await settle();
+  expect(engine?.checks).toBe(2);
+  expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.UNHEALTHY);
+});
+
+test("a server that fails much is not checked much", async () => {
+  const fleet = fixture([1]);
+  const [engine] = fleet.engines;
+  await settle();
+  fleet.clock.advance(2000);
+  for (let i = 0; i < 2; i++) {
+    engine?.scripts.push([broken()]);
+    await expect(fleet.run()).rejects.toThrow("failed");
+    await settle();
+  }
+  expect(engine?.checks).toBe(2);
 });
 
 describe("an embedding server", () => {

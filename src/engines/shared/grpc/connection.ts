@@ -3,6 +3,7 @@ import { type Client, Code, ConnectError, createClient, type Interceptor } from 
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { type ChannelTransport, createChannelTransport } from "../../../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../../../grpc/client/tls-credentials.ts";
+import { engineUnreachable } from "../faults.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 
 const channelOptions = {
@@ -18,14 +19,16 @@ export type GrpcOptions = Pick<ConnectionOptions, "connectTimeoutMs" | "authoriz
 /** The connections to a server, or to all addresses of a name, over gRPC. */
 export class GrpcConnection {
   readonly #transport: ChannelTransport;
+  readonly #target: string;
   readonly #connectTimeoutMs: number;
 
   /** Takes `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
   constructor(url: string, { connectTimeoutMs, authorization }: GrpcOptions) {
     const tls = url.startsWith("grpcs:");
     this.#connectTimeoutMs = connectTimeoutMs;
+    this.#target = url.replace(/^grpcs?:\/\//, "");
     this.#transport = createChannelTransport({
-      target: url.replace(/^grpcs?:\/\//, ""),
+      target: this.#target,
       channelOptions,
       ...(tls && { credentials: createTlsCredentials() }),
       ...(authorization !== undefined && { interceptors: [authorize(authorization)] }),
@@ -33,8 +36,12 @@ export class GrpcConnection {
   }
 
   /** Resolves when there is a connection; a call alone would wait for one as long as it may run. */
-  connect(): Promise<void> {
-    return this.#transport.connect(this.#connectTimeoutMs);
+  async connect(): Promise<void> {
+    try {
+      await this.#transport.connect(this.#connectTimeoutMs);
+    } catch (error) {
+      throw engineUnreachable(`${this.#target}: ${error instanceof Error ? error.message : error}`, error);
+    }
   }
 
   client<T extends DescService>(service: T): Client<T> {

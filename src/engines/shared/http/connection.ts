@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
-import { engineFailed } from "../faults.ts";
+import { engineFailed, engineUnreachable } from "../faults.ts";
 
 /** How to reach a server. */
 export interface ConnectionOptions {
@@ -105,6 +105,16 @@ function lookupOf(address: string): LookupFunction {
 
 /** The error for a connection that could not be made or broke. */
 export function connectionFailed(origin: string, cause: unknown) {
-  const what = cause instanceof Error ? (("code" in cause && cause.code) ?? cause.message) : cause;
-  return engineFailed(`${origin}: ${what}`, true, cause);
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const what = `${origin}: ${code ?? (cause instanceof Error ? cause.message : cause)}`;
+  return unreachable.has(code) ? engineUnreachable(what, cause) : engineFailed(what, true, cause);
 }
+
+/** Codes of a connection that was never made. */
+const unreachable: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
