@@ -68,7 +68,8 @@ export function createChatSurface(core: Core): Surface {
 
       async getModel({ id }, exchange) {
         const { model } = await core.catalogue.getModel({ id }, { signal: exchange.callOptions.signal });
-        if (model !== undefined) exchange.send(200, writeModel(modelInfo(model)));
+        if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
+        exchange.send(200, writeModel(modelInfo(model)));
       },
 
       async testAuth(_request, exchange) {

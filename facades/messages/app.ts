@@ -42,12 +42,12 @@ export function createMessagesSurface(core: Core): Surface {
       },
 
       async listModels(request, exchange) {
-        const { models } = await core.catalogue.listModels({});
+        const { models } = await core.catalogue.listModels({}, { signal: exchange.callOptions.signal });
         exchange.send(200, modelsJson(modelsPage(models, request)));
       },
 
       async getModel({ id }, exchange) {
-        const { model } = await core.catalogue.getModel({ id });
+        const { model } = await core.catalogue.getModel({ id }, { signal: exchange.callOptions.signal });
         if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
         exchange.send(200, modelJson(modelInfo(model)));
       },

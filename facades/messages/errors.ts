@@ -47,7 +47,7 @@ function classifyDetail(detail: ErrorDetail, message: string): Classified {
     case Reason.INPUT_TOO_LONG:
       return answer(400, ErrorType.INVALID_REQUEST, message);
     case Reason.CONTEXT_LENGTH_EXCEEDED:
-      return answer(400, ErrorType.INVALID_REQUEST, contextMessage(detail) ?? message);
+      return answer(400, ErrorType.INVALID_REQUEST, contextMessage(detail));
     case Reason.BALANCE_EXHAUSTED:
       return answer(400, ErrorType.INVALID_REQUEST, message); // by the interface, unlike the other surface
     case Reason.UNAUTHENTICATED:
@@ -92,9 +92,13 @@ function typeOf({ status }: RequestError): ErrorType {
   }
 }
 
-/** In words that coding agents look for: they shorten the conversation, or ask for less. */
-function contextMessage({ limit, actual, requestedOutput }: ErrorDetail): string | undefined {
-  if (limit === undefined || actual === undefined) return undefined;
+/**
+ * In words that coding agents look for: they shorten the conversation, or ask for less. Engines that refuse a
+ * prompt without counting it, and those that do not tell their limit, are put into the same words.
+ */
+function contextMessage({ limit, actual, requestedOutput }: ErrorDetail): string {
+  if (limit === undefined) return "prompt is too long: it exceeds the context of this model";
+  if (actual === undefined) return `prompt is too long: the maximum is ${limit} tokens`;
   return actual >= limit || requestedOutput === undefined
     ? `prompt is too long: ${actual} tokens > ${limit} maximum`
     : `input length and \`max_tokens\` exceed context limit: ${actual} + ${requestedOutput} > ${limit}, ` +

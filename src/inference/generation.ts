@@ -4,6 +4,7 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { EngineUsage } from "../engines/interface.ts";
+import { contextRefusal } from "./context-refusal.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { fittedGeneration } from "./fitted-generation.ts";
 import type { GenerationObserver } from "./interface.ts";
@@ -66,7 +67,7 @@ export async function* generation(
       open = false;
       await settleEarly("failed");
     }
-    throw error;
+    throw contextRefusal(error, model, request.prompt);
   } finally {
     if (open) await settleEarly("cancelled");
   }

@@ -5,6 +5,7 @@ import type { ServedModel } from "../catalogue/interface.ts";
 import type { FleetRequest } from "../fleet/interface.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
 import type { Hold } from "../metering/interface.ts";
+import { contextRefusal } from "./context-refusal.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { limitOutput } from "./output-limit.ts";
 import { samplingOf } from "./sampling.ts";
@@ -42,6 +43,8 @@ export async function plan(
     bound: inputBound(prompt),
     estimate: estimateTokens(prompt),
     count: countInput,
+  }).catch((error: unknown): never => {
+    throw contextRefusal(error, model, prompt);
   });
   const sampling = samplingOf(request.sampling, model.sampling);
   const hold = await deps.ledger.hold(

@@ -30,6 +30,8 @@ export interface Script {
   embed(request: EmbedRequest): MessageInitShape<typeof EmbedResponseSchema>;
   countTokens(request: CountTokensRequest): { inputTokens: number };
   models: MessageInitShape<typeof ModelSchema>[];
+  /** What the catalogue does before it answers; true: it answers with nothing. */
+  lookUp?: (context: HandlerContext) => Promise<boolean>;
   keyStatus: MessageInitShape<typeof GetKeyStatusResponseSchema>;
   /** Refuses a call before anything else; also what CountRequest answers with. */
   refuse?: (headers: Headers) => ConnectError | undefined;
@@ -82,8 +84,11 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
       },
     }),
     registration(CatalogueService, {
-      listModels: () => ({ models: told.models }),
-      getModel({ id }: GetModelRequest) {
+      async listModels(_request: object, context: HandlerContext) {
+        return (await told.lookUp?.(context)) ? {} : { models: told.models };
+      },
+      async getModel({ id }: GetModelRequest, context: HandlerContext) {
+        if (await told.lookUp?.(context)) return {};
         const model = told.models.find((candidate) => candidate.id === id);
         if (model === undefined) throw refused(Reason.MODEL_NOT_FOUND, `There is no model ${id}.`, Code.NotFound);
         return { model };

@@ -38,7 +38,9 @@ test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
   [Reason.OVERLOADED, 529, "overloaded_error", soon, { "retry-after": "3" }],
   [Reason.SHUTTING_DOWN, 529, "overloaded_error", {}, { "retry-after": "1" }],
 ])("reason %j is %i %s", (reason, status, type, facts, headers) => {
-  expect(answerTo(failure(reason, "So it is.", facts))).toEqual({ status, type, message: "So it is.", headers });
+  const { message, ...rest } = answerTo(failure(reason, "So it is.", facts));
+  expect(rest).toEqual({ status, type, headers });
+  expect(message).toMatch(reason === Reason.CONTEXT_LENGTH_EXCEEDED ? /^prompt is too long/ : /^So it is\.$/);
 });
 
 test.each<[number, Record<string, string>]>([
@@ -62,7 +64,9 @@ test.each<[ErrorFacts, string]>([
     { limit: 100n, actual: 80n, requestedOutput: 50n },
     "input length and `max_tokens` exceed context limit: 80 + 50 > 100, decrease input length or `max_tokens` and try again",
   ],
-  [{ limit: 100n }, "As the engine says."],
+  [{ limit: 300n }, "prompt is too long: the maximum is 300 tokens"],
+  [{ limit: 300n, requestedOutput: 50n }, "prompt is too long: the maximum is 300 tokens"],
+  [{}, "prompt is too long: it exceeds the context of this model"],
 ])("a context passed by %j", (facts, message) => {
   const error = failure(Reason.CONTEXT_LENGTH_EXCEEDED, "As the engine says.", facts);
   expect(answerTo(error).message).toBe(message);

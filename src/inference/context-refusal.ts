@@ -1,0 +1,25 @@
+import { ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { FleetRequest } from "../fleet/interface.ts";
+
+/**
+ * A refusal for the prompt's length always names the field and tells the limit: not every engine does, and clients
+ * shorten the conversation by it. Other errors stay as they are.
+ */
+export function contextRefusal(error: unknown, model: ServedModel, prompt: FleetRequest["prompt"]): unknown {
+  const detail = detailOf(error);
+  if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED || !(error instanceof ConnectError)) return error;
+  const { limit = BigInt(model.context_length), actual, requestedOutput } = detail;
+  const message =
+    detail.limit === undefined ? `This model's maximum context length is ${limit} tokens.` : error.rawMessage;
+  const facts = {
+    limit,
+    ...(actual !== undefined && { actual }),
+    ...(requestedOutput !== undefined && { requestedOutput }),
+    parameter: prompt.case,
+  };
+  return failure(detail.reason, message, facts, error.cause);
+}
