@@ -49,6 +49,7 @@ import { createRateLimits } from "../metering/rate-limits/rate-limits.ts";
 import { createLedgerStore } from "../metering/store/create.ts";
 import type { Payment } from "../payments/stripe-payment.ts";
 import { createStripeWebhook, stripePath } from "../payments/stripe-webhook.ts";
+import { DatabaseClock } from "../storage/database-clock.ts";
 import { openStorage } from "../storage/orm.ts";
 import { isUnreachable } from "../storage/unreachable.ts";
 import { coreMetrics } from "../telemetry/core-metrics.ts";
@@ -85,12 +86,15 @@ export async function composeCore(
   { registry, tracer }: Telemetry,
   overload: Overload,
 ): Promise<Core> {
-  const clock = systemClock;
   const random = systemRandom;
   const catalogue = createCatalogue(config.models, new Date());
-  const metrics = coreMetrics(registry, clock, () => catalogue.list().map(({ id }) => id));
+  const metrics = coreMetrics(registry, systemClock, () => catalogue.list().map(({ id }) => id));
   const storage = await openStorage(secrets.storageUrl);
   lifecycle.onStop(() => storage.close());
+  // Money and keys live by the database's time; only what has no part in either goes by the machine's.
+  const clock = await DatabaseClock.open(storage, systemClock, logger);
+  const stopMeasuring = clock.keepMeasuring();
+  lifecycle.onStop(async () => stopMeasuring());
 
   const prices = await createPrices({ storage, clock, models: config.models });
   const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
@@ -128,7 +132,7 @@ export async function composeCore(
     utilisation: (model) => fleet.utilisation(model),
   });
   lifecycle.onStop(async () => stopBackground());
-  metrics.watch({ ledger, windows, prices, fleet });
+  metrics.watch({ clock, ledger, windows, prices, fleet });
 
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);
@@ -188,7 +192,7 @@ export async function composeCore(
     const client = createClient(AccountsService, createDirectTransport(services, interceptors));
     const headers = { authorization: `Bearer ${secrets.operatorToken}` };
     const topUp = async (payment: Payment) => void (await client.topUp(payment, { headers }));
-    const parts = { secret: secrets.stripeWebhookSecret, topUp, observe: metrics.webhook, logger };
+    const parts = { secret: secrets.stripeWebhookSecret, topUp, observe: metrics.webhook, clock, logger };
     webhooks.set(stripePath, createStripeWebhook(parts));
   }
   return {

@@ -1,8 +1,8 @@
 import type { Random } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { repeat } from "../../lib/time/repeat.ts";
 import type { ModelConfig } from "../config/schema.ts";
+import type { JudgedClock } from "../storage/database-clock.ts";
 import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./books/expiry.ts";
 import { reconcile } from "./books/reconcile.ts";
@@ -24,7 +24,7 @@ export interface BackgroundParts {
   /** The part of a model's capacity that is in use. */
   readonly utilisation: (model: string) => number;
   readonly pricing: { readonly interval_s: number; readonly max_step: number };
-  readonly clock: Clock;
+  readonly clock: JudgedClock;
   readonly random: Random;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "reconciled">;

@@ -4,12 +4,15 @@ import Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { type Payment, readStripeEvent } from "./stripe-payment.ts";
 
 /** Where Stripe sends its events. */
 export const stripePath = "/webhooks/stripe";
 
 const MOST_BYTES = 1_000_000;
+/** How old a signature may be. */
+const MOST_AGE_S = 300;
 
 /**
  * What can become of an event: the money is there; it moves none here; no retry can credit it, so a person has
@@ -27,6 +30,8 @@ export interface StripeWebhookParts {
   /** Credits a payment; the same reference again credits nothing. Throws as Accounts.TopUp does. */
   readonly topUp: (payment: Payment) => Promise<void>;
   readonly observe: WebhookObserver;
+  /** Judges the age of signatures. */
+  readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
 }
 
@@ -34,7 +39,7 @@ export interface StripeWebhookParts {
  * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx, so
  * that is also the answer to what no retry can change, with an alarm in the log; 503 asks for a retry.
  */
-export function createStripeWebhook({ secret, topUp, observe, logger }: StripeWebhookParts): RequestListener {
+export function createStripeWebhook({ secret, topUp, observe, clock, logger }: StripeWebhookParts): RequestListener {
   function refuse(reason: string, message: string): [status: number, text: string] {
     observe("refused");
     logger.error({ reason }, "a payment could not be credited: refund it or credit it by hand");
@@ -44,7 +49,7 @@ export function createStripeWebhook({ secret, topUp, observe, logger }: StripeWe
   async function judge(body: Buffer, signature: string): Promise<[status: number, text: string]> {
     let event: Stripe.Event;
     try {
-      event = Stripe.webhooks.constructEvent(body, signature, secret);
+      event = Stripe.webhooks.constructEvent(body, signature, secret, MOST_AGE_S, undefined, clock.now());
     } catch {
       observe("unsigned");
       return [400, "the signature does not fit"];

@@ -9,7 +9,7 @@ import type { WebhookObserver } from "../payments/stripe-webhook.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
-import { meteringMetrics, watchLedger, watchRateLimits } from "./metering-metrics.ts";
+import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./metering-metrics.ts";
 import { watchPrices } from "./price-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
@@ -22,6 +22,7 @@ export interface CoreMetrics {
   readonly webhook: WebhookObserver;
   /** Shows what can be seen at any time whenever metrics are read. */
   watch(parts: {
+    readonly clock: { readonly apart: number };
     readonly ledger: { state(): LedgerState };
     readonly windows: { readonly areShared: boolean };
     readonly prices: Prices;
@@ -37,7 +38,8 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     metering: meteringMetrics(registry, clock, models),
     fleet: fleetMetrics(registry),
     webhook: webhookMetrics(registry),
-    watch({ ledger, windows, prices, fleet }) {
+    watch({ clock, ledger, windows, prices, fleet }) {
+      watchClock(registry, clock);
       watchLedger(registry, () => ledger.state());
       watchRateLimits(registry, windows);
       watchPrices(registry, prices, models);

@@ -107,6 +107,18 @@ export function watchLedger(registry: Registry, state: () => LedgerState): void 
   gauge("tollgate_ledger_admits", "Whether the ledger takes requests: 1 or 0.", ({ admits }) => (admits ? 1 : 0));
 }
 
+/** Shows at every scrape how far the clocks are apart. */
+export function watchClock(registry: Registry, clock: { readonly apart: number }): void {
+  new Gauge({
+    name: "tollgate_clock_disagreement_seconds",
+    help: "How far this core's clock or the database's is ahead of the time that money and keys live by, the larger one; behind it is below 0.",
+    registers: [registry],
+    collect() {
+      this.set(clock.apart / 1000);
+    },
+  });
+}
+
 /** Shows at every scrape whether cores count requests together. */
 export function watchRateLimits(registry: Registry, windows: { readonly areShared: boolean }): void {
   new Gauge({

@@ -12,6 +12,7 @@ import { type CoreLedger, createLedger } from "../../src/metering/ledger/ledger.
 import { createPrices, type PriceList } from "../../src/metering/prices/prices.ts";
 import { createLedgerStore } from "../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
+import { DatabaseClock } from "../../src/storage/database-clock.ts";
 import { openStorage, type Patience, type Storage } from "../../src/storage/orm.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { silentObserver } from "./silent-observer.ts";
@@ -25,6 +26,8 @@ export const MODEL = "plain";
 /** Metering over a real database. */
 export interface Metering {
   readonly storage: Storage;
+  /** The time that money lives by: read from the database once, then carried on by the test's clock. */
+  readonly time: DatabaseClock;
   readonly store: LedgerStore;
   readonly prices: PriceList;
   readonly ledger: CoreLedger;
@@ -56,16 +59,18 @@ export async function openMetering(
   const log: string[] = [];
   const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);
   const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };
-  const prices = await createPrices({ storage, clock, models: options.models ?? models() });
+  const time = await DatabaseClock.open(storage, clock, logger);
+  const prices = await createPrices({ storage, clock: time, models: options.models ?? models() });
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
   const store = options.wrap?.(bare) ?? bare;
   const journal = options.journal ?? noJournal;
-  const opening = createLedger({ store, prices, journal, clock, logger, observer: silentObserver });
+  const opening = createLedger({ store, prices, journal, clock: time, logger, observer: silentObserver });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
   const limits = { minimum: BigInt(USD), maximum: 1000n * BigInt(USD), rolling24h: 2000n * BigInt(USD) };
-  const funds = createFunds({ storage, ledger, limits, clock, random: systemRandom });
+  const funds = createFunds({ storage, ledger, limits, clock: time, random: systemRandom });
   return {
     storage,
+    time,
     store,
     prices,
     ledger,

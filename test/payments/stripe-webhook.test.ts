@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import type { Payment } from "../../src/payments/stripe-payment.ts";
 import { createStripeWebhook } from "../../src/payments/stripe-webhook.ts";
 
@@ -22,7 +23,13 @@ beforeAll(async () => {
     payments.push(payment);
   };
   server = createServer(
-    createStripeWebhook({ secret, topUp, observe: (outcome) => void outcomes.push(outcome), logger }),
+    createStripeWebhook({
+      secret,
+      topUp,
+      observe: (outcome) => void outcomes.push(outcome),
+      clock: systemClock,
+      logger,
+    }),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });

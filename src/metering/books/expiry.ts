@@ -1,26 +1,35 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Random } from "../../../lib/ids/random.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { JudgedClock } from "../../storage/database-clock.ts";
 import { Lot, LotEntry } from "../../storage/entities/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 
 /** Lots in one transaction. */
 const BATCH = 100;
 
+interface ExpiryParts {
+  readonly storage: Storage;
+  readonly clock: JudgedClock;
+  readonly random: Random;
+}
+
 /**
  * Lets the money of expired lots lapse: what is spent stays spent, what cores have leased lapses once
- * they have given it back. Returns how many lots lost money.
+ * they have given it back. It cannot be undone, so nothing lapses while the clocks disagree. Returns how many lots
+ * lost money.
  */
-export async function expireLots(parts: { storage: Storage; clock: Clock; random: Random }): Promise<number> {
+export async function expireLots(parts: ExpiryParts): Promise<number> {
   let expired = 0;
   for (;;) {
+    await parts.clock.measure();
+    if (!parts.clock.agrees) return expired;
     const found = await expireSome(parts);
     expired += found;
     if (found < BATCH) return expired;
   }
 }
 
-function expireSome({ storage, clock, random }: { storage: Storage; clock: Clock; random: Random }): Promise<number> {
+function expireSome({ storage, clock, random }: ExpiryParts): Promise<number> {
   const at = new Date(clock.now());
   return storage.orm.em.fork().transactional(async (em) => {
     const due = await em.execute<{ id: string }[]>(

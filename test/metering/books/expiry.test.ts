@@ -1,39 +1,109 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { DatabaseClock } from "../../../src/storage/database-clock.ts";
+import { movableClock } from "../../storage/movable-clock.ts";
 import { databases, dialects } from "../databases.ts";
-import { openMetering, request, USD } from "../fixture.ts";
+import { never, openMetering, request, USD } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 const OUT = 250_000;
+const DAY_MS = 86_400_000;
+
+/** An account with a gift that lapses after a while, and what turns the database's clock: SQLite has none of its own. */
+async function open(dialect: (typeof dialects)[number], lapsesAfterMs: number) {
+  const url = await newDatabase(dialect);
+  const turn = dialect === "sqlite" ? async () => {} : await movableClock(url);
+  const clock = new ManualClock();
+  const metering = await openMetering({ clock, url });
+  const { storage, time, funds, ledger } = metering;
+  const account = await metering.account();
+  const expiresAt = new Date(clock.now() + lapsesAfterMs);
+  await funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7(), expiresAt });
+  const hold = () => ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
+  return {
+    ...metering,
+    clock,
+    turn,
+    hold,
+    expire: (by = time) => expireLots({ storage, clock: by, random: systemRandom }),
+    balance: async () => (await funds.statement(account)).balance,
+    spends: async () => (await hold()).release(),
+    close: () => clock.until(metering.close()),
+  };
+}
 
 describe.each(dialects)("%s", (dialect) => {
   test("money lapses at its time, but for what is spent or held by a running request", async () => {
-    const clock = new ManualClock();
-    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
-    const { funds, ledger, storage } = metering;
-    const account = await metering.account();
-    const expiresAt = new Date(clock.now() + 10_000);
-    await funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7(), expiresAt });
-    const hold = await ledger.hold(
-      request(account, { inputTokens: 0, outputTokens: 100 }),
-      new AbortController().signal,
-    );
-    expect(await expireLots({ storage, clock, random: systemRandom })).toBe(0);
+    const { clock, turn, hold, expire, balance, storage, close } = await open(dialect, 10_000);
+    const held = await hold();
+    expect(await expire()).toBe(0);
 
+    await turn(12_000);
     await clock.pass(12_000);
-    expect((await funds.statement(account)).balance).toBe(BigInt(100 * OUT)); // told so before it is written off
-    expect(await expireLots({ storage, clock, random: systemRandom })).toBe(1);
-    expect((await funds.statement(account)).balance).toBe(BigInt(100 * OUT));
-    await clock.until(hold.settle({ inputTokens: 0, outputTokens: 60 }, "completed"));
+    expect(await balance()).toBe(BigInt(100 * OUT)); // told so before it is written off
+    expect(await expire()).toBe(1);
+    expect(await balance()).toBe(BigInt(100 * OUT));
+    await clock.until(held.settle({ inputTokens: 0, outputTokens: 60 }, "completed"));
     await clock.pass(2000);
-    await expireLots({ storage, clock, random: systemRandom });
-    expect((await funds.statement(account)).balance).toBe(0n);
+    await turn(15_000);
+    await expire();
+    expect(await balance()).toBe(0n);
     const proof = await reconcile(storage);
     expect(proof).toMatchObject({ ok: true, spentPicoUsd: String(60 * OUT), expiredPicoUsd: String(USD - 60 * OUT) });
-    await clock.until(metering.close());
+    await close();
   });
+
+  test("a core whose clock is a day ahead lapses nothing and keeps nothing back", async () => {
+    const { clock, time, log, expire, balance, spends, close } = await open(dialect, DAY_MS / 2);
+    clock.jump(DAY_MS);
+    expect(await expire()).toBe(0);
+    expect(await balance()).toBe(BigInt(USD));
+    await spends();
+    expect(Math.round(time.apart / DAY_MS)).toBe(1);
+    expect(log.join()).toContain("the clocks of this core and its database disagree");
+    clock.jump(-DAY_MS);
+    await time.measure();
+    expect(log.join()).toContain("the clocks agree again");
+    await close();
+  });
+
+  test("a jump of all clocks together is believed after an hour, and only then does money lapse", async () => {
+    const { clock, turn, time, expire, balance, spends, close } = await open(dialect, DAY_MS / 2);
+    await turn(DAY_MS);
+    clock.jump(DAY_MS);
+    await time.measure();
+    await clock.advance(3_500_000);
+    await turn(DAY_MS + 3_500_000);
+    expect(await expire()).toBe(0);
+    expect(await balance()).toBe(BigInt(USD));
+    await clock.pass(2000); // an hour at a stroke is longer than a core's lease
+    await spends();
+    await clock.pass(5000); // what was leased for it goes back
+    await clock.advance(200_000);
+    await turn(DAY_MS + 3_705_000);
+    await time.measure();
+    await clock.pass(5000);
+    await turn(DAY_MS + 3_710_000);
+    expect(await expire()).toBe(1);
+    expect(await balance()).toBe(0n);
+    await close();
+  });
+});
+
+test("a database whose clock alone is a day ahead lapses nothing, even by a core that starts then", async () => {
+  const { clock, turn, storage, expire, balance, spends, close } = await open("postgresql", DAY_MS / 2);
+  await turn(DAY_MS);
+  expect(await expire()).toBe(0);
+  expect(await balance()).toBe(BigInt(USD));
+  await spends();
+  const alarms: string[] = [];
+  const logger: Logger = { debug() {}, info() {}, warn() {}, error: (_, message) => void alarms.push(message) };
+  expect(await expire(await DatabaseClock.open(storage, clock, logger))).toBe(0);
+  expect(alarms).toEqual(["the clocks of this core and its database disagree"]);
+  await close();
 });

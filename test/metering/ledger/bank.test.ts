@@ -36,7 +36,7 @@ async function spend({ ledger }: Metering, accountId: string): Promise<void> {
   await hold.settle({ inputTokens: 10, outputTokens }, "completed");
 }
 
-async function move({ funds, prices, storage }: Metering, accountId: string): Promise<void> {
+async function move({ funds, prices, storage, time }: Metering, accountId: string): Promise<void> {
   const reference = v7();
   switch (upTo(4)) {
     case 0:
@@ -50,7 +50,7 @@ async function move({ funds, prices, storage }: Metering, accountId: string): Pr
     case 3:
       return void (await prices.set(MODEL, { input: 100_000 + upTo(200_000), output: 200_000 + upTo(200_000) }));
     case 4:
-      return void (await expireLots({ storage, clock: systemClock, random: systemRandom }));
+      return void (await expireLots({ storage, clock: time, random: systemRandom }));
   }
 }
 

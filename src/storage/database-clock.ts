@@ -1,0 +1,113 @@
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { repeat } from "../../lib/time/repeat.ts";
+import type { Storage } from "./orm.ts";
+
+/** Clocks that are further apart cannot all be right. */
+const MOST_APART_MS = 60_000;
+/** A jump forward that lasts so long is believed: it was the time before that was wrong. */
+const BELIEVED_AFTER_MS = 3_600_000;
+const MEASURE_MS = 5000;
+
+/** A clock that says whether what cannot be undone may be done by it. */
+export interface JudgedClock extends Clock {
+  /** Reads the clocks anew. Rejects when the database cannot be asked. */
+  measure(): Promise<void>;
+  /** Whether the database's clock, this machine's and the time measured since the start agree. */
+  readonly agrees: boolean;
+}
+
+/**
+ * The database's time, which is the same for all cores, carried on between two looks by this machine's monotonic
+ * clock. So a core whose own clock is wrong lets no money and no key lapse. Of SQLite it is the machine's own time.
+ *
+ * A jump forward, of either clock, is not followed for an hour: it would let things lapse that cannot come back. A
+ * jump back is followed at once.
+ */
+export class DatabaseClock implements JudgedClock {
+  readonly #storage: Storage;
+  readonly #machine: Clock;
+  readonly #logger: Logger;
+  /** This time less that of the monotonic clock. */
+  #offset: number;
+  /** How far the database's clock was ahead of this one when it was last read. */
+  #ahead = 0;
+  /** Since when it has been ahead too far, by the monotonic clock. */
+  #aheadSince: number | undefined;
+  #agreed = true;
+
+  private constructor(storage: Storage, machine: Clock, logger: Logger) {
+    this.#storage = storage;
+    this.#machine = machine;
+    this.#logger = logger;
+    this.#offset = machine.now() - machine.monotonic();
+  }
+
+  /** Reads the database's clock for the first time; there is nothing yet that it could have jumped from. */
+  static async open(storage: Storage, machine: Clock, logger: Logger): Promise<DatabaseClock> {
+    const clock = new DatabaseClock(storage, machine, logger);
+    clock.#offset = await clock.#read();
+    clock.#judge();
+    return clock;
+  }
+
+  now(): number {
+    return this.#machine.monotonic() + this.#offset;
+  }
+
+  monotonic(): number {
+    return this.#machine.monotonic();
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    return this.#machine.after(ms, callback);
+  }
+
+  /** Milliseconds by which the database's clock or this machine's is ahead of the time that holds; the larger one. */
+  get apart(): number {
+    const machine = this.#machine.now() - this.now();
+    return Math.abs(machine) > Math.abs(this.#ahead) ? machine : this.#ahead;
+  }
+
+  get agrees(): boolean {
+    return Math.abs(this.apart) <= MOST_APART_MS;
+  }
+
+  async measure(): Promise<void> {
+    const offset = await this.#read();
+    this.#ahead = offset - this.#offset;
+    if (this.#ahead <= MOST_APART_MS) this.#aheadSince = undefined;
+    else this.#aheadSince ??= this.monotonic();
+    const believed = this.#aheadSince === undefined || this.monotonic() - this.#aheadSince >= BELIEVED_AFTER_MS;
+    if (believed) {
+      this.#offset = offset;
+      this.#ahead = 0;
+      this.#aheadSince = undefined;
+    }
+    this.#judge();
+  }
+
+  /** Reads the clock again and again. Returns the function that ends it. */
+  keepMeasuring(): () => void {
+    return repeat(this.#machine, MEASURE_MS, this.#logger, "ask the database for its time", () => this.measure());
+  }
+
+  /** The database's time less that of the monotonic clock. The server read its clock halfway, as far as we know. */
+  async #read(): Promise<number> {
+    const asked = this.#machine.monotonic();
+    if (this.#storage.dialect === "sqlite") return this.#machine.now() - asked;
+    const text = "select (extract(epoch from now()) * 1000)::float8 as now";
+    const { rows } = await this.#storage.pool.query<{ now: number }>({ name: "time", text });
+    const [{ now } = { now: Number.NaN }] = rows;
+    if (!Number.isFinite(now)) throw new Error("the database did not tell its time");
+    return Math.round(now - (asked + this.#machine.monotonic()) / 2);
+  }
+
+  #judge(): void {
+    if (this.agrees === this.#agreed) return;
+    this.#agreed = this.agrees;
+    const seconds = Math.round(this.apart / 1000);
+    if (this.#agreed) this.#logger.info({ seconds }, "the clocks agree again");
+    else this.#logger.error({ seconds }, "the clocks of this core and its database disagree");
+  }
+}
