@@ -127,7 +127,7 @@ export async function composeCore(
   });
   lifecycle.onStop(() => fleet.close());
   const stopBackground = startBackground({
-    ...{ storage, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
+    ...{ storage, ledger, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
     observer: metrics.metering,
     utilisation: (model) => fleet.utilisation(model),
   });
@@ -172,7 +172,10 @@ export async function composeCore(
     registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt })),
     registration(EmbeddingsService, createEmbeddingsService(serving)),
     registration(AccountsService, accountsService),
-    registration(MeteringService, createMeteringService({ storage, prices, rateLimits, observer: metrics.metering })),
+    registration(
+      MeteringService,
+      createMeteringService({ storage, ledger, prices, rateLimits, observer: metrics.metering }),
+    ),
     registration(
       CatalogueService,
       createCatalogueService({ catalogue, prices, fleet, onDrain: (...drain) => shareDrain(...drain) }),

@@ -7,6 +7,7 @@ import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./books/expiry.ts";
 import { reconcile } from "./books/reconcile.ts";
 import type { MeteringObserver } from "./interface.ts";
+import type { CoreLedger } from "./ledger/ledger.ts";
 import { createPriceController } from "./prices/price-controller.ts";
 import type { PriceList } from "./prices/prices.ts";
 
@@ -19,6 +20,7 @@ const FIRST_RECONCILE_MS = 60_000;
 /** What works beside the requests. */
 export interface BackgroundParts {
   readonly storage: Storage;
+  readonly ledger: Pick<CoreLedger, "unknownSlices">;
   readonly prices: PriceList;
   readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use. */
@@ -36,14 +38,14 @@ export interface BackgroundParts {
  * Returns the function that ends it all.
  */
 export function startBackground(parts: BackgroundParts): () => void {
-  const { storage, prices, models, utilisation, pricing, clock, random, logger, observer } = parts;
+  const { storage, ledger, prices, models, utilisation, pricing, clock, random, logger, observer } = parts;
   const intervalMs = pricing.interval_s * 1000;
   const maxStep = pricing.max_step;
   const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
   // Cores that share a store should not all prove the same books at the same time.
   const apart = 0.5 + random.fraction();
   const proveBooks = async () => {
-    const { ok, findings } = await reconcile(storage);
+    const { ok, findings } = await reconcile(storage, ledger);
     observer.reconciled(ok);
     if (!ok) logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
   };

@@ -10,12 +10,14 @@ import { readReceipt } from "./books/receipts.ts";
 import { reconcile } from "./books/reconcile.ts";
 import { listUsage } from "./books/usage.ts";
 import { type MeteringObserver, type RateLimits, rateLimitStatus } from "./interface.ts";
+import type { CoreLedger } from "./ledger/ledger.ts";
 import type { PriceRecord } from "./prices/price-versions.ts";
 import type { PriceList } from "./prices/prices.ts";
 
 /** What the service stands on. */
 export interface MeteringDependencies {
   readonly storage: Storage;
+  readonly ledger: Pick<CoreLedger, "unknownSlices">;
   readonly prices: PriceList;
   readonly rateLimits: RateLimits;
   readonly observer: Pick<MeteringObserver, "reconciled">;
@@ -23,7 +25,7 @@ export interface MeteringDependencies {
 
 /** Limits, prices, receipts and the proof that the books are right. */
 export function createMeteringService(deps: MeteringDependencies): ServiceImpl<typeof MeteringService> {
-  const { storage, prices, rateLimits, observer } = deps;
+  const { storage, ledger, prices, rateLimits, observer } = deps;
   return {
     async countRequest(_request, context) {
       return { rateLimit: rateLimitStatus(await rateLimits.admit(callerOf(context))) };
@@ -42,7 +44,7 @@ export function createMeteringService(deps: MeteringDependencies): ServiceImpl<t
     },
 
     async reconcile() {
-      const proof = await reconcile(storage);
+      const proof = await reconcile(storage, ledger);
       observer.reconciled(proof.ok);
       return proof;
     },

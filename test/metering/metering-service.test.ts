@@ -38,8 +38,8 @@ describe.each(dialects)("%s", (dialect) => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect), models: models(embedding) });
     const limit = { limit: 60, remaining: 59, resetAfterMs: 1500 };
     const rateLimits = { admit: async () => limit, read: async () => limit };
-    const { storage, prices } = metering;
-    const service = createMeteringService({ storage, prices, rateLimits, observer: silentObserver });
+    const { storage, ledger, prices } = metering;
+    const service = createMeteringService({ storage, ledger, prices, rateLimits, observer: silentObserver });
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
       const answer = service.listUsage(create(ListUsageRequestSchema, of), as(principal));

@@ -9,6 +9,11 @@ export interface Door {
   hang(): void;
   /** Carries nothing on the connections that there are, not even their end, as when a host vanishes; new ones work. */
   forsake(): void;
+  /**
+   * Cuts the next connection over which a client sends this text: before the server gets it, or once the server has
+   * done it and answers. Resolves when that has happened.
+   */
+  lose(text: string, what: "request" | "reply"): Promise<void>;
   open(): Promise<void>;
 }
 
@@ -16,6 +21,15 @@ export interface Door {
 interface Passage {
   readonly ends: readonly [Socket, Socket];
   forsaken: boolean;
+  /** Set: the server's next answer cuts it. */
+  loses: (() => void) | undefined;
+}
+
+/** What is to be lost, and who waits for that. */
+interface Trap {
+  readonly text: string;
+  readonly what: "request" | "reply";
+  readonly sprung: () => void;
 }
 
 /** Stands between a client and a server whose URL names its port. */
@@ -25,19 +39,39 @@ export async function startDoor(serverUrl: string): Promise<Door> {
   let hanging = false;
   let port = 0;
   let server: Server | undefined;
+  let trap: Trap | undefined;
   const cut = () => {
     for (const { ends } of passages) for (const end of ends) end.destroy();
     passages.clear();
   };
+  const cutOne = (passage: Passage, lost: () => void) => {
+    for (const end of passage.ends) end.destroy();
+    lost();
+  };
+  /** Whether these bytes go no further. */
+  const loses = (passage: Passage, data: Buffer | string, outwards: boolean): boolean => {
+    if (!outwards) {
+      if (passage.loses !== undefined) cutOne(passage, passage.loses);
+      return passage.loses !== undefined;
+    }
+    if (trap === undefined || !data.includes(trap.text)) return false;
+    const { what, sprung } = trap;
+    trap = undefined;
+    if (what === "reply") passage.loses = sprung;
+    else cutOne(passage, sprung);
+    return what === "request";
+  };
   const enter = (inside: Socket) => {
     const outside = connect(Number(target.port), target.hostname);
-    const passage: Passage = { ends: [inside, outside], forsaken: false };
+    const passage: Passage = { ends: [inside, outside], forsaken: false, loses: undefined };
     passages.add(passage);
     for (const [from, to] of [
       [inside, outside],
       [outside, inside],
     ] as const) {
-      from.on("data", (data) => hanging || passage.forsaken || to.write(data));
+      from.on("data", (data) => {
+        if (!hanging && !passage.forsaken && !loses(passage, data, from === inside)) to.write(data);
+      });
       from.on("error", () => {});
       from.on("close", () => {
         if (passage.forsaken) return;
@@ -62,6 +96,11 @@ export async function startDoor(serverUrl: string): Promise<Door> {
     },
     forsake() {
       for (const passage of passages) passage.forsaken = true;
+    },
+    lose(text, what) {
+      return new Promise((sprung) => {
+        trap = { text, what, sprung };
+      });
     },
     async open() {
       if (hanging) cut();

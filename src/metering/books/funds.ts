@@ -190,14 +190,17 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
 
     async credit(credit) {
       checkAmount(credit.amount);
-      const lotId = await withAccount(credit.accountId, async (em, account) => {
-        const before = await sameBefore(em, credit);
-        if (before !== undefined) return before;
-        if (credit.kind === "paid") await checkLimits(em, account.id, credit.amount);
-        return addLot(em, account, credit);
-      });
-      await ledger.refresh(credit.accountId);
-      return { lotId };
+      try {
+        const lotId = await withAccount(credit.accountId, async (em, account) => {
+          const before = await sameBefore(em, credit);
+          if (before !== undefined) return before;
+          if (credit.kind === "paid") await checkLimits(em, account.id, credit.amount);
+          return addLot(em, account, credit);
+        });
+        return { lotId };
+      } finally {
+        await ledger.refresh(credit.accountId); // also when the reply was lost: the money may have come in
+      }
     },
 
     async refund(refund) {
@@ -213,9 +216,11 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
           await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId: newest, at });
           return newest;
         });
-      const lotId = await ledger.withFreeReturned(accountId, () => insist(attempt));
-      await ledger.refresh(accountId);
-      return { lotId };
+      try {
+        return { lotId: await ledger.withFreeReturned(accountId, () => insist(attempt)) };
+      } finally {
+        await ledger.refresh(accountId);
+      }
     },
 
     statement: (accountId) =>

@@ -1,7 +1,10 @@
 import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row, Snapshot } from "../../storage/snapshot.ts";
+import type { CoreLedger } from "../ledger/ledger.ts";
 import { accountSums, rules } from "./reconcile-rules.ts";
+
+const unknownSlice = "an open slice is known to the core that leased it";
 
 /** Findings after which there is no use in looking on. */
 const MOST_FINDINGS = 100;
@@ -9,14 +12,22 @@ const MOST_FINDINGS = 100;
 /**
  * Proves in one snapshot, so that running requests cannot disturb it, that every account's money and
  * all money together adds up: top-ups + grants = balance + spend + refunds + expired - debt; and that
- * every row says the same as the rows it sums up. Names the first rows that do not.
+ * every row says the same as the rows it sums up. Names the first rows that do not. With the ledger of the running core
+ * also that this core knows all the money that is leased to it, as of the moment, not of the snapshot.
  */
-export async function reconcile(storage: Storage): Promise<ReconcileResponse> {
+export async function reconcile(
+  storage: Storage,
+  ledger?: Pick<CoreLedger, "unknownSlices">,
+): Promise<ReconcileResponse> {
+  const unknown = (await ledger?.unknownSlices()) ?? [];
   const snapshot = await storage.snapshot();
   try {
-    const findings: ReconcileFinding[] = [];
+    const findings = unknown
+      .slice(0, MOST_FINDINGS)
+      .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
     const totals = await addAccounts(snapshot, findings);
     for (const rule of rules) {
+      if (rule.only !== undefined && rule.only !== storage.dialect) continue;
       if (findings.length >= MOST_FINDINGS) break;
       for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${MOST_FINDINGS - findings.length}`))
         for (const row of rows)

@@ -18,7 +18,7 @@ import type {
 } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import type { Charge, LedgerStore } from "../store/ledger-store.ts";
+import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
 import { admitShort, costOf } from "./admission.ts";
 import { CoreLease } from "./core-lease.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
@@ -33,6 +33,8 @@ const PATIENCE_MS = 2000;
 /** A killed process is billed what was noted at most this long before. */
 const NOTE_MS = 1000;
 const TIDY_MS = 1000;
+/** How often what this core knows of its slices is compared with what the store says. */
+const AUDIT_MS = 60_000;
 
 /** What the ledger is made of. */
 export interface LedgerParts {
@@ -50,7 +52,9 @@ export interface CoreLedger extends Ledger {
   held(accountId: string): PicoUsd;
   /** How it stands. Takes time with the number of running requests. */
   state(): LedgerState;
-  /** Looks at the account's money again, after some came in. */
+  /** The open slices that the store says are this core's and that it does not know; none while all is well. */
+  unknownSlices(): Promise<StoredSlice[]>;
+  /** Looks at the account's money again, after some came in or may have. Never fails: what is not seen now is later. */
   refresh(accountId: string): Promise<void>;
   /** Runs a function while none of the account's money is leased here but what running requests hold. */
   withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T>;
@@ -262,16 +266,26 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     };
   }
 
+  unknownSlices(): Promise<StoredSlice[]> {
+    return this.#wallets.unknownSlices();
+  }
+
   async refresh(accountId: string): Promise<void> {
+    try {
+      const wallet = this.#wallets.find(accountId);
+      await Promise.all([this.#announce(accountId), wallet && this.#wallets.refresh(wallet)]);
+      wallet?.queue.changed();
+    } catch (error) {
+      this.#logger.warn({ error, accountId }, "money that came in could not be looked up yet");
+    }
+  }
+
+  async #announce(accountId: string): Promise<void> {
     if (this.#store.shared) await this.#store.announce(accountId);
-    const wallet = this.#wallets.find(accountId);
-    if (wallet === undefined) return;
-    await this.#wallets.refresh(wallet);
-    wallet.queue.changed();
   }
 
   async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
-    if (this.#store.shared) await this.#store.announce(accountId);
+    await this.#announce(accountId);
     return this.#wallets.withFreeReturned(accountId, run);
   }
 
@@ -319,13 +333,17 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       for (const hold of this.#running.values()) hold.note();
     });
     const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
-      if (!(await this.#coreLease.renew())) await this.#wallets.dropTaken();
+      if (!(await this.#coreLease.renew())) await this.#wallets.audit();
       await this.#store.listen(this.#announced);
       await this.#wallets.tidy();
     });
+    const auditing = repeat(this.#clock, AUDIT_MS, this.#logger, "compare slices with the store", () =>
+      this.#wallets.audit(),
+    );
     this.#stopWork = () => {
       noting();
       tidying();
+      auditing();
     };
   }
 

@@ -4,8 +4,9 @@ import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { PicoUsd } from "../interface.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import type { LedgerStore } from "../store/ledger-store.ts";
+import type { LeaseRequest, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
 import { LeaseBatch } from "./lease-batch.ts";
+import { type AuditedWallets, SliceAudit } from "./slice-audit.ts";
 import { unavailable } from "./unavailable.ts";
 import { WaitQueue } from "./wait-queue.ts";
 import { Wallet } from "./wallet.ts";
@@ -24,7 +25,7 @@ const IDLE_MS = 300_000;
 const IDLE_SHARED_MS = 3000;
 
 /** The wallets of all accounts that use this core. */
-export class WalletCache {
+export class WalletCache implements AuditedWallets {
   readonly #store: LedgerStore;
   readonly #book: PriceBook;
   readonly #clock: Clock;
@@ -32,8 +33,9 @@ export class WalletCache {
   readonly #leases: LeaseBatch;
   readonly #wallets = new Map<string, Wallet>();
   readonly #opening = new Map<string, Promise<Wallet>>();
+  readonly #audit: SliceAudit;
   /** Slices to be closed, until the store has closed them. */
-  readonly #ended = new Set<string>();
+  readonly ended = new Set<string>();
 
   constructor(parts: { store: LedgerStore; book: PriceBook; clock: Clock; logger: Logger }) {
     this.#store = parts.store;
@@ -41,6 +43,12 @@ export class WalletCache {
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#leases = new LeaseBatch(parts.store, parts.clock);
+    this.#audit = new SliceAudit({ store: parts.store, wallets: this, logger: parts.logger });
+  }
+
+  /** The wallets in memory. */
+  get all(): ReadonlyMap<string, Wallet> {
+    return this.#wallets;
   }
 
   /** An account's wallet if it is in memory. */
@@ -91,7 +99,7 @@ export class WalletCache {
 
   /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
   async refresh(wallet: Wallet): Promise<void> {
-    await wallet.refilling;
+    while (wallet.refilling !== undefined) await wallet.refilling;
     await this.#look(wallet, 0, this.#store.shared ? 0 : MOST_LEASED);
     wallet.stale = true;
   }
@@ -106,8 +114,22 @@ export class WalletCache {
     refilling.catch((error: unknown) => this.#logger.warn({ error }, "an account could not be looked up"));
   }
 
+  /** Runs a function while nothing else moves the wallet's money in the store. */
+  async alone<T>(wallet: Wallet, run: () => Promise<T>): Promise<T> {
+    while (wallet.moving !== undefined) await wallet.moving;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wallet.moving = promise;
+    try {
+      return await run();
+    } finally {
+      wallet.moving = undefined;
+      resolve();
+    }
+  }
+
+  /** Looks once for all who ask meanwhile; only to be called while nobody looks. */
   #look(wallet: Wallet, least: PicoUsd, most: PicoUsd): Promise<boolean> {
-    const refilling = this.#lookOnce(wallet, least, most).finally(() => {
+    const refilling = this.alone(wallet, () => this.#lookOnce(wallet, least, most)).finally(() => {
       wallet.refilling = undefined;
     });
     wallet.refilling = refilling;
@@ -115,18 +137,42 @@ export class WalletCache {
   }
 
   async #lookOnce(wallet: Wallet, least: PicoUsd, wish: PicoUsd): Promise<boolean> {
-    await wallet.releasing;
+    await this.#available(() => this.#audit.clear(wallet));
     const most = Math.min(wish, MOST_LEASED - wallet.available);
     wallet.stale = false;
     wallet.lookedAt = this.#clock.monotonic();
-    const lease = await this.#available(() =>
-      this.#leases.acquire({ accountId: wallet.accountId, least: Math.min(least, most), most }),
+    const { accountId } = wallet;
+    const found = await this.#move(wallet, () =>
+      this.#acquire(wallet, { accountId, least: Math.min(least, most), most }),
     );
-    if (lease === undefined)
-      throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${wallet.accountId}.`, { parameter: "account_id" });
-    await this.#available(() => wallet.loadRatesOf(lease.slices));
+    if (found === undefined)
+      throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+    return found > 0;
+  }
+
+  /** Leases money into a wallet. Returns how many slices came. Undefined: there is no such account. */
+  async #acquire(wallet: Wallet, request: LeaseRequest): Promise<number | undefined> {
+    const lease = await this.#leases.acquire(request);
+    if (lease === undefined) return undefined;
+    await wallet.loadRatesOf(lease.slices);
     wallet.add(lease);
-    return lease.slices.length > 0;
+    return lease.slices.length;
+  }
+
+  /** Gives money back that was taken out of a wallet. To be called while nothing else moves its money. */
+  async #giveBack(wallet: Wallet, parts: readonly { sliceId: string; amount: PicoUsd }[]): Promise<void> {
+    if (parts.length > 0) await this.#move(wallet, () => this.#store.giveBack(parts));
+  }
+
+  /** Has the store move an account's money. When that fails nobody knows whether it did. */
+  async #move<T>(wallet: Wallet, run: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#available(run);
+    } catch (error) {
+      this.#audit.doubt(wallet.accountId);
+      wallet.stale = true;
+      throw error;
+    }
   }
 
   /** What to lease in advance: the whole lot where nobody else wants it. */
@@ -148,19 +194,14 @@ export class WalletCache {
   /** Gives the account's free money back, and keeps it back while a function runs. */
   async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
     const wallet = await this.open(accountId);
-    while (wallet.releasing !== undefined) await wallet.releasing;
-    await wallet.refilling;
-    let done = () => {};
-    wallet.releasing = new Promise((resolve) => {
-      done = resolve;
-    });
     try {
-      await this.#store.giveBack(wallet.takeFree());
-      return await run();
+      return await this.alone(wallet, async () => {
+        await this.#available(() => this.#audit.clear(wallet));
+        await this.#giveBack(wallet, wallet.takeFree());
+        return await run();
+      });
     } finally {
-      wallet.releasing = undefined;
       wallet.stale = true;
-      done();
       wallet.queue.changed();
     }
   }
@@ -168,41 +209,39 @@ export class WalletCache {
   /** Another core says that an account's money has changed or is wanted: gives back what is free and looks anew. */
   announced(accountId: string): void {
     const wallet = this.#wallets.get(accountId);
-    if (wallet === undefined || wallet.releasing !== undefined) return;
+    if (wallet === undefined) return;
     wallet.stale = true;
-    const done = this.#store.giveBack(wallet.takeFree()).then(() => this.refresh(wallet));
+    const done = this.alone(wallet, () => this.#giveBack(wallet, wallet.takeFree())).then(() => this.refresh(wallet));
     this.#inBackground(done.then(() => wallet.queue.changed()));
   }
 
   /** Forgets slices that are no longer this core's. */
   lose(wallet: Wallet, sliceIds: readonly string[]): void {
     wallet.lose(new Set(sliceIds));
-    for (const id of sliceIds) this.#ended.add(id); // those that are this core's after all
+    for (const id of sliceIds) this.ended.add(id); // those that are this core's after all
   }
 
-  /** Forgets slices that others have taken since. */
-  async dropTaken(): Promise<void> {
-    const mine = await this.#store.leased();
-    for (const wallet of this.#wallets.values()) {
-      this.lose(
-        wallet,
-        wallet.sliceIds.filter((id) => !mine.has(id)),
-      );
-      wallet.stale = true;
-    }
+  /** Compares what this core knows with what the store says that it has, and clears up where they differ. */
+  audit(): Promise<void> {
+    return this.#audit.run();
   }
 
-  /** Closes what is used up, gives back what has expired or lies idle. */
+  /** The open slices that are this core's and that it does not know. */
+  unknownSlices(): Promise<StoredSlice[]> {
+    return this.#audit.unknown();
+  }
+
+  /** Closes what is used up, gives back what has expired or lies idle, clears up what became of calls that failed. */
   async tidy(): Promise<void> {
     const now = this.#clock.now();
-    const returned: { sliceId: string; amount: PicoUsd }[] = [];
     for (const wallet of this.#wallets.values()) {
       if (this.#unused(wallet)) this.#drop(wallet);
-      else returned.push(...wallet.takeExpired(now));
-      for (const id of wallet.takeDrained()) this.#ended.add(id);
+      else if (wallet.hasExpired(now) && wallet.moving === undefined)
+        this.#inBackground(this.alone(wallet, () => this.#giveBack(wallet, wallet.takeExpired(now))));
+      for (const id of wallet.takeDrained()) this.ended.add(id);
     }
-    if (returned.length > 0) await this.#store.giveBack(returned);
     await this.#closeEnded();
+    await this.#audit.clearAll();
   }
 
   #unused(wallet: Wallet): boolean {
@@ -212,15 +251,15 @@ export class WalletCache {
   }
 
   #drop(wallet: Wallet): void {
-    for (const id of wallet.takeAll()) this.#ended.add(id);
+    for (const id of wallet.takeAll()) this.ended.add(id);
     this.#wallets.delete(wallet.accountId);
   }
 
   async #closeEnded(): Promise<void> {
-    if (this.#ended.size === 0) return;
-    const ids = [...this.#ended];
+    if (this.ended.size === 0) return;
+    const ids = [...this.ended];
     await this.#store.close(ids);
-    for (const id of ids) this.#ended.delete(id);
+    for (const id of ids) this.ended.delete(id);
   }
 
   /** Gives everything back that no running request needs. */

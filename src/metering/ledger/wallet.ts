@@ -8,8 +8,10 @@ import type { WaitQueue } from "./wait-queue.ts";
 interface OpenSlice extends LeasedSlice {
   /** Neither spent nor given back. */
   available: PicoUsd;
-  /** Charges to it that are not yet in the store: until they are, it must stay open there. */
+  /** Charges to it that are not yet known to be in the store: until they are, it must stay open there. */
   uncommitted: number;
+  /** What those charges cost. */
+  uncommittedCost: PicoUsd;
 }
 
 /** What tokens cost, and who pays. */
@@ -40,12 +42,12 @@ export class Wallet {
   // How the wallet is kept filled, which is the business of WalletCache.
   /** A look at the account's money that is under way. */
   refilling: Promise<boolean> | undefined;
+  /** Set while the store is asked to move this account's money: resolves when that is over, and never rejects. */
+  moving: Promise<void> | undefined;
   /** When it was last looked at, by the monotonic clock. */
   lookedAt = Number.NEGATIVE_INFINITY;
   /** Whether it is known to have changed since. */
   stale = true;
-  /** Set while free money is kept back: resolves when that is over. */
-  releasing: Promise<void> | undefined;
   /** When it was last used, by the monotonic clock. */
   usedAt = 0;
   /** What was last asked for in advance. */
@@ -84,7 +86,7 @@ export class Wallet {
 
   /** Whether nothing runs on this wallet and nothing is on its way into the store. */
   get idle(): boolean {
-    const waiting = !this.queue.empty || this.refilling !== undefined || this.releasing !== undefined;
+    const waiting = !this.queue.empty || this.refilling !== undefined || this.moving !== undefined;
     return this.held === 0 && !waiting && ![...this.#slices, ...this.#drained].some((slice) => slice.uncommitted > 0);
   }
 
@@ -98,7 +100,7 @@ export class Wallet {
     this.elsewhere = lease.elsewhere;
     if (lease.slices.length === 0) return;
     for (const slice of lease.slices) {
-      this.#slices.push({ ...slice, available: slice.granted - slice.spent, uncommitted: 0 });
+      this.#slices.push({ ...slice, available: slice.granted - slice.spent, uncommitted: 0, uncommittedCost: 0 });
       this.available += slice.granted - slice.spent;
     }
     this.#slices.sort(bySpending);
@@ -155,6 +157,7 @@ export class Wallet {
       const rates = (sources[source] as { rates: Rates }).rates;
       slice.available -= cost;
       slice.uncommitted++;
+      slice.uncommittedCost += cost;
       this.available -= cost;
       paid += cost;
       if (slice.kind === "paid") this.#countPaid(cost);
@@ -204,6 +207,7 @@ export class Wallet {
       const slice = this.#find(line.sliceId);
       if (slice === undefined) continue;
       slice.uncommitted--;
+      slice.uncommittedCost -= line.cost;
       if (slice.kind === "paid") this.#paidUncommitted -= line.cost;
     }
   }
@@ -228,6 +232,26 @@ export class Wallet {
 
   get sliceIds(): string[] {
     return [...this.#slices, ...this.#drained].map((slice) => slice.id);
+  }
+
+  /** The most that the store may say is unspent in each slice: less by what it has taken of the charges under way. */
+  unspent(): Map<string, PicoUsd> {
+    return new Map(
+      [...this.#slices, ...this.#drained].map((slice) => [slice.id, slice.available + slice.uncommittedCost]),
+    );
+  }
+
+  /** Corrects slices of which the store has less than is believed here. Returns by how much altogether. */
+  lower(unspent: ReadonlyMap<string, PicoUsd>): PicoUsd {
+    let excess = 0;
+    for (const slice of this.#slices) {
+      const less = Math.max(0, slice.available - (unspent.get(slice.id) ?? slice.available));
+      slice.available -= less;
+      excess += less;
+    }
+    this.available -= excess;
+    if (excess > 0) this.#dropDrained();
+    return excess;
   }
 
   /** Forgets slices that turned out to belong to this core no longer. */
@@ -256,8 +280,12 @@ export class Wallet {
 
   /** Takes out the money of lots that have expired, as far as nobody holds it. */
   takeExpired(now: number): { sliceId: string; amount: PicoUsd }[] {
-    const expired = ({ expiresAt }: LeasedSlice) => expiresAt !== undefined && expiresAt <= now;
-    return this.#slices.some(expired) ? this.takeFree(expired) : [];
+    return this.takeFree((slice) => isExpired(slice, now));
+  }
+
+  /** Whether a lot has expired of which nobody holds some money. */
+  hasExpired(now: number): boolean {
+    return this.free > 0 && this.#slices.some((slice) => isExpired(slice, now));
   }
 
   /** Takes out slices that are used up and whose charges are all stored, to be closed. */
@@ -281,6 +309,10 @@ export class Wallet {
   #find(sliceId: string): OpenSlice | undefined {
     return this.#slices.find((slice) => slice.id === sliceId) ?? this.#drained.find((slice) => slice.id === sliceId);
   }
+}
+
+function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
 }
 
 /** Free money first, gifts next, then paid; what lapses sooner first, then what came sooner. */

@@ -35,6 +35,25 @@ export interface LeasedSlice {
   readonly spent: PicoUsd;
 }
 
+/** An open slice as the store has it. */
+export interface StoredSlice {
+  readonly id: string;
+  readonly accountId: string;
+  readonly unspent: PicoUsd;
+}
+
+/** Which open slices are asked for: those of one account, or a page of all, whole accounts only. */
+export type SliceRange =
+  | { readonly accountId: string }
+  /** The accounts that come after this one in the order of ids; noAccount: from the first one on. */
+  | { readonly after: string };
+
+/** Comes before all accounts in the order of ids. */
+export const noAccount = "00000000-0000-0000-0000-000000000000";
+
+/** About so many slices are a page; all those of its last account belong to it. */
+export const SLICE_PAGE = 1000;
+
 /** Asks for money of an account. */
 export interface LeaseRequest {
   readonly accountId: string;
@@ -108,8 +127,8 @@ export interface LedgerStore {
   enter(): Promise<LeasedSlice[]>;
   /** Keeps this core's slices its own. Throws when a newer epoch has begun. */
   heartbeat(): Promise<Heartbeat>;
-  /** The open slices that are this core's. */
-  leased(): Promise<Set<string>>;
+  /** The open slices that are this core's, in the order of accounts. An empty page: there are no more. */
+  openSlices(range: SliceRange): Promise<StoredSlice[]>;
   /** Leases money, at once for several accounts. An unknown account is not in the answer. */
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
   /** Stores charges durably, each at most once. Outcomes are in the order of the charges. */

@@ -79,7 +79,7 @@ describe.each(dialects)("%s", (dialect) => {
         }),
       );
     const look = async () => {
-      while (proofs.length < SNAPSHOTS) proofs.push(await reconcile(first.storage));
+      while (proofs.length < SNAPSHOTS) proofs.push(await reconcile(first.storage, first.ledger));
     };
     try {
       await Promise.all([...work(8, spend), ...work(1, move), look()]);

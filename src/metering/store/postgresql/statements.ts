@@ -30,10 +30,25 @@ export const ADOPT: Statement = {
   returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${LOT_COLUMNS}`,
 };
 
-/** $1 core, $2 epoch. */
-export const LEASED: Statement = {
-  name: "leased",
-  text: "select id from slice where open and core_id = $1 and epoch = $2",
+/** $1 core, $2 epoch, $3 account. */
+export const ACCOUNT_SLICES: Statement = {
+  name: "account slices",
+  text: `
+  select id, account_id, granted - spent as unspent from slice
+  where open and core_id = $1 and epoch = $2 and account_id = $3`,
+};
+
+/** $1 core, $2 epoch, $3 the account before the page, $4 slices after which the page ends with its account. */
+export const SLICE_PAGE: Statement = {
+  name: "slice page",
+  text: `
+  with page as (
+    select account_id from slice where open and core_id = $1 and epoch = $2 and account_id > $3
+    order by account_id limit $4)
+  select id, account_id, granted - spent as unspent from slice
+  where open and core_id = $1 and epoch = $2 and account_id > $3
+    and account_id <= (select account_id from page order by account_id desc limit 1)
+  order by account_id`,
 };
 
 /** A core that others took for dead and that has not beaten since. */
@@ -123,7 +138,8 @@ export const FACTS: Statement = {
 
 /**
  * $1–$10 usage columns; $11 the place of a line's charge among them, from 1, $12–$19 usage line columns; $20 core,
- * $21 epoch. Answers with the places of the charges that were not stored. What slices spent is the sum over the lines
+ * $21 epoch. Answers with the places of the charges that were not stored; one that was stored before, whose
+ * reply was lost, is no less so because its slices have been closed since. What slices spent is the sum over the lines
  * that this statement stored, never over its input: a request may have been stored before.
  *
  * Slices are found by their ids alone, and looked at once they are locked: a planner that took the index of a core's
@@ -164,7 +180,9 @@ export const SETTLE: Statement = {
       on sums.account_id = account.id
     order by id for update of account),
   owed as (update account set debt = account.debt + owing.shortfall from owing where account.id = owing.id)
-  select n::int, n in (select n from fenced) as fenced from charge where n not in (select n from fresh)`,
+  select n::int, n in (select n from fenced)
+    and not exists (select from usage where usage.request_id = charge.request_id) as fenced
+  from charge where n not in (select n from fresh)`,
 };
 
 /** $1 slices, $2 amounts, $3 core, $4 epoch. */

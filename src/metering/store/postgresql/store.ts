@@ -1,14 +1,17 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import type { Random } from "../../../../lib/ids/random.ts";
-import type {
-  Charge,
-  CoreBeat,
-  Heartbeat,
-  Lease,
-  LeasedSlice,
-  LeaseRequest,
-  LedgerStore,
-  SettleOutcome,
+import {
+  type Charge,
+  type CoreBeat,
+  type Heartbeat,
+  type Lease,
+  type LeasedSlice,
+  type LeaseRequest,
+  type LedgerStore,
+  type SettleOutcome,
+  SLICE_PAGE,
+  type SliceRange,
+  type StoredSlice,
 } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
 import * as sql from "./statements.ts";
@@ -56,9 +59,12 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return { others, wasDead };
   }
 
-  async leased(): Promise<Set<string>> {
-    const { rows } = await query<{ id: string }>(this.#pool, sql.LEASED, [this.#coreId, this.#epoch]);
-    return new Set(rows.map(({ id }) => id));
+  async openSlices(range: SliceRange): Promise<StoredSlice[]> {
+    const mine = [this.#coreId, this.#epoch];
+    const { rows } = await ("accountId" in range
+      ? query<StoredSliceRow>(this.#pool, sql.ACCOUNT_SLICES, [...mine, range.accountId])
+      : query<StoredSliceRow>(this.#pool, sql.SLICE_PAGE, [...mine, range.after, SLICE_PAGE]));
+    return rows.map((row) => ({ id: row.id, accountId: row.account_id, unspent: Number(row.unspent) }));
   }
 
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
@@ -183,6 +189,12 @@ interface SliceRow {
   readonly expires_at: number | null;
   readonly granted: string;
   readonly spent: string;
+}
+
+interface StoredSliceRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly unspent: string;
 }
 
 function toSlice(row: SliceRow): LeasedSlice {

@@ -1,14 +1,17 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { PicoUsd } from "../../interface.ts";
-import type {
-  Charge,
-  Heartbeat,
-  Lease,
-  LeasedSlice,
-  LeaseRequest,
-  LedgerStore,
-  SettleOutcome,
+import {
+  type Charge,
+  type Heartbeat,
+  type Lease,
+  type LeasedSlice,
+  type LeaseRequest,
+  type LedgerStore,
+  type SettleOutcome,
+  SLICE_PAGE,
+  type SliceRange,
+  type StoredSlice,
 } from "../ledger-store.ts";
 
 const SQLITE_CONSTRAINT = 19;
@@ -18,6 +21,15 @@ const OPEN_SLICES = `
   select slice.id, slice.lot_id as lotId, slice.account_id as accountId, slice.granted, slice.spent, lot.kind,
     lot.priority, lot.price_version_id as priceVersion, lot.created_at as createdAt, lot.expires_at as expiresAt
   from slice join lot on lot.id = slice.lot_id where slice.open`;
+
+const STORED_SLICES = `
+  select id, account_id as accountId, granted - spent as unspent from slice where open and core_id = ? and epoch = ?`;
+
+/** Whole accounts only. */
+const SLICES_AFTER = `${STORED_SLICES} and account_id > ? and account_id <= (
+  select max(account_id) from (
+    select account_id from slice where open and core_id = ? and account_id > ? order by account_id limit ?))
+  order by account_id`;
 
 const LOTS_WITH_MONEY = `
   select id, kind, priority, price_version_id as priceVersion, created_at as createdAt, expires_at as expiresAt,
@@ -78,12 +90,19 @@ export class SqliteLedgerStore implements LedgerStore {
     return { others: [], wasDead: false }; // the lock on the file is the proof that this core is alive and alone
   }
 
-  leased(): Promise<Set<string>> {
-    return this.#transaction((database) => {
-      const rows = this.#runner(database).all<{ id: string }>("select id from slice where open and epoch = ?", [
-        this.#epoch,
-      ]);
-      return new Set(rows.map(({ id }) => id));
+  openSlices(range: SliceRange): Promise<StoredSlice[]> {
+    return this.#exclusive((database) => {
+      const { all } = this.#runner(database);
+      return "accountId" in range
+        ? all<StoredSlice>(`${STORED_SLICES} and account_id = ?`, [this.#coreId, this.#epoch, range.accountId])
+        : all<StoredSlice>(SLICES_AFTER, [
+            this.#coreId,
+            this.#epoch,
+            range.after,
+            this.#coreId,
+            range.after,
+            SLICE_PAGE,
+          ]);
     });
   }
 

@@ -9,6 +9,8 @@ import type {
   LeaseRequest,
   LedgerStore,
   SettleOutcome,
+  SliceRange,
+  StoredSlice,
 } from "../ledger-store.ts";
 import { SqliteLedgerStore } from "./store.ts";
 import type { StoreAnswer, StoreCall } from "./worker.ts";
@@ -44,8 +46,8 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("heartbeat");
   }
 
-  leased(): Promise<Set<string>> {
-    return this.#call("leased");
+  openSlices(range: SliceRange): Promise<StoredSlice[]> {
+    return this.#call("openSlices", range);
   }
 
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {

@@ -1,0 +1,161 @@
+import type { Logger } from "../../../lib/logger.ts";
+import type { PicoUsd } from "../interface.ts";
+import { type LedgerStore, noAccount, type StoredSlice } from "../store/ledger-store.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** Accounts remembered one by one; beyond that all are looked through. */
+const mostDoubts = 1000;
+
+/** Where the store says otherwise than this core believes. */
+export interface SliceDifferences {
+  /** Slices that this core does not know: the reply that told of them was lost. */
+  readonly unknown: readonly StoredSlice[];
+  /** What known slices have more than is known here: they were not made smaller. */
+  readonly surplus: readonly { readonly sliceId: string; readonly amount: PicoUsd }[];
+  /** Slices that this core believes to have and has not. */
+  readonly lost: readonly string[];
+}
+
+/** What the audit needs of the wallets. */
+export interface AuditedWallets {
+  /** The wallets in memory. */
+  readonly all: ReadonlyMap<string, Wallet>;
+  /** Slices that no wallet has any more and that are still to be closed. */
+  readonly ended: ReadonlySet<string>;
+  open(accountId: string): Promise<Wallet>;
+  /** Runs a function while nothing else moves the wallet's money in the store. */
+  alone<T>(wallet: Wallet, run: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Compares the open slices that the store says this core has with those that it knows, account by account, and gives
+ * back what it does not know: when the reply to a commit is lost, money is leased to this core without its knowledge.
+ * An account is only judged while none of its money is being leased or given back.
+ */
+export class SliceAudit {
+  readonly #store: LedgerStore;
+  readonly #wallets: AuditedWallets;
+  readonly #logger: Logger;
+  /** Accounts of which a call that moves money failed, so that nobody knows what became of it. */
+  readonly #doubtful = new Set<string>();
+  #doubtsAll = false;
+
+  constructor(parts: { store: LedgerStore; wallets: AuditedWallets; logger: Logger }) {
+    this.#store = parts.store;
+    this.#wallets = parts.wallets;
+    this.#logger = parts.logger;
+  }
+
+  /** Notes that it is unknown what became of a call that moves an account's money. */
+  doubt(accountId: string): void {
+    if (this.#doubtful.size < mostDoubts) this.#doubtful.add(accountId);
+    else this.#doubtsAll = true;
+  }
+
+  /** Clears an account up if it is in doubt. To be called while nothing else moves its money. */
+  async clear(wallet: Wallet): Promise<void> {
+    if (!this.#doubtful.has(wallet.accountId)) return;
+    await this.#correct(wallet);
+    this.#doubtful.delete(wallet.accountId);
+  }
+
+  /** Clears up all accounts that are in doubt. */
+  async clearAll(): Promise<void> {
+    if (this.#doubtsAll) await this.run();
+    else await this.#clearDoubts();
+  }
+
+  /** Looks through all accounts and clears up those about which the store says otherwise. */
+  async run(): Promise<void> {
+    const doubted = [...this.#doubtful];
+    this.#doubtsAll = false;
+    const suspects = await this.#suspects();
+    for (const accountId of doubted) this.#doubtful.delete(accountId);
+    for (const accountId of suspects) this.doubt(accountId);
+    await this.#clearDoubts();
+  }
+
+  async #clearDoubts(): Promise<void> {
+    for (const accountId of [...this.#doubtful]) {
+      // The last one from now on: when it cannot be cleared up, the others come first the next time.
+      this.#doubtful.delete(accountId);
+      this.#doubtful.add(accountId);
+      const wallet = await this.#wallets.open(accountId);
+      await this.#wallets.alone(wallet, () => this.clear(wallet));
+    }
+  }
+
+  /** The open slices that are this core's and that it does not know. Changes nothing. */
+  async unknown(): Promise<StoredSlice[]> {
+    const unknown: StoredSlice[] = [];
+    for (const accountId of await this.#suspects()) {
+      const wallet = await this.#wallets.open(accountId);
+      unknown.push(...(await this.#wallets.alone(wallet, () => this.#compare(wallet))).unknown);
+    }
+    return unknown;
+  }
+
+  /** Accounts about which the store seems to say otherwise; those whose money moves meanwhile may be among them. */
+  async #suspects(): Promise<string[]> {
+    const suspects: string[] = [];
+    const seen = new Set<string>();
+    const { all, ended } = this.#wallets;
+    for (let after = noAccount; ; ) {
+      const page = await this.#store.openSlices({ after });
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.accountId;
+      for (const [accountId, stored] of Map.groupBy(page, (slice) => slice.accountId)) {
+        const known = all.get(accountId)?.unspent() ?? new Map<string, PicoUsd>();
+        const { unknown, surplus, lost } = compareSlices(known, stored, ended);
+        if (unknown.length + surplus.length + lost.length > 0) suspects.push(accountId);
+        seen.add(accountId);
+      }
+    }
+    for (const { accountId, sliceIds } of all.values())
+      if (sliceIds.length > 0 && !seen.has(accountId)) suspects.push(accountId);
+    return suspects;
+  }
+
+  /** What is known is taken before the store is asked, so that charges that it takes meanwhile make no difference. */
+  async #compare(wallet: Wallet): Promise<SliceDifferences & { readonly stored: readonly StoredSlice[] }> {
+    const known = wallet.unspent();
+    const ended = new Set(this.#wallets.ended);
+    const stored = await this.#store.openSlices({ accountId: wallet.accountId });
+    return { ...compareSlices(known, stored, ended), stored };
+  }
+
+  async #correct(wallet: Wallet): Promise<void> {
+    const { unknown, surplus, lost, stored } = await this.#compare(wallet);
+    wallet.lose(new Set(lost));
+    const lowered = wallet.lower(new Map(stored.map(({ id, unspent }) => [id, unspent])));
+    wallet.stale = true;
+    if (unknown.length > 0) await this.#store.close(unknown.map(({ id }) => id));
+    if (surplus.length > 0) await this.#store.giveBack(surplus);
+    const { accountId } = wallet;
+    if (unknown.length + surplus.length > 0)
+      this.#logger.warn(
+        { accountId, unknown, surplus },
+        "gave back money that was leased without this core's knowledge",
+      );
+    if (lost.length > 0 || lowered > 0)
+      this.#logger.warn({ accountId, lost, lowered }, "this core believed in money that it no longer has");
+  }
+}
+
+/** Compares what is known of an account's slices, the most that each may have unspent, with what the store has. */
+export function compareSlices(
+  known: ReadonlyMap<string, PicoUsd>,
+  stored: readonly StoredSlice[],
+  ended: ReadonlySet<string>,
+): SliceDifferences {
+  const found = new Set(stored.map(({ id }) => id));
+  return {
+    unknown: stored.filter(({ id }) => !known.has(id) && !ended.has(id)),
+    surplus: stored.flatMap(({ id, unspent }) => {
+      const amount = unspent - (known.get(id) ?? unspent);
+      return amount > 0 ? [{ sliceId: id, amount }] : [];
+    }),
+    lost: [...known.keys()].filter((id) => !found.has(id)),
+  };
+}
