@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { systemClock } from "../../lib/time/clock.ts";
@@ -7,6 +8,9 @@ import { readSecrets } from "../config/secrets.ts";
 import { openTls } from "../config/tls.ts";
 import { startConnectServer } from "../grpc/server/connect-server.ts";
 import { createHealth } from "../grpc/server/health.ts";
+import { startHttpListener } from "../grpc/server/http-listener.ts";
+import type { ListeningServer } from "../grpc/server/listening-server.ts";
+import { Receiving } from "../grpc/server/receiving.ts";
 import { startGrpcServer } from "../grpc/server/server.ts";
 import { startAdmin } from "./admin.ts";
 import { type Core, composeCore } from "./core.ts";
@@ -42,14 +46,33 @@ export async function serveCore(
   { listen }: Config,
   lifecycle: Lifecycle,
   tls: ServerTls | undefined,
-): Promise<{ grpc: string; connect: string }> {
+): Promise<{ grpc: string; connect: string; webhooks?: string }> {
   const health = createHealth(core.services);
-  const common = { services: [...core.services, health.registration], interceptors: core.interceptors, tls };
+  const { interceptors, gate } = core;
+  const receiving = new Receiving();
+  const common = { services: [...core.services, health.registration], interceptors, gate, receiving, tls };
   const grpc = await startGrpcServer({ ...common, address: listen.grpc, maxConnectionAgeMs });
-  const connect = await startConnectServer({ ...common, address: listen.connect, webhooks: core.webhooks });
+  const connect = await startConnectServer({ ...common, address: listen.connect });
+  const webhooks = await serveWebhooks(core, listen.webhooks, tls);
   lifecycle.onStop(async (graceMs) => {
-    await Promise.all([grpc.stop(graceMs), connect.stop(graceMs)]);
+    await Promise.all([grpc, connect, webhooks].map((server) => server?.stop(graceMs)));
   });
   lifecycle.onStop(async () => health.drain());
-  return { grpc: grpc.address, connect: connect.address };
+  return { grpc: grpc.address, connect: connect.address, ...(webhooks && { webhooks: webhooks.address }) };
+}
+
+/** Payment providers reach this listener alone, so that nothing else of the core has to be open to them. */
+async function serveWebhooks(
+  { webhooks }: Core,
+  address: string,
+  tls: ServerTls | undefined,
+): Promise<ListeningServer | undefined> {
+  if (webhooks.size === 0) return undefined;
+  const handler: RequestListener = (request, response) => {
+    const [path = ""] = request.url?.split("?", 1) ?? [];
+    const webhook = webhooks.get(path);
+    if (webhook !== undefined) return webhook(request, response);
+    response.writeHead(404, { connection: "close" }).end("not found\n");
+  };
+  return startHttpListener({ address, setting: "listen.webhooks", handler, tls, clients: "anybody" });
 }

@@ -27,9 +27,10 @@ import { createEmbeddingsService } from "../embeddings/embeddings-service.ts";
 import { createEngine } from "../engines/create-engine.ts";
 import { createFleet } from "../fleet/create-fleet.ts";
 import { createDirectTransport } from "../grpc/direct/direct-transport.ts";
+import type { Gate } from "../grpc/server/gate.ts";
 import { registration, type ServiceRegistration } from "../grpc/server/registration.ts";
 import { createInferenceService } from "../inference/inference-service.ts";
-import { authenticate } from "../interceptors/authenticate.ts";
+import { authenticate, createGate } from "../interceptors/authenticate.ts";
 import { facadesOf } from "../interceptors/client-address.ts";
 import { hideErrors } from "../interceptors/errors.ts";
 import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
@@ -62,7 +63,9 @@ import type { Telemetry } from "./tracing.ts";
 export interface Core {
   readonly services: readonly ServiceRegistration[];
   readonly interceptors: readonly Interceptor[];
-  /** By path; served beside the services over plain HTTP. */
+  /** Judges calls before their messages are read. */
+  readonly gate: Gate;
+  /** By path; served over plain HTTP by a listener of their own. */
   readonly webhooks: ReadonlyMap<string, RequestListener>;
   /** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
   reload(config: Config): Promise<void>;
@@ -181,6 +184,7 @@ export async function composeCore(
       createCatalogueService({ catalogue, prices, fleet, onDrain: (...drain) => shareDrain(...drain) }),
     ),
   ];
+  const gate = createGate(authenticator, createFailedAttempts(), facadesOf(config.listen));
   const interceptors = [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
     observeCalls(clock, [logCalls(logger), metrics.calls]),
@@ -188,7 +192,7 @@ export async function composeCore(
     hideErrors(logger, (error) =>
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
-    authenticate(authenticator, createFailedAttempts(), facadesOf(config.listen)),
+    authenticate(gate),
   ];
   const webhooks = new Map<string, RequestListener>();
   if (secrets.stripeWebhookSecret !== undefined) {
@@ -225,6 +229,7 @@ export async function composeCore(
     webhooks,
     services,
     interceptors,
+    gate,
   };
 }
 

@@ -35,7 +35,7 @@ const tls = z
       .optional()
       .describe("Signs the certificates that clients of grpc and connect must show. Default: they need none."),
   })
-  .describe("For all four addresses; files that are renewed are read again within a minute.");
+  .describe("For all addresses; files that are renewed are read again within a minute.");
 
 const listen = z
   .strictObject({
@@ -44,6 +44,9 @@ const listen = z
     connect: address
       .default("127.0.0.1:50052")
       .describe("The same services over the Connect protocol, for curl and browsers."),
+    webhooks: address
+      .default("127.0.0.1:50053")
+      .describe("Events of payment providers; opened only when a provider's secret is set."),
     admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
     tls: tls.optional(),
     insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),

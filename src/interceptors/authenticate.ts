@@ -1,10 +1,12 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Interceptor, type StreamRequest, type UnaryRequest } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Access, access } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { durationOf } from "../../lib/time/duration.ts";
 import type { Authenticator, Principal } from "../accounts/interface.ts";
+import { type CallHead, type Gate, refusalKey } from "../grpc/server/gate.ts";
+import { peerKey } from "../grpc/server/peer.ts";
 import { clientAddressOf, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { principalKey } from "./principal.ts";
@@ -12,34 +14,50 @@ import { principalKey } from "./principal.ts";
 /** Which account pays for a call that a service token makes. */
 export const accountHeader = "x-tollgate-account";
 
-type Request = UnaryRequest | StreamRequest;
-
 /**
  * Asks for the credential that a method's `tollgate.access.v1.access` option demands, once a call, and leaves
  * the principal in `principalKey`. A method without the option is closed to everybody. Wrong credentials
  * are counted by address; a right one is never refused for what others did.
  */
-export function authenticate(authenticator: Authenticator, attempts: FailedAttempts, trusts: TrustsPeer): Interceptor {
-  const check = async (request: Request): Promise<Principal> => {
-    const credential = credentialOf(request.header);
+export function createGate(authenticator: Authenticator, attempts: FailedAttempts, trusts: TrustsPeer): Gate {
+  const check = async (head: CallHead): Promise<Principal> => {
+    const credential = credentialOf(head.header);
     try {
-      return await authenticator.authenticate(credential, request.header.get(accountHeader) ?? undefined);
+      return await authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
-        const wait = await attempts.count(clientAddressOf(request, trusts));
+        const wait = await attempts.count(clientAddressOf(head, trusts));
         if (wait !== undefined) throw throttled(wait);
       }
       throw error;
     }
   };
+  return {
+    async admit(head) {
+      const needed = accessOf(head.method);
+      if (needed === Access.PUBLIC) return readPeer(head);
+      const principal = await check(head);
+      if (!isAllowed(needed, principal)) throw denied(needed);
+      head.contextValues.set(principalKey, principal);
+      return principal.kind === "caller" ? principal.accountId : principal.kind;
+    },
+  };
+}
+
+/** Holds a gate before calls that have not passed it: servers ask it before they read a call's message. */
+export function authenticate(gate: Gate): Interceptor {
   return (next) => async (request) => {
-    const needed = accessOf(request.method);
-    if (needed === Access.PUBLIC) return next(request);
-    const principal = await check(request);
-    if (!isAllowed(needed, principal)) throw denied(needed);
-    request.contextValues.set(principalKey, principal);
+    const { contextValues } = request;
+    const refusal = contextValues.get(refusalKey);
+    if (refusal !== undefined) throw refusal;
+    if (contextValues.get(principalKey) === undefined) await gate.admit(request);
     return next(request);
   };
+}
+
+/** Whoever calls without a credential takes from the share of its address. */
+function readPeer({ contextValues }: CallHead): string {
+  return contextValues.get(peerKey) ?? "";
 }
 
 const accesses = new WeakMap<DescMethod, Access>();

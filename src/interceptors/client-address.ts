@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import type { StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import { inNetworks } from "../config/networks.ts";
 import type { Config } from "../config/schema.ts";
+import type { CallHead } from "../grpc/server/gate.ts";
 import { peerKey } from "../grpc/server/peer.ts";
 
 /** The address of the client that a facade calls for. */
@@ -21,7 +21,7 @@ export function facadesOf({ tls, trusted_facades }: Config["listen"]): TrustsPee
 }
 
 /** Where a call came from: the client, as far as whoever called for it is believed, else the peer itself. */
-export function clientAddressOf({ contextValues, header }: UnaryRequest | StreamRequest, trusts: TrustsPeer): string {
+export function clientAddressOf({ contextValues, header }: Omit<CallHead, "method">, trusts: TrustsPeer): string {
   const peer = contextValues.get(peerKey);
   const named = header.get(clientAddressHeader);
   const isBelieved = named !== null && isIP(named) !== 0 && (peer === undefined || trusts(peer));

@@ -1,18 +1,27 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { Receiving } from "../grpc/server/receiving.ts";
+import { readBody } from "../grpc/server/request-body.ts";
 import { type Payment, readStripeEvent } from "./stripe-payment.ts";
 
 /** Where Stripe sends its events. */
 export const stripePath = "/webhooks/stripe";
 
-const MOST_BYTES = 1_000_000;
 /** How old a signature may be. */
 const MOST_AGE_S = 300;
+const maxBytes = 1_000_000;
+/** Stripe sends an event within a second. */
+const receivingLimits = {
+  totalBytes: 32 * 1024 * 1024,
+  payerBytes: 32 * 1024 * 1024,
+  reservedBytes: 8 * 1024 * 1024,
+  timeoutMs: 10_000,
+};
 
 /**
  * What can become of an event: the money is there; it moves none here; no retry can credit it, so a person has
@@ -33,13 +42,17 @@ export interface StripeWebhookParts {
   /** Judges the age of signatures. */
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
+  /** Bounds the events that are being received: anybody can send some, and the signature comes last. */
+  readonly receiving?: Receiving;
 }
 
 /**
  * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx, so
  * that is also the answer to what no retry can change, with an alarm in the log; 503 asks for a retry.
  */
-export function createStripeWebhook({ secret, topUp, observe, clock, logger }: StripeWebhookParts): RequestListener {
+export function createStripeWebhook(parts: StripeWebhookParts): RequestListener {
+  const { secret, topUp, observe, clock, logger, receiving = new Receiving(receivingLimits) } = parts;
+
   function refuse(reason: string, message: string): [status: number, text: string] {
     observe("refused");
     logger.error({ reason }, "a payment could not be credited: refund it or credit it by hand");
@@ -81,20 +94,39 @@ export function createStripeWebhook({ secret, topUp, observe, clock, logger }: S
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = (status: number, text: string) => void response.writeHead(status).end(`${text}\n`);
     if (request.method !== "POST") return answer(405, "POST only");
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > MOST_BYTES) {
-        response.setHeader("connection", "close");
-        return answer(413, "too large");
-      }
-      chunks.push(chunk);
+    const signature = request.headers["stripe-signature"];
+    if (typeof signature !== "string") {
+      observe("unsigned");
+      response.setHeader("connection", "close");
+      return answer(400, "the signature is missing");
     }
-    answer(...(await judge(Buffer.concat(chunks), String(request.headers["stripe-signature"] ?? ""))));
+    const body = await readEvent(request, receiving);
+    if (!Array.isArray(body)) return answer(...(await judge(body, signature)));
+    response.setHeader("connection", "close");
+    answer(...body);
   }
 
   return (request, response) => {
     serve(request, response).catch(() => response.destroy()); // the client has gone
   };
+}
+
+/** The body of an event, or the answer to one that is too large, too slow or one too many. */
+async function readEvent(
+  request: IncomingMessage,
+  receiving: Receiving,
+): Promise<Buffer | [status: number, text: string]> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of readBody(request, createContextValues(), receiving)) {
+      size += chunk.length;
+      if (size > maxBytes) return [413, "too large"];
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks, size);
+  } catch (error) {
+    if (error instanceof ConnectError) return [503, "try again"];
+    throw error;
+  }
 }

@@ -22,7 +22,7 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../../src/accounts/interface.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
-import { accessOf, authenticate } from "../../src/interceptors/authenticate.ts";
+import { accessOf, authenticate, createGate } from "../../src/interceptors/authenticate.ts";
 import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
 import { callerOf, principalKey, principalOf } from "../../src/interceptors/principal.ts";
 import { openConnect, type Route, routes } from "../grpc/transports.ts";
@@ -98,7 +98,7 @@ describe.each(routes)("over %s", (_name, open) => {
       return !reflections.includes(service);
     });
     const registrations = services.map((service) => registration(service, {}));
-    route = await open(registrations, [authenticate(authenticator, createFailedAttempts(10_000), nobody)]);
+    route = await open(registrations, [authenticate(createGate(authenticator, createFailedAttempts(10_000), nobody))]);
   });
   afterAll(() => route.close());
 
@@ -174,7 +174,9 @@ describe.each(routes)("over %s", (_name, open) => {
       registration(ChatService, {}),
       registration(AccountsService, {}),
     ];
-    const route = await open(services, [authenticate(authenticator, createFailedAttempts(limit), () => true)]);
+    const route = await open(services, [
+      authenticate(createGate(authenticator, createFailedAttempts(limit), () => true)),
+    ]);
     opened.push(route);
     const client = createClient(InferenceService, route.transport);
     const call = (headers: Record<string, string>) =>
@@ -217,7 +219,7 @@ describe.each(routes)("over %s", (_name, open) => {
 });
 
 describe("a throttled address", () => {
-  const interceptor = authenticate(new FakeAuthenticator(), createFailedAttempts(1), nobody);
+  const interceptor = authenticate(createGate(new FakeAuthenticator(), createFailedAttempts(1), nobody));
 
   function attempt() {
     const header = new Headers({ authorization: "Bearer wrong" });

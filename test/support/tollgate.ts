@@ -11,7 +11,13 @@ const program = fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url))
 
 /** Every listener on a free loopback port, so that tests can run beside each other. */
 export const freePorts = {
-  listen: { http: "127.0.0.1:0", grpc: "127.0.0.1:0", connect: "127.0.0.1:0", admin: "127.0.0.1:0" },
+  listen: {
+    http: "127.0.0.1:0",
+    grpc: "127.0.0.1:0",
+    connect: "127.0.0.1:0",
+    webhooks: "127.0.0.1:0",
+    admin: "127.0.0.1:0",
+  },
 };
 
 /** A folder of its own for one service: data, configuration, secrets. */

@@ -24,6 +24,7 @@ import { type CallSignal, createCallSignal } from "../call-signal.ts";
 import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
 import { onlyMessage, requestOf } from "../wire/messages.ts";
 import type { HeadersInit } from "../wire/metadata.ts";
+import { ChannelPool } from "./channel-pool.ts";
 import { ClientCall } from "./client-call.ts";
 import "../workarounds/closing-sessions.ts";
 
@@ -59,6 +60,8 @@ const channelOptions: grpc.ChannelOptions = {
   "grpc.keepalive_timeout_ms": 10_000,
   // A core that comes back, or a new one behind the name, is in use within seconds.
   "grpc.max_reconnect_backoff_ms": 5_000,
+  // The channels that were opened for a busy hour lose their connections after it.
+  "grpc.client_idle_timeout_ms": 300_000,
   "grpc.dns_min_time_between_resolutions_ms": 5_000,
   "grpc.enable_channelz": 0,
 };
@@ -66,10 +69,10 @@ const channelOptions: grpc.ChannelOptions = {
 /** Calls services over gRPC: grpc-js carries, with its load balancing, keepalive and reconnecting. */
 export function createChannelTransport(options: ChannelTransportOptions): ChannelTransport {
   const { target, credentials = grpc.credentials.createInsecure(), interceptors = [] } = options;
-  const channel = new grpc.Channel(target, credentials, { ...channelOptions, ...options.channelOptions });
+  const channels = new ChannelPool(target, credentials, { ...channelOptions, ...options.channelOptions });
   return {
-    connect: (timeoutMs) => connect(channel, deadlineIn(timeoutMs)),
-    close: () => channel.close(),
+    connect: (timeoutMs) => connect(channels.first, deadlineIn(timeoutMs)),
+    close: () => channels.close(),
     async unary<I extends DescMessage, O extends DescMessage>(
       method: DescMethodUnary<I, O>,
       signal: AbortSignal | undefined,
@@ -80,7 +83,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<UnaryResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<UnaryRequest>) => callUnary(channel, request, deadline, life);
+      const send = (request: Sent<UnaryRequest>) => callUnary(channels, request, deadline, life);
       try {
         const message = create(method.input, input);
         const sent = { stream: false, method, service: method.parent, header, message } as const;
@@ -101,7 +104,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<StreamResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<StreamRequest>) => callStream(channel, request, deadline, life);
+      const send = (request: Sent<StreamRequest>) => callStream(channels, request, deadline, life);
       try {
         const message = await requestOf(method, input);
         const sent = { stream: true, method, service: method.parent, header, message } as const;
@@ -162,12 +165,12 @@ function deadlineIn(timeoutMs: number | undefined): number {
 }
 
 async function callUnary(
-  channel: grpc.Channel,
+  channels: ChannelPool,
   { method, service, header, message: request }: Sent<UnaryRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<UnaryResponse> {
-  const call = new ClientCall(channel, method, header, deadline, life);
+  const call = new ClientCall(channels, method, header, deadline, life);
   call.sendOnly(request);
   const { value: message } = await call.next();
   if (!message) throw new ConnectError("the response message is missing", Code.Unimplemented);
@@ -177,12 +180,12 @@ async function callUnary(
 
 /** Resolves when the response's headers are there. */
 async function callStream(
-  channel: grpc.Channel,
+  channels: ChannelPool,
   { method, service, header, message: requests }: Sent<StreamRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<StreamResponse> {
-  const call = new ClientCall(channel, method, header, deadline, life);
+  const call = new ClientCall(channels, method, header, deadline, life);
   if (method.methodKind === "server_streaming") call.sendOnly(await onlyMessage(requests));
   else void call.sendAll(requests);
   await call.opened;

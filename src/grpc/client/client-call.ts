@@ -5,6 +5,7 @@ import type { CallSignal } from "../call-signal.ts";
 import { bytesOf } from "../wire/bytes.ts";
 import { type HeadersInit, headersOf, metadataOf } from "../wire/metadata.ts";
 import { errorOf } from "../wire/status.ts";
+import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
 
 type Result = IteratorResult<Message, undefined>;
 
@@ -35,13 +36,14 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   #waiting: PromiseWithResolvers<Result> | undefined;
 
   /** Starts the call. `deadline` is in milliseconds since the Unix epoch. */
-  constructor(channel: Channel, method: DescMethod, header: HeadersInit, deadline: number, life: CallSignal) {
+  constructor(channels: ChannelPool, method: DescMethod, header: HeadersInit, deadline: number, life: CallSignal) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.opened = promise;
     this.#input = method.input;
     this.#output = method.output;
     this.#life = life;
-    this.#call = createCall(channel, `/${method.parent.typeName}/${method.name}`, deadline);
+    const pooled = channels.take();
+    this.#call = createCall(pooled, `/${method.parent.typeName}/${method.name}`, deadline);
     this.#call.start(metadataOf(header), {
       onReceiveMetadata: (metadata) => {
         this.#header = metadata;
@@ -49,6 +51,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
       },
       onReceiveMessage: (bytes) => this.#receive(bytes),
       onReceiveStatus: (status) => {
+        pooled.calls -= 1;
         this.#status ??= status;
         if (this.#trailer) headersOf(this.#status.metadata, this.#trailer);
         resolve();
@@ -159,10 +162,11 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   };
 }
 
-function createCall(channel: Channel, path: string, deadline: number) {
+function createCall(pooled: PooledChannel, path: string, deadline: number) {
   try {
-    return channel.createCall(path, deadline, null, null, null);
+    return pooled.channel.createCall(path, deadline, null, null, null);
   } catch (cause) {
+    pooled.calls -= 1;
     throw new ConnectError("the transport is closed", Code.Unavailable, undefined, undefined, cause);
   }
 }

@@ -1,88 +1,107 @@
 import { setMaxListeners } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { createServer as createHttpsServer } from "node:https";
-import { createConnectRouter, createContextValues } from "@connectrpc/connect";
-import { uResponseNotFound } from "@connectrpc/connect/protocol";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  createConnectRouter,
+  createContextValues,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
+import { type Compression, uResponseNotFound } from "@connectrpc/connect/protocol";
 import {
   compressionGzip,
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
-import { listen } from "../../../lib/net/listen.ts";
-import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
-import { connectionsOf } from "./connections.ts";
-import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
+import { maxInflating, maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
+import { Slots } from "../wire/slots.ts";
+import { mendParseError, mendStreamParseErrors } from "../workarounds/parse-errors.ts";
+import { type Gate, openGate, refuse } from "./gate.ts";
+import { startHttpListener } from "./http-listener.ts";
+import type { ListeningServer, ServerOptions } from "./listening-server.ts";
 import { peerKey } from "./peer.ts";
-import { keepRenewed, tlsOptions } from "./tls.ts";
-
-/** As ServerOptions, with what is served beside the services. */
-export interface ConnectServerOptions extends ServerOptions {
-  /** Handlers of plain HTTP, by path. They check their callers themselves. */
-  readonly webhooks?: ReadonlyMap<string, RequestListener>;
-}
+import { Receiving } from "./receiving.ts";
+import { endWithAnswer, payerKey, pipelineLimit, readBody } from "./request-body.ts";
 
 /**
  * Serves over the Connect protocol, which is JSON or binary over HTTP/1.1, for curl, browsers and
  * dashboards. Throws when the address cannot be listened on.
  */
-export async function startConnectServer(options: ConnectServerOptions): Promise<ListeningServer> {
+export function startConnectServer(options: ServerOptions): Promise<ListeningServer> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal); // every call under way listens
-  const server = listenerOf(options, handlerOf(options, shutdown.signal));
-  const connections = connectionsOf(server);
-  server.on("request", (_request, response) => {
-    // Node closes the connections that are idle when it stops listening, but not those that become so.
-    response.once("close", () => server.listening || setImmediate(() => server.closeIdleConnections()));
+  return startHttpListener({
+    ...options,
+    setting: "listen.connect",
+    clients: "certified",
+    handler: handlerOf(options, shutdown.signal),
+    endCalls: (reason) => shutdown.abort(reason),
   });
-  return {
-    address: await listen(server, options.address, "listen.connect"),
-    stop: (graceMs) =>
-      stopGently({
-        graceMs,
-        close(closed) {
-          server.close(closed);
-          connections.endSilent();
-        },
-        endCalls: (reason) => shutdown.abort(reason),
-        cutOff: () => server.closeAllConnections(),
-      }),
-  };
 }
 
-function listenerOf({ tls }: ServerOptions, handler: RequestListener): Server {
-  if (tls === undefined) return createServer(handler);
-  const server = createHttpsServer(tlsOptions(tls, "certified"), handler);
-  keepRenewed(server, tls);
-  return server;
-}
-
-function handlerOf(
-  { services, interceptors, webhooks }: ConnectServerOptions,
-  shutdownSignal: AbortSignal,
-): RequestListener {
+function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): RequestListener {
+  const { services, interceptors, gate = openGate, receiving = new Receiving() } = options;
   const router = createConnectRouter({
-    interceptors: [...interceptors],
+    interceptors: [...interceptors, mendStreamParseErrors],
     grpc: false,
     grpcWeb: false,
-    acceptCompression: [compressionGzip],
+    acceptCompression: [compressionInTurns()],
     readMaxBytes: maxRequestBytes,
     writeMaxBytes: maxResponseBytes,
+    requestGate: (context) => admit(context, gate, interceptors),
     shutdownSignal,
   });
   for (const { service, implementation } of services) router.service(service, implementation);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  const isFull = pipelineLimit();
   // connect-node's own adapter does the same, and writes to standard error whenever a client goes away.
   return async (request: IncomingMessage, response: ServerResponse) => {
+    if (isFull(request, response)) return void request.socket.destroy();
+    endWithAnswer(request, response);
     const [path = ""] = request.url?.split("?", 1) ?? [];
-    const webhook = webhooks?.get(path);
-    if (webhook !== undefined) return webhook(request, response);
     const handler = handlers.get(path);
     try {
       const values = createContextValues().set(peerKey, request.socket.remoteAddress);
       const call = universalRequestFromNodeRequest(request, response, undefined, values);
-      await universalResponseToNodeResponse(handler ? await handler(call) : uResponseNotFound, response);
+      const body = readBody(request, values, receiving);
+      const answer = handler ? await handler({ ...call, body }) : uResponseNotFound;
+      await universalResponseToNodeResponse(await mendParseError(answer), response);
     } catch {
       response.destroy(); // the client has gone, which the interceptors know, or never spoke HTTP properly
     }
   };
 }
+
+/** Judges a call by its head; the library asks before it reads anything else. */
+async function admit(context: HandlerContext, gate: Gate, interceptors: readonly Interceptor[]): Promise<void> {
+  const { method, requestHeader: header, values: contextValues, signal, url } = context;
+  try {
+    contextValues.set(payerKey, await gate.admit({ method, header, contextValues }));
+  } catch (error) {
+    const call = { method: method as DescMethodUnary, header, contextValues, signal, url };
+    throw await refuse(interceptors, call, ConnectError.from(error));
+  }
+}
+
+/** gzip that inflates a few messages at a time, and tells clients of data that is none. */
+function compressionInTurns(): Compression {
+  const slots = new Slots(maxInflating);
+  return { ...compressionGzip, decompress: (bytes, maxBytes) => slots.use(() => inflate(bytes, maxBytes)) };
+}
+
+async function inflate(bytes: Uint8Array, maxOutputLength: number): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await gunzipAsync(bytes, { maxOutputLength }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+      throw new ConnectError(`A message may inflate to ${maxOutputLength} bytes.`, Code.ResourceExhausted);
+    }
+    throw new ConnectError("The request message cannot be inflated.", Code.InvalidArgument);
+  }
+}
+
+const gunzipAsync = promisify(gunzip);

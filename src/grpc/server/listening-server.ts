@@ -2,6 +2,9 @@ import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServerTls } from "../../../lib/net/tls-identity.ts";
+import type { ConnectionLimits } from "./connections.ts";
+import type { Gate } from "./gate.ts";
+import type { Receiving } from "./receiving.ts";
 import type { ServiceRegistration } from "./registration.ts";
 
 /** What a server serves and where. */
@@ -13,6 +16,12 @@ export interface ServerOptions {
   readonly interceptors: readonly Interceptor[];
   /** Default: no TLS. */
   readonly tls?: ServerTls | undefined;
+  /** Judges each call before its message is read. Default: every call is let in, and the interceptors judge it. */
+  readonly gate?: Gate;
+  /** Bounds what is being received; shared by the servers of a process. Default: one of its own. */
+  readonly receiving?: Receiving;
+  /** Bounds the open connections. Default: as `ConnectionLimits` says. */
+  readonly connections?: Partial<ConnectionLimits>;
 }
 
 /** A server that listens. */

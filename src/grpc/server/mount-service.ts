@@ -1,30 +1,25 @@
 import type { EventEmitter } from "node:events";
-import { create, fromBinary, type Message } from "@bufbuild/protobuf";
-import { Code, ConnectError, createContextValues, type Interceptor } from "@connectrpc/connect";
+import { create, type DescMessage, type DescMethodUnary, fromBinary, type Message } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
 import { type CallSignal, createCallSignal, deadlineExceeded } from "../call-signal.ts";
-import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
+import { type CallInit, invokeStream, invokeUnary, type ServedMethod } from "../invoke.ts";
 import { bytesOf } from "../wire/bytes.ts";
 import { drained } from "../wire/drained.ts";
 import { OneMessage } from "../wire/messages.ts";
-import { headersOf, isEmpty, metadataOf } from "../wire/metadata.ts";
+import { isEmpty, metadataOf } from "../wire/metadata.ts";
 import { statusOf } from "../wire/status.ts";
-import { peerKey } from "./peer.ts";
-import type { ServiceRegistration } from "./registration.ts";
+import { refuse } from "./gate.ts";
+import { readHead } from "./guard-calls.ts";
 
 /**
- * Serves a Connect service on a grpc-js server. The first interceptor is the outermost.
+ * Serves the methods of a Connect service on a grpc-js server.
  * The calls under way are kept in `calls`, for whoever has to end them.
  */
-export function mountService(
-  server: grpc.Server,
-  service: ServiceRegistration,
-  interceptors: readonly Interceptor[],
-  calls: Set<CallSignal>,
-): void {
-  const definition: Record<string, grpc.MethodDefinition<Message, Message>> = {};
+export function mountService(server: grpc.Server, methods: readonly ServedMethod[], calls: Set<CallSignal>): void {
+  const definition: Record<string, grpc.MethodDefinition<Received, Message>> = {};
   const handlers: grpc.UntypedServiceImplementation = {};
-  for (const served of servedMethods(service, interceptors)) {
+  for (const served of methods) {
     const { localName } = served.spec.method;
     definition[localName] = definitionOf(served);
     handlers[localName] = served.spec.kind === "unary" ? unaryHandler(served, calls) : streamHandler(served, calls);
@@ -32,14 +27,20 @@ export function mountService(
   server.addService(definition, handlers);
 }
 
-function definitionOf({ spec }: ServedMethod): grpc.MethodDefinition<Message, Message> {
-  const { name, parent, input, output } = spec.method;
+/** Where a method is called. */
+export function methodPath({ spec }: ServedMethod): string {
+  return `/${spec.method.parent.typeName}/${spec.method.name}`;
+}
+
+function definitionOf(served: ServedMethod): grpc.MethodDefinition<Received, Message> {
+  const { spec } = served;
+  const { input, output } = spec.method;
   return {
-    path: `/${parent.typeName}/${name}`,
+    path: methodPath(served),
     requestStream: spec.kind === "bidi_streaming",
     responseStream: spec.kind !== "unary",
-    requestSerialize: (message) => bytesOf(input, message),
-    requestDeserialize: (bytes) => fromBinary(input, bytes),
+    requestSerialize: (message) => bytesOf(input, message as Message),
+    requestDeserialize: (bytes) => readMessage(input, bytes),
     responseSerialize: (message) => bytesOf(output, message),
     responseDeserialize: (bytes) => fromBinary(output, bytes),
   };
@@ -50,7 +51,9 @@ function unaryHandler(served: ServedMethod, calls: Set<CallSignal>) {
     const life = lifeOf(call);
     calls.add(life);
     try {
-      const { message, header, trailer } = await invokeUnary(served, initOf(call, life), call.request);
+      const init = initOf(call, life);
+      if (call.request instanceof ConnectError) throw await refuseMessage(served, init, call.request);
+      const { message, header, trailer } = await invokeUnary(served, init, call.request);
       if (!isEmpty(header)) call.sendMetadata(metadataOf(header));
       done(null, create(served.spec.method.output, message), metadataOf(trailer));
     } catch (error) {
@@ -62,8 +65,32 @@ function unaryHandler(served: ServedMethod, calls: Set<CallSignal>) {
   };
 }
 
-type UnaryCall = grpc.ServerUnaryCall<Message, Message>;
-type StreamingCall = grpc.ServerWritableStream<Message, Message> | grpc.ServerDuplexStream<Message, Message>;
+/** A request message, or why its bytes are none. */
+type Received = Message | ConnectError;
+
+type UnaryCall = grpc.ServerUnaryCall<Received, Message>;
+type StreamingCall = grpc.ServerWritableStream<Received, Message> | grpc.ServerDuplexStream<Received, Message>;
+
+/** Bytes that are no message are the caller's fault; grpc-js would call an error that is thrown here an internal one. */
+function readMessage(schema: DescMessage, bytes: Uint8Array): Received {
+  try {
+    return fromBinary(schema, bytes);
+  } catch (cause) {
+    return new ConnectError(`The request message cannot be read: ${(cause as Error).message}`, Code.InvalidArgument);
+  }
+}
+
+function refuseMessage({ spec, interceptors, url }: ServedMethod, init: CallInit, reason: ConnectError) {
+  const { header, values: contextValues, signal } = init;
+  return refuse(interceptors, { method: spec.method as DescMethodUnary, header, contextValues, signal, url }, reason);
+}
+
+async function* checkMessages(messages: AsyncIterable<Received>): AsyncGenerator<Message> {
+  for await (const message of messages) {
+    if (message instanceof ConnectError) throw message;
+    yield message;
+  }
+}
 
 function streamHandler(served: ServedMethod, calls: Set<CallSignal>) {
   return async (call: StreamingCall) => {
@@ -82,8 +109,8 @@ function streamHandler(served: ServedMethod, calls: Set<CallSignal>) {
 
 async function respond(call: StreamingCall, served: ServedMethod, life: CallSignal): Promise<void> {
   // The duplex stream is still needed for the answer when the handler has read enough.
-  const input = "request" in call ? new OneMessage(call.request) : call.iterator({ destroyOnReturn: false });
-  const { message: messages, header, trailer } = await invokeStream(served, initOf(call, life), input);
+  const init = initOf(call, life);
+  const { message: messages, header, trailer } = await invokeStream(served, init, await readInput(call, served, init));
   let started = false;
   for await (const message of messages) {
     life.signal.throwIfAborted(); // closes the handler's generator
@@ -95,6 +122,12 @@ async function respond(call: StreamingCall, served: ServedMethod, life: CallSign
   life.signal.throwIfAborted(); // a handler may end without a word when its signal tells it to
   if (!started && !isEmpty(header)) call.sendMetadata(metadataOf(header));
   call.end(metadataOf(trailer));
+}
+
+async function readInput(call: StreamingCall, served: ServedMethod, init: CallInit): Promise<AsyncIterable<Message>> {
+  if (!("request" in call)) return checkMessages(call.iterator({ destroyOnReturn: false }));
+  if (call.request instanceof ConnectError) throw await refuseMessage(served, init, call.request);
+  return new OneMessage(call.request);
 }
 
 function lifeOf(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSignal {
@@ -110,10 +143,11 @@ function lifeOf(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSign
 }
 
 function initOf(call: UnaryCall | StreamingCall, { signal }: CallSignal): CallInit {
+  const { header, contextValues: values } = readHead(call.metadata);
   return {
     protocolName: "grpc",
-    header: headersOf(call.metadata),
-    values: createContextValues().set(peerKey, addressOf(call.getPeer())),
+    header,
+    values,
     signal,
     deadline: deadlineOf(call),
   };
@@ -122,8 +156,4 @@ function initOf(call: UnaryCall | StreamingCall, { signal }: CallSignal): CallIn
 function deadlineOf(call: { getDeadline(): grpc.Deadline }): number | undefined {
   const deadline = Number(call.getDeadline());
   return Number.isFinite(deadline) ? deadline : undefined;
-}
-
-function addressOf(peer: string): string {
-  return peer.replace(/:\d+$/, "");
 }

@@ -4,10 +4,14 @@ import * as grpc from "@grpc/grpc-js";
 import { listen } from "../../../lib/net/listen.ts";
 import type { ServerTls } from "../../../lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
-import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
+import { servedMethods } from "../invoke.ts";
+import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../wire/limits.ts";
 import { connectionsOf } from "./connections.ts";
+import { openGate } from "./gate.ts";
+import { guardCalls } from "./guard-calls.ts";
 import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
-import { mountService } from "./mount-service.ts";
+import { methodPath, mountService } from "./mount-service.ts";
+import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
 import "../workarounds/closing-sessions.ts";
@@ -23,12 +27,13 @@ export interface GrpcServerOptions extends ServerOptions {
 
 /** Serves over gRPC, with server reflection. Throws when the address cannot be listened on. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<ListeningServer> {
-  const { address, services, interceptors, tls } = options;
-  const server = new grpc.Server(serverOptions(options));
+  const { address, services, interceptors, tls, gate = openGate, receiving = new Receiving() } = options;
+  const mounted = [...services, ...createReflection(services)].map((service) => servedMethods(service, interceptors));
+  const served = new Map(mounted.flat().map((method) => [methodPath(method), method]));
+  const guard = guardCalls(served, gate, receiving);
+  const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
   const calls = new Set<CallSignal>();
-  for (const service of [...services, ...createReflection(services)]) {
-    mountService(server, service, interceptors, calls);
-  }
+  for (const methods of mounted) mountService(server, methods, calls);
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const accept = (connection: Socket) => {
     connection.on("error", () => {}); // the HTTP/2 session deals with it, if there is one yet
@@ -36,7 +41,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   };
   const listener = tls ? secureListener(tls, accept) : createServer({ noDelay: true }, accept);
   // grpc-js cannot close a connection that has calls under way.
-  const connections = connectionsOf(listener);
+  const connections = connectionsOf(listener, options.connections);
   return {
     address: await listen(listener, address, "listen.grpc"),
     stop: (graceMs) =>
@@ -66,7 +71,8 @@ function serverOptions({ maxConnectionAgeMs }: GrpcServerOptions): grpc.ServerOp
   return {
     "grpc.max_receive_message_length": maxRequestBytes,
     "grpc.max_send_message_length": maxResponseBytes,
-    "grpc.max_concurrent_streams": 10_000,
+    "grpc.max_concurrent_streams": maxStreams,
+    "grpc.max_metadata_size": maxHeaderBytes,
     // A client that is gone without a word is noticed, and its calls are cancelled.
     "grpc.keepalive_time_ms": 60_000,
     "grpc.keepalive_timeout_ms": 20_000,

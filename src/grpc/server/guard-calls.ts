@@ -1,0 +1,110 @@
+import { ConnectError, createContextValues } from "@connectrpc/connect";
+import type * as grpc from "@grpc/grpc-js";
+import type { ServedMethod } from "../invoke.ts";
+import { maxInflating } from "../wire/limits.ts";
+import { headersOf } from "../wire/metadata.ts";
+import { Slots } from "../wire/slots.ts";
+import { statusOf } from "../wire/status.ts";
+import { closeRequest, limitInflating, listenBefore, onRequestBytes } from "../workarounds/server-call.ts";
+import { type CallHead, type Gate, refuse } from "./gate.ts";
+import { peerKey } from "./peer.ts";
+import type { Receiving, Reception } from "./receiving.ts";
+
+const heads = new WeakMap<grpc.Metadata, CallHead>();
+
+/** The head of a call that was let in, by the metadata that its handler gets. */
+export function readHead(metadata: grpc.Metadata): Pick<CallHead, "header" | "contextValues"> {
+  return heads.get(metadata) ?? { header: headersOf(metadata), contextValues: createContextValues() };
+}
+
+/** Lets calls in by their headers, and only then begins to read their messages, within bounds of memory and time. */
+export function guardCalls(
+  served: ReadonlyMap<string, ServedMethod>,
+  gate: Gate,
+  receiving: Receiving,
+): grpc.ServerInterceptor {
+  const slots = new Slots(maxInflating);
+  const guard = (method: ServedMethod, call: Call) => {
+    limitInflating(call, slots);
+    listenBefore(call, (listener) => new GuardedCall(call, listener, method, gate, receiving));
+  };
+  return ({ path }, call) => {
+    const method = served.get(path);
+    if (method !== undefined) guard(method, call);
+    return call as ReturnType<grpc.ServerInterceptor>;
+  };
+}
+
+type Call = grpc.ServerInterceptingCallInterface;
+type Listener = Parameters<Call["start"]>[0];
+
+class GuardedCall implements Listener {
+  readonly #call: Call;
+  readonly #listener: Listener;
+  readonly #served: ServedMethod;
+  readonly #gate: Gate;
+  readonly #receiving: Receiving;
+  #reception: Reception | undefined;
+  #isOver = false;
+
+  constructor(call: Call, listener: Listener, served: ServedMethod, gate: Gate, receiving: Receiving) {
+    this.#call = call;
+    this.#listener = listener;
+    this.#served = served;
+    this.#gate = gate;
+    this.#receiving = receiving;
+  }
+
+  onReceiveMetadata(metadata: grpc.Metadata): void {
+    const { method } = this.#served.spec;
+    const contextValues = createContextValues().set(peerKey, readAddress(this.#call.getPeer()));
+    const head = { method, header: headersOf(metadata), contextValues };
+    this.#gate.admit(head).then(
+      (payer) => {
+        if (this.#isOver) return;
+        heads.set(metadata, head);
+        const isStream = this.#served.spec.kind === "bidi_streaming";
+        const reception = this.#receiving.begin(payer, (reason) => void this.#refuse(head, reason), isStream);
+        this.#reception = reception;
+        onRequestBytes(this.#call, (bytes) => reception.take(bytes));
+        this.#listener.onReceiveMetadata(metadata);
+      },
+      (error: unknown) => void this.#refuse(head, ConnectError.from(error)),
+    );
+  }
+
+  onReceiveMessage(message: unknown): void {
+    this.#reception?.next();
+    this.#listener.onReceiveMessage(message);
+  }
+
+  onReceiveHalfClose(): void {
+    this.#reception?.end();
+    this.#listener.onReceiveHalfClose();
+  }
+
+  onCancel(): void {
+    this.#isOver = true;
+    this.#reception?.end();
+    this.#listener.onCancel();
+  }
+
+  async #refuse(head: CallHead, reason: ConnectError): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#reception?.end();
+    const { interceptors, url } = this.#served;
+    const { signal } = new AbortController();
+    const error = await refuse(
+      interceptors,
+      { ...head, method: this.#served.spec.method as never, url, signal },
+      reason,
+    );
+    this.#call.sendStatus(statusOf(error));
+    closeRequest(this.#call);
+  }
+}
+
+function readAddress(peer: string): string {
+  return peer.replace(/:\d+$/, "");
+}
