@@ -102,7 +102,7 @@ export async function composeCore(
   const prices = await createPrices({ storage, clock, models: config.models });
   const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId);
-  const ledger = await createLedger({ store, prices, journal, clock, logger, observer: metrics.metering });
+  const ledger = await createLedger({ store, prices, journal, clock, random, logger, observer: metrics.metering });
   lifecycle.onStop(() => ledger.close());
   const funds = createFunds({ storage, ledger, limits: paymentLimits(config), clock, random });
 

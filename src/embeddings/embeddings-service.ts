@@ -1,12 +1,11 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
-import { newRequestId } from "../../lib/ids/request-id.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
-import { requestIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
+import { nameRequest } from "../interceptors/request-id.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
 import { type Hold, type Ledger, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
@@ -29,9 +28,8 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
     async embed(request: EmbedRequest, context: HandlerContext) {
       const caller = callerOf(context);
       const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
+      const requestId = nameRequest(request.requestId, deps.random, context.values);
       validate(request);
-      const requestId = request.requestId === "" ? newRequestId(deps.random) : request.requestId;
-      context.values.set(requestIdKey, requestId);
       const model = deps.catalogue.ofKind(request.model, "embedding");
       const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
       const hold = await deps.ledger.hold(

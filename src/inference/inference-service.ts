@@ -6,15 +6,14 @@ import type {
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
-import { newRequestId } from "../../lib/ids/request-id.ts";
-import { requestIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
+import { nameRequest } from "../interceptors/request-id.ts";
 import { rateLimitStatus } from "../metering/interface.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { generation } from "./generation.ts";
 import { plan } from "./plan.ts";
 import { estimateTokens } from "./token-bound.ts";
-import { validateConversation, validateRequestId } from "./validate.ts";
+import { validateConversation } from "./validate.ts";
 
 /** Runs generation models: rate, model, balance, engine, in this order; then streams and settles. */
 export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
@@ -23,9 +22,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
       const observer = deps.observer.received();
       const caller = callerOf(context);
       const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
-      validateRequestId(request.requestId);
-      const requestId = request.requestId === "" ? newRequestId(deps.random) : request.requestId;
-      context.values.set(requestIdKey, requestId);
+      const requestId = nameRequest(request.requestId, deps.random, context.values);
       const model = deps.catalogue.ofKind(request.model, "generation");
       const planned = await plan(request, requestId, model, caller, deps, context);
       yield* generation(planned, rateLimit, { ...deps, observer }, context.signal);

@@ -5,11 +5,9 @@ import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_servi
 import { failure } from "../../lib/errors/failure.ts";
 
 const maxStopSequences = 16;
-const requestIdPattern = /^[\w-]{1,64}$/;
 
 /** What a request must hold whatever the model is. Throws INVALID_ARGUMENT with the field. */
 export function validate(request: GenerateRequest): void {
-  validateRequestId(request.requestId);
   const { prompt } = request;
   if (prompt.case === undefined) throw refusal("prompt", "A conversation or a text is required.");
   if (prompt.case === "text" && prompt.value === "") throw refusal("text", "The prompt must not be empty.");
@@ -20,13 +18,6 @@ export function validate(request: GenerateRequest): void {
   }
   const empty = request.stopSequences.indexOf("");
   if (empty >= 0) throw refusal(`stop_sequences[${empty}]`, "A stop sequence must not be empty.");
-}
-
-/** A request id given by the caller. Empty is fine: one is made. */
-export function validateRequestId(id: string): void {
-  if (id !== "" && !requestIdPattern.test(id)) {
-    throw refusal("request_id", "request_id must be 1 to 64 letters, digits, dashes or underscores.");
-  }
 }
 
 /** A conversation as Generate and CountTokens take it. */

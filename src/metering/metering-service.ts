@@ -6,7 +6,7 @@ import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { callerOf, principalOf } from "../interceptors/principal.ts";
 import type { Storage } from "../storage/orm.ts";
-import { readReceipt } from "./books/receipts.ts";
+import { readReceipts } from "./books/receipts.ts";
 import { reconcile } from "./books/reconcile.ts";
 import { listUsage } from "./books/usage.ts";
 import { type MeteringObserver, type RateLimits, rateLimitStatus } from "./interface.ts";
@@ -31,8 +31,12 @@ export function createMeteringService(deps: MeteringDependencies): ServiceImpl<t
       return { rateLimit: rateLimitStatus(await rateLimits.admit(callerOf(context))) };
     },
 
-    async getReceipt({ requestId }, context) {
-      return { receipt: await readReceipt(storage, requestId, onlyAccountOf(context)) };
+    async getReceipt({ requestId, accountId }, context) {
+      const only = onlyAccountOf(context);
+      if (only !== undefined && accountId !== "" && accountId !== only)
+        throw failure(Reason.PERMISSION_DENIED, "A key sees the receipts of its own account alone.");
+      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, only ?? (accountId || undefined));
+      return { ...(receipt && { receipt }), furtherRuns };
     },
 
     async *listUsage(request, context) {

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Code, createClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Redis } from "ioredis";
 import pg from "pg";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { systemRandom } from "../../lib/ids/random.ts";
+import { newRequestId } from "../../lib/ids/request-id.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { Simulator } from "../../src/simulator/server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
@@ -143,6 +151,55 @@ test("a revoked key stops on every core within 10 seconds", async () => {
   while (Date.now() < deadline && (await statuses()).includes(200)) await sleep(500);
   expect(await statuses()).toEqual([401, 401]);
 }, 30_000);
+
+test("a request id of a caller's own gets nothing free on two cores, over Connect and gRPC, and tells others nothing", async () => {
+  const [mine, other] = [await customer("100000"), await customer("100000")];
+  const doors = cores.flatMap(({ addresses }) => [
+    createConnectTransport({ baseUrl: `http://${addresses.connect}`, httpVersion: "1.1" }),
+    createGrpcTransport({ baseUrl: `http://${addresses.grpc}` }),
+  ]);
+  const [door] = doors as [Transport];
+  const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+  /** The tokens of the answer, or why there is none. */
+  const generate = async (transport: Transport, key: string, requestId: string) => {
+    const prompt = { case: "text", value: "Tell me about toll gates." } as const;
+    const asked = { requestId, model: "tollgate-sim/plain", prompt, maxOutputTokens: 20 };
+    let tokens = 0;
+    try {
+      for await (const { events } of createClient(InferenceService, transport).generate(asked, bearer(key)))
+        for (const { event } of events) if (event.case === "finished") tokens = event.value.usage?.outputTokens ?? 0;
+    } catch (error) {
+      return String(Reason[detailOf(error)?.reason ?? 0]);
+    }
+    return tokens;
+  };
+  for (const requestId of [newRequestId(systemRandom), `own-${mine.account}`]) {
+    const answers = [];
+    for (let round = 0; round < 3; round++)
+      answers.push(...(await Promise.all(doors.map((transport) => generate(transport, mine.key, requestId)))));
+    const delivered = answers.filter((answer) => typeof answer === "number");
+    expect(delivered.length).toBeGreaterThanOrEqual(1);
+    expect(new Set(answers.filter((answer) => typeof answer === "string"))).toEqual(new Set(["DUPLICATE_REQUEST"]));
+    const { further_runs = [], ...first } = (await admin("receipt", requestId)) as Ran & { further_runs?: Ran[] };
+    const charged = [first, ...further_runs].map(({ output_tokens }) => output_tokens);
+    expect(charged).toEqual(delivered);
+    expect(new Set([first, ...further_runs].map(({ run_id }) => run_id)).size).toBe(delivered.length);
+
+    const metering = createClient(MeteringService, door);
+    await expect(metering.getReceipt({ requestId }, bearer(other.key))).rejects.toMatchObject({ code: Code.NotFound });
+    expect(await generate(door, other.key, requestId)).toBe(20);
+    const [receipt, foreign] = [mine, other].map(({ key }) => metering.getReceipt({ requestId }, bearer(key)));
+    expect(await receipt).toMatchObject({ receipt: { accountId: mine.account } });
+    expect(await foreign).toMatchObject({ receipt: { accountId: other.account }, furtherRuns: [] });
+  }
+  expect(await admin("reconcile")).toMatchObject({ ok: true });
+}, 30_000);
+
+/** What a receipt tells of a run. */
+interface Ran {
+  readonly run_id: string;
+  readonly output_tokens: number;
+}
 
 test("a core that is killed under load leaves the books right, and the other goes on", async () => {
   const { account, key } = await customer("100000");

@@ -20,7 +20,6 @@ function parameterOf(init: Init): string | undefined {
 test.each<[string, Init]>([
   ["a conversation", conversation({ messages: [user] })],
   ["a text", { prompt: { case: "text", value: "Once" } }],
-  ["a request id", { ...conversation({ messages: [user] }), requestId: "req_0-aZ" }],
   ["a tool result", conversation({ messages: [user, { role: Role.TOOL, toolCallId: "1", text: "" }] })],
   [
     "a named tool",
@@ -37,8 +36,6 @@ test.each<[string, Init]>([
 test.each<[string, Init]>([
   ["prompt", {}],
   ["text", { prompt: { case: "text", value: "" } }],
-  ["request_id", { ...conversation({ messages: [user] }), requestId: "a b" }],
-  ["request_id", { ...conversation({ messages: [user] }), requestId: "x".repeat(65) }],
   ["conversation.messages", conversation({ messages: [] })],
   ["conversation.messages[1].role", conversation({ messages: [user, {}] })],
   ["conversation.messages[1].tool_call_id", conversation({ messages: [user, { role: Role.TOOL }] })],

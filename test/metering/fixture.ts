@@ -64,7 +64,15 @@ export async function openMetering(
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
   const store = options.wrap?.(bare) ?? bare;
   const journal = options.journal ?? noJournal;
-  const opening = createLedger({ store, prices, journal, clock: time, logger, observer: silentObserver });
+  const opening = createLedger({
+    store,
+    prices,
+    journal,
+    clock: time,
+    random: systemRandom,
+    logger,
+    observer: silentObserver,
+  });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
   const limits = { minimum: BigInt(USD), maximum: 1000n * BigInt(USD), rolling24h: 2000n * BigInt(USD) };
   const funds = createFunds({ storage, ledger, limits, clock: time, random: systemRandom });

@@ -4,7 +4,11 @@ import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { ListUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import {
+  GetReceiptRequestSchema,
+  ListUsageRequestSchema,
+  UsageGroup,
+} from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
@@ -64,7 +68,7 @@ describe.each(dialects)("%s", (dialect) => {
     const requestId = await spend(parts, account);
     for (const principal of [operator, caller(account)]) {
       const { receipt } = await parts.service.getReceipt(
-        { $typeName: "tollgate.metering.v1.GetReceiptRequest", requestId },
+        { $typeName: "tollgate.metering.v1.GetReceiptRequest", requestId, accountId: "" },
         as(principal),
       );
       expect(receipt).toMatchObject({
@@ -83,10 +87,32 @@ describe.each(dialects)("%s", (dialect) => {
       });
     }
     const ask = (principal: Principal, id: string) => () =>
-      parts.service.getReceipt({ $typeName: "tollgate.metering.v1.GetReceiptRequest", requestId: id }, as(principal));
+      parts.service.getReceipt(create(GetReceiptRequestSchema, { requestId: id }), as(principal));
     expect(await reasonOf(ask(caller(v7()), requestId))).toBe(Reason.RECEIPT_NOT_FOUND);
     expect(await reasonOf(ask(operator, "nothing"))).toBe(Reason.RECEIPT_NOT_FOUND);
     await parts.clock.until(parts.metering.close());
+  });
+
+  test("every run of a request id has its receipt, and each account sees its own alone", async () => {
+    const { clock, metering, service } = await start();
+    const accounts = [await metering.account({ paid: USD }), await metering.account({ paid: USD })];
+    const tokens = { inputTokens: 1, outputTokens: 1 };
+    for (const account of accounts) {
+      await clock.until(run(metering.ledger, request(account, tokens, { requestId: "same" })));
+      await clock.pass(1000);
+    }
+    const [first = "", second = ""] = accounts;
+    const ask = (principal: Principal, accountId = "") =>
+      service.getReceipt(create(GetReceiptRequestSchema, { requestId: "same", accountId }), as(principal));
+    const mine = (accountId: string) => ({ receipt: { requestId: "same", accountId }, furtherRuns: [] });
+    expect(await ask(operator)).toMatchObject({ ...mine(first), furtherRuns: [{ accountId: second }] });
+    expect(await ask(operator, second)).toMatchObject(mine(second));
+    expect(await ask(caller(first))).toMatchObject(mine(first));
+    expect(await ask(caller(second), second)).toMatchObject(mine(second));
+    expect(await reasonOf(() => ask(caller(second), first))).toBe(Reason.PERMISSION_DENIED);
+    for (const foreign of [() => ask(caller(v7())), () => ask(operator, v7()), () => ask(operator, "no uuid")])
+      expect(await reasonOf(foreign)).toBe(Reason.RECEIPT_NOT_FOUND);
+    await clock.until(metering.close());
   });
 
   test("usage is summed by what is asked for", async () => {

@@ -3,7 +3,9 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { digestOf } from "../../src/accounts/api-key.ts";
+import { readReceipts } from "../../src/metering/books/receipts.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
+import { FIRST_RUN } from "../../src/metering/ledger/run.ts";
 import { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { migrations as postgresqlMigrations } from "../../src/storage/migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "../../src/storage/migrations/sqlite/index.ts";
@@ -94,6 +96,12 @@ describe.each(dialects)("%s", (dialect) => {
       spentPicoUsd: "41035000",
       refundedPicoUsd: "2500000000000",
     });
+    for (const { request_id: requestId } of tables.usage ?? []) {
+      const [receipt, ...further] = await readReceipts(storage, String(requestId), undefined);
+      expect(receipt).toMatchObject({ requestId, runId: FIRST_RUN, accountId: tables.account?.[0]?.id });
+      expect(receipt?.lines.reduce((sum, line) => sum + line.costPicoUsd, 0n)).toBe(receipt?.costPicoUsd);
+      expect(further).toEqual([]);
+    }
     const digest = digestOf(key, { version: 1, secret: "pepper-of-the-test" });
     const found = await storage.orm.em.fork().findOne(ApiKey, { digest });
     expect(found).toMatchObject({ accountId: tables.account?.[0]?.id, pepperVersion: 1, last4: key.slice(-4) });

@@ -67,6 +67,7 @@ export function priceDocument(price: Price) {
 export function receiptDocument(receipt: Receipt) {
   return {
     request_id: receipt.requestId,
+    run_id: receipt.runId,
     account_id: receipt.accountId,
     key_id: receipt.keyId === "" ? null : receipt.keyId,
     model: receipt.model,
@@ -83,6 +84,7 @@ export function receiptDocument(receipt: Receipt) {
       input_usd_per_million: formatRate(line.inputPicoUsdPerToken),
       output_usd_per_million: formatRate(line.outputPicoUsdPerToken),
       cost_usd: formatUsd(line.costPicoUsd),
+      shared_token_usd: formatUsd(line.sharedTokenPicoUsd),
     })),
   };
 }

@@ -8,9 +8,15 @@ import { receiptDocument } from "./documents.ts";
 
 /** `tollgate receipt` */
 export function addReceipt(program: Command, io: Io): void {
-  addQuestion<[string], object>(program, "receipt <request>", io, {
+  addQuestion<[string], { account?: string }>(program, "receipt <request>", io, {
     description: "show what a request cost and which lots paid; REQUEST is the x-request-id of its response",
-    ask: async (core, _, requestId) =>
-      receiptDocument(required((await createClient(MeteringService, core).getReceipt({ requestId })).receipt)),
+    options: (command) =>
+      command.option("--account <account>", "only this account's: callers of the core choose ids of their own"),
+    ask: async (core, { account = "" }, requestId) => {
+      const client = createClient(MeteringService, core);
+      const { receipt, furtherRuns } = await client.getReceipt({ requestId, accountId: account });
+      const further = furtherRuns.length === 0 ? {} : { further_runs: furtherRuns.map(receiptDocument) };
+      return { ...receiptDocument(required(receipt)), ...further };
+    },
   });
 }

@@ -1,9 +1,14 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { type Receipt, type ReceiptLine, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { Usage, UsageLine } from "../../storage/entities/usage.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { receiptLines } from "./receipt-lines.ts";
+
+/** Most receipts of one request id in an answer: the first run's and those of further runs. */
+const MOST_RUNS = 101;
 
 const statuses = {
   completed: ReceiptStatus.COMPLETED,
@@ -12,18 +17,32 @@ const statuses = {
   recovered: ReceiptStatus.RECOVERED,
 } as const satisfies Record<Usage["status"], ReceiptStatus>;
 
-/** What a request cost. Throws RECEIPT_NOT_FOUND, also for another account's when only one's may be seen. */
-export async function readReceipt(storage: Storage, requestId: string, onlyOf: string | undefined): Promise<Receipt> {
+/**
+ * What the runs of a request cost, oldest first; at least one. Given an account, its own alone are seen.
+ * Throws RECEIPT_NOT_FOUND, for another account's request as for one that never was.
+ */
+export async function readReceipts(storage: Storage, requestId: string, accountId: string | undefined) {
   const em = storage.orm.em.fork();
-  const usage = await em.findOne(Usage, requestId);
-  if (usage === null || (onlyOf !== undefined && usage.accountId !== onlyOf))
+  const known = accountId === undefined || isUuid(accountId);
+  const where = { requestId, ...(accountId === undefined ? {} : { accountId }) };
+  const runs = known
+    ? await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: MOST_RUNS })
+    : [];
+  if (runs.length === 0)
     throw failure(Reason.RECEIPT_NOT_FOUND, `There is no receipt for the request ${requestId}.`, {
       parameter: "request_id",
     });
-  const lines = await em.find(UsageLine, { requestId }, { orderBy: { seq: "asc" } });
+  const ids = runs.map(({ runId }) => runId);
+  const lines = await em.find(UsageLine, { requestId, runId: { $in: ids } }, { orderBy: { seq: "asc" } });
+  const linesByRun = Map.groupBy(lines, ({ runId }) => runId);
+  return runs.map((run) => toReceipt(run, linesByRun.get(run.runId) ?? []));
+}
+
+function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
   return {
     $typeName: "tollgate.metering.v1.Receipt",
-    requestId,
+    requestId: usage.requestId,
+    runId: usage.runId,
     accountId: usage.accountId,
     keyId: usage.keyId,
     model: usage.model,
@@ -31,32 +50,8 @@ export async function readReceipt(storage: Storage, requestId: string, onlyOf: s
     outputTokens: usage.outputTokens,
     costPicoUsd: BigInt(usage.cost),
     status: statuses[usage.status],
-    lines: byLot(lines),
+    lines: receiptLines(lines, usage),
     shortfallPicoUsd: BigInt(usage.shortfall),
     settledAt: timestampFromDate(usage.settledAt),
   };
-}
-
-/** One line a lot: through how many slices the lot paid is nobody's business outside. */
-function byLot(lines: readonly UsageLine[]): ReceiptLine[] {
-  const lots = new Map<string, ReceiptLine>();
-  for (const { lotId, inputTokens, outputTokens, inputRate, outputRate, cost } of lines) {
-    const line = lots.get(lotId);
-    if (line === undefined) {
-      lots.set(lotId, {
-        $typeName: "tollgate.metering.v1.ReceiptLine",
-        lotId,
-        inputTokens,
-        outputTokens,
-        inputPicoUsdPerToken: BigInt(inputRate),
-        outputPicoUsdPerToken: BigInt(outputRate),
-        costPicoUsd: BigInt(cost),
-      });
-    } else {
-      line.inputTokens += inputTokens;
-      line.outputTokens += outputTokens;
-      line.costPicoUsd += BigInt(cost);
-    }
-  }
-  return [...lots.values()];
 }

@@ -35,6 +35,18 @@ const sums = (name: string, table: string, id: string, column: string, children:
     where ${column} <> coalesce(children.amount, 0)`,
 });
 
+/** What a run's receipt says must be the sum over its lines. */
+const receipts = (name: string, column: string, ofLine: string): Rule => ({
+  name,
+  table: "usage",
+  sql: `
+    select usage.request_id as id, coalesce(children.amount, 0) as expected, ${column} as found
+    from usage left join (
+      select request_id, run_id, sum(${ofLine}) as amount from usage_line group by request_id, run_id) children
+      on children.request_id = usage.request_id and children.run_id = usage.run_id
+    where ${column} <> coalesce(children.amount, 0)`,
+});
+
 const lotEntries = (kind: string) =>
   `select lot_id as id, sum(amount) as amount from lot_entry where kind = '${kind}' group by lot_id`;
 
@@ -65,19 +77,11 @@ export const rules: readonly Rule[] = [
     "slice.spent",
     "select slice_id as id, sum(cost) as amount from usage_line group by slice_id",
   ),
-  sums(
-    "a receipt costs what its lines say and what is owed",
-    "usage",
-    "request_id",
-    "usage.cost - usage.shortfall",
-    "select request_id as id, sum(cost) as amount from usage_line group by request_id",
-  ),
-  sums(
+  receipts("a receipt costs what its lines say and what is owed", "usage.cost - usage.shortfall", "cost"),
+  receipts(
     "a receipt that nothing is owed for has its tokens in its lines",
-    "usage",
-    "request_id",
     "case when usage.shortfall = 0 and usage.cost > 0 then usage.input_tokens + usage.output_tokens else coalesce(children.amount, 0) end",
-    "select request_id as id, sum(input_tokens + output_tokens) as amount from usage_line group by request_id",
+    "input_tokens + output_tokens",
   ),
   {
     name: "a line costs its tokens at its rates, but for a token shared with another lot",
@@ -93,7 +97,9 @@ export const rules: readonly Rule[] = [
     table: "usage_line",
     sql: `
       select usage_line.request_id as id, price.input as expected, usage_line.input_rate as found
-      from usage_line join usage on usage.request_id = usage_line.request_id join lot on lot.id = usage_line.lot_id
+      from usage_line
+      join usage on usage.request_id = usage_line.request_id and usage.run_id = usage_line.run_id
+      join lot on lot.id = usage_line.lot_id
       left join price on price.model = usage.model and price.version_id = (
         select min(version_id) from price listed where listed.model = usage.model and listed.version_id >= lot.price_version_id)
       where price.model is null or price.input <> usage_line.input_rate or price.output <> usage_line.output_rate`,
@@ -103,7 +109,7 @@ export const rules: readonly Rule[] = [
     table: "usage_line",
     sql: `
       select usage_line.request_id as id, usage.account_id as expected, lot.account_id as found
-      from usage_line left join usage on usage.request_id = usage_line.request_id
+      from usage_line left join usage on usage.request_id = usage_line.request_id and usage.run_id = usage_line.run_id
       left join slice on slice.id = usage_line.slice_id left join lot on lot.id = usage_line.lot_id
       where usage.account_id is null or slice.lot_id is null or slice.lot_id <> usage_line.lot_id
         or slice.account_id <> usage.account_id or lot.account_id <> usage.account_id`,

@@ -4,6 +4,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { lockFile } from "../../storage/sqlite.ts";
+import { type Run, runKey } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import type { Journal, JournalEntry, JournalRemains } from "./journal.ts";
 import { DiskFile, decode, encode, type JournalFile } from "./journal-file.ts";
@@ -57,9 +58,9 @@ export class FileJournal implements CoreJournal {
   readonly #unlock: () => void;
   readonly #notes = new Map<string, JournalEntry>();
   readonly #promises = new Map<string, Charge>();
-  /** Requests whose newest note is not in the file. */
+  /** Runs whose newest note is not in the file. */
   readonly #unwritten = new Set<string>();
-  /** Requests that the file speaks of. */
+  /** Runs that the file speaks of. */
   readonly #written = new Set<string>();
   readonly #forgotten: string[] = [];
   #healthy = true;
@@ -73,14 +74,14 @@ export class FileJournal implements CoreJournal {
     this.#logger = parts.logger;
     this.#unlock = parts.unlock;
     for (const record of decode(file.read())) {
-      if ("note" in record) this.#notes.set(record.note.requestId, record.note);
-      else if ("promise" in record) this.#promises.set(record.promise.requestId, record.promise);
+      if ("note" in record) this.#notes.set(runKey(record.note), record.note);
+      else if ("promise" in record) this.#promises.set(runKey(record.promise), record.promise);
       else {
         this.#notes.delete(record.forget);
         this.#promises.delete(record.forget);
       }
     }
-    for (const requestId of [...this.#notes.keys(), ...this.#promises.keys()]) this.#written.add(requestId);
+    for (const key of [...this.#notes.keys(), ...this.#promises.keys()]) this.#written.add(key);
     this.#rewrite();
   }
 
@@ -93,22 +94,24 @@ export class FileJournal implements CoreJournal {
   }
 
   async read(): Promise<JournalRemains> {
-    const running = [...this.#notes.values()].filter((entry) => !this.#promises.has(entry.requestId));
+    const running = [...this.#notes.values()].filter((entry) => !this.#promises.has(runKey(entry)));
     return { charges: [...this.#promises.values()], running };
   }
 
   note(entry: JournalEntry): void {
-    this.#notes.set(entry.requestId, entry);
-    this.#unwritten.add(entry.requestId);
+    const key = runKey(entry);
+    this.#notes.set(key, entry);
+    this.#unwritten.add(key);
     this.#flushLater(FLUSH_MS);
   }
 
-  forget(requestId: string): void {
-    this.#notes.delete(requestId);
-    this.#promises.delete(requestId);
-    this.#unwritten.delete(requestId);
-    if (!this.#written.delete(requestId)) return; // it came and went between two flushes
-    this.#forgotten.push(requestId);
+  forget(run: Run): void {
+    const key = runKey(run);
+    this.#notes.delete(key);
+    this.#promises.delete(key);
+    this.#unwritten.delete(key);
+    if (!this.#written.delete(key)) return; // it came and went between two flushes
+    this.#forgotten.push(key);
     this.#flushLater(FLUSH_MS);
   }
 
@@ -142,7 +145,7 @@ export class FileJournal implements CoreJournal {
 
   /** Writes what is not written yet, and promises. Returns whether the disk took it. */
   #flush(promises: readonly Charge[]): boolean {
-    const noted = [...this.#unwritten].flatMap((requestId) => this.#notes.get(requestId) ?? []);
+    const noted = [...this.#unwritten].flatMap((key) => this.#notes.get(key) ?? []);
     const passing = [...noted.map((note) => ({ note })), ...this.#forgotten.map((forget) => ({ forget }))];
     try {
       this.#file.append(encode(passing) + encodeEach(promises));
@@ -151,8 +154,8 @@ export class FileJournal implements CoreJournal {
       return false;
     }
     this.#healthy = true;
-    for (const promise of promises) this.#promises.set(promise.requestId, promise);
-    for (const { requestId } of [...noted, ...promises]) this.#written.add(requestId);
+    for (const promise of promises) this.#promises.set(runKey(promise), promise);
+    for (const run of [...noted, ...promises]) this.#written.add(runKey(run));
     this.#unwritten.clear();
     this.#forgotten.length = 0;
     if (this.#file.size > LARGE && this.#syncing === 0) this.#rewrite();
@@ -160,7 +163,7 @@ export class FileJournal implements CoreJournal {
   }
 
   #rewrite(): void {
-    const notes = [...this.#notes.values()].filter(({ requestId }) => this.#written.has(requestId));
+    const notes = [...this.#notes.values()].filter((note) => this.#written.has(runKey(note)));
     const promises = [...this.#promises.values()];
     try {
       this.#file.replace(encode(notes.map((note) => ({ note }))) + encodeEach(promises));

@@ -11,12 +11,14 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { FIRST_RUN } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import type { JournalEntry } from "./journal.ts";
 
 /** One thing that a journal remembers. */
 export type JournalRecord =
   | { readonly note: JournalEntry }
+  /** By runKey. */
   | { readonly forget: string }
   | { readonly promise: Charge };
 
@@ -35,8 +37,15 @@ export function decode(text: string): JournalRecord[] {
   return text.split("\n").flatMap((line) => {
     const json = line.slice(9);
     const whole = line.length > 9 && line.slice(0, 8) === crc32(json).toString(16).padStart(8, "0");
-    return whole ? (JSON.parse(json) as JournalRecord[]) : [];
+    return whole ? (JSON.parse(json) as JournalRecord[]).map(withRun) : [];
   });
+}
+
+/** A record with its run's id, which those of before 0.2 lack. */
+function withRun(record: JournalRecord): JournalRecord {
+  if ("note" in record) return { note: { ...record.note, runId: record.note.runId ?? FIRST_RUN } };
+  if ("promise" in record) return { promise: { ...record.promise, runId: record.promise.runId ?? FIRST_RUN } };
+  return record;
 }
 
 /** A file that is only ever appended to, or replaced as a whole. */

@@ -1,9 +1,9 @@
 import type { ChargedTokens } from "../interface.ts";
+import type { Run } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 
 /** A running request as the journal knows it. */
-export interface JournalEntry {
-  readonly requestId: string;
+export interface JournalEntry extends Run {
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
@@ -33,7 +33,7 @@ export interface Journal {
   /** Notes a request, or how far it has come. */
   note(entry: JournalEntry): void;
   /** Notes that a request needs no remembering: its charge is stored, or there is none. */
-  forget(requestId: string): void;
+  forget(run: Run): void;
   /** Makes charges survive anything but the loss of the disk. Returns whether it could. */
   promise(charges: readonly Charge[]): Promise<boolean>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { ChargedTokens, Hold, HoldRequest, PicoUsd, Rates, SettleStatus } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Run } from "./run.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */
@@ -9,7 +10,7 @@ const NOTE_TOKENS = 256;
  * The part of a request that outlives its run. What else there is of it, its prompt first of all, must not hang on a
  * hold: a table that holds come into and go from keeps those that have gone until the next full collection.
  */
-export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model">;
+export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model"> & Run;
 
 /** What a hold needs of the ledger that gave it. */
 export interface HoldKeeper {
@@ -39,8 +40,8 @@ export class RunningHold implements Hold {
   constructor(keeper: HoldKeeper, wallet: Wallet, request: HeldRequest, rates: Rates, tokens: ChargedTokens) {
     this.#keeper = keeper;
     this.wallet = wallet;
-    const { requestId, accountId, keyId, model } = request;
-    this.request = { requestId, accountId, keyId, model };
+    const { requestId, runId, accountId, keyId, model } = request;
+    this.request = { requestId, runId, accountId, keyId, model };
     this.rates = rates;
     this.outputTokens = tokens.outputTokens;
     this.#amount = tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;

@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
+import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { repeat } from "../../../lib/time/repeat.ts";
@@ -23,6 +24,7 @@ import { admitShort, costOf } from "./admission.ts";
 import { CoreLease } from "./core-lease.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
 import { RecentRequests } from "./recent-requests.ts";
+import { requestKey, runKey } from "./run.ts";
 import { Settler } from "./settler.ts";
 import { unavailable } from "./unavailable.ts";
 import type { Wallet } from "./wallet.ts";
@@ -42,6 +44,8 @@ export interface LedgerParts {
   readonly prices: Prices & { readonly book: PriceBook };
   readonly journal: Journal;
   readonly clock: Clock;
+  /** Makes run ids. */
+  readonly random: Random;
   readonly logger: Logger;
   readonly observer: MeteringObserver;
 }
@@ -73,11 +77,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   readonly #store: LedgerStore;
   readonly #prices: Prices;
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #logger: Logger;
   readonly #observer: MeteringObserver;
   readonly #settler: Settler;
   readonly #wallets: WalletCache;
-  /** Requests from their admission until their charge is stored. */
+  /** Requests from their admission until their charge is stored, by requestKey. */
   readonly #running = new Map<string, RunningHold>();
   readonly #recent: RecentRequests;
   readonly #coreLease: CoreLease;
@@ -86,11 +91,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   #closing = false;
   #closed: Promise<void> | undefined;
 
-  constructor({ store, prices, journal, clock, logger, observer }: LedgerParts) {
+  constructor({ store, prices, journal, clock, random, logger, observer }: LedgerParts) {
     this.journal = journal;
     this.#store = store;
     this.#prices = prices;
     this.#clock = clock;
+    this.#random = random;
     this.#logger = logger;
     this.#observer = observer;
     this.#recent = new RecentRequests(clock);
@@ -103,7 +109,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     try {
       this.#admitsAny();
       const wallet = this.#wallets.find(request.accountId);
-      if (wallet?.queue.empty && this.#isNew(request.requestId)) {
+      if (wallet?.queue.empty && this.#recent.isNew(request)) {
         const rates = wallet.maxRates(request.model);
         if (rates !== undefined && fits(wallet, rates, request))
           return Promise.resolve(this.#grant(wallet, request, rates, request));
@@ -125,9 +131,8 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
-    const { requestId } = request;
-    const repeats = !this.#isNew(requestId) && (await this.#store.settled([requestId])).size > 0;
-    if (repeats) throw duplicate(request);
+    const { accountId, requestId } = request;
+    if (!this.#recent.isNew(request) && (await this.#store.isCharged(accountId, requestId))) throw duplicate(request);
     const wallet = await this.#wallets.open(request.accountId);
     const ticket = wallet.queue.enter(PATIENCE_MS, signal);
     try {
@@ -151,11 +156,6 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     }
   }
 
-  /** Whether an id is known not to have been used before. */
-  #isNew(requestId: string): boolean {
-    return this.#recent.isFresh(requestId) && !this.#recent.has(requestId);
-  }
-
   /** Leases what a request lacks, as far as there is money, and finds the rates of all the money. */
   async #fund(wallet: Wallet, model: string, wanted: ChargedTokens): Promise<Rates> {
     for (;;) {
@@ -168,10 +168,13 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   #grant(wallet: Wallet, request: HoldRequest, rates: Rates, tokens: ChargedTokens): RunningHold {
-    if (this.#running.has(request.requestId)) throw duplicate(request);
+    const key = requestKey(request);
+    if (this.#running.has(key)) throw duplicate(request);
     this.#admitsAny();
-    const hold = new RunningHold(this, wallet, request, rates, tokens);
-    this.#running.set(request.requestId, hold);
+    const { requestId, accountId, keyId, model } = request;
+    const run = { requestId, runId: this.#random.uuid(), accountId, keyId, model };
+    const hold = new RunningHold(this, wallet, run, rates, tokens);
+    this.#running.set(key, hold);
     this.#wallets.used(wallet);
     return hold;
   }
@@ -191,6 +194,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     this.freed(wallet);
     await this.#settler.settle({
       requestId: request.requestId,
+      runId: request.runId,
       accountId: request.accountId,
       keyId: request.keyId,
       model: request.model,
@@ -210,13 +214,16 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       wallet?.committed(charge.lines);
       this.#observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
     } else {
-      this.#observer.uncharged(charge.model);
       wallet?.revert(charge.lines);
-      this.#logger.error({ requestId: charge.requestId, outcome }, "a request was run but not charged");
+      if (outcome === "refused") {
+        this.#observer.uncharged(charge.model);
+        this.#logger.error({ requestId: charge.requestId }, "a request was run but not charged");
+      }
     }
-    this.#running.delete(charge.requestId);
-    this.#recent.add(charge.requestId);
-    if (outcome !== "refused") this.journal.forget(charge.requestId);
+    const key = requestKey(charge);
+    if (this.#running.get(key)?.request.runId === charge.runId) this.#running.delete(key);
+    this.#recent.add(charge);
+    if (outcome !== "refused") this.journal.forget(charge);
   }
 
   async fenced(charge: Charge): Promise<Charge> {
@@ -237,8 +244,8 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   forget(hold: RunningHold): void {
-    this.#running.delete(hold.request.requestId);
-    this.journal.forget(hold.request.requestId);
+    this.#running.delete(requestKey(hold.request));
+    this.journal.forget(hold.request);
   }
 
   freed(wallet: Wallet): void {
@@ -300,19 +307,19 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       const outcomes = await this.#store.settle(charges);
       for (const [at, charge] of charges.entries()) {
         if (outcomes[at] === "fenced") late.push(charge);
-        else this.journal.forget(charge.requestId);
+        else this.journal.forget(charge);
       }
     }
     await this.#store.close(adopted.map((slice) => slice.id));
 
-    const known = await this.#store.settled(running.map((entry) => entry.requestId));
+    const known = await this.#store.settled(running);
     for (const entry of running) {
-      const { requestId, accountId, keyId, model, tokens } = entry;
+      const { requestId, runId, accountId, keyId, model, tokens } = entry;
       const counted = tokens.inputTokens + tokens.outputTokens > 0;
-      if (known.has(requestId) || !counted) this.journal.forget(requestId);
+      if (known.has(runKey(entry)) || !counted) this.journal.forget(entry);
       else
         late.push({
-          ...{ requestId, accountId, keyId, model, ...tokens },
+          ...{ requestId, runId, accountId, keyId, model, ...tokens },
           ...{ cost: 0, shortfall: 0, status: "recovered", settledAt: this.#clock.now(), lines: [] },
         });
     }

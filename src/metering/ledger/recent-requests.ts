@@ -1,13 +1,21 @@
 import type { Clock } from "../../../lib/time/clock.ts";
+import { requestKey } from "./run.ts";
 
 /** How old an id may be to count as fresh. Covers how far the clocks of facades and cores are apart. */
 const FRESH_MS = 10_000;
 const PREFIX = "req_";
 
+/** A request, named within its account. */
+interface AccountRequest {
+  readonly accountId: string;
+  readonly requestId: string;
+}
+
 /**
- * Tells without the store whether a request was run before. Ids that our facades make carry the time
- * of their making (see newRequestId), so a fresh one cannot have been used before that time, and what
- * was charged since is remembered here. Any other id has to be looked up.
+ * Tells without the store whether an account ran a request before. Ids that our facades make carry the time
+ * of their making (see newRequestId), so a fresh one was not used before that time, and what was charged
+ * since is remembered here. Any other id has to be looked up. A caller that makes such an id itself and sends
+ * it to two cores is run twice, and charged twice: each run has a charge of its own.
  */
 export class RecentRequests {
   readonly #clock: Clock;
@@ -20,24 +28,26 @@ export class RecentRequests {
     this.#since = clock.monotonic();
   }
 
-  /** Whether the request was charged here a short time ago. */
-  has(requestId: string): boolean {
-    return this.#recent.has(requestId) || this.#older.has(requestId);
+  /** Whether the id is certainly new to the account, so that the store need not be asked. */
+  isNew(request: AccountRequest): boolean {
+    if (!this.#isFresh(request.requestId)) return false;
+    const key = requestKey(request);
+    return !this.#recent.has(key) && !this.#older.has(key);
   }
 
   /** Remembers a charged request for as long as its id may be fresh. */
-  add(requestId: string): void {
+  add(request: AccountRequest): void {
     const now = this.#clock.monotonic();
     if (now - this.#since > 2 * FRESH_MS) {
       this.#older = this.#recent;
       this.#recent = new Set();
       this.#since = now;
     }
-    this.#recent.add(requestId);
+    this.#recent.add(requestKey(request));
   }
 
   /** Whether the id was made just now. */
-  isFresh(requestId: string): boolean {
+  #isFresh(requestId: string): boolean {
     if (requestId.length !== PREFIX.length + 32 || !requestId.startsWith(PREFIX)) return false;
     const madeAt = Number.parseInt(requestId.slice(PREFIX.length, PREFIX.length + 12), 16);
     return Math.abs(this.#clock.now() - madeAt) <= FRESH_MS;

@@ -7,8 +7,16 @@ export type FlatCharges = readonly (string | number)[];
 export function flatten(charges: readonly Charge[]): FlatCharges {
   const values: (string | number)[] = [];
   for (const { lines, ...charge } of charges) {
-    values.push(charge.requestId, charge.accountId, charge.keyId, charge.model, charge.inputTokens);
-    values.push(charge.outputTokens, charge.cost, charge.shortfall, charge.status, charge.settledAt, lines.length);
+    values.push(charge.requestId, charge.runId, charge.accountId, charge.keyId, charge.model);
+    values.push(
+      charge.inputTokens,
+      charge.outputTokens,
+      charge.cost,
+      charge.shortfall,
+      charge.status,
+      charge.settledAt,
+      lines.length,
+    );
     for (const { sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost } of lines)
       values.push(sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost);
   }
@@ -24,6 +32,7 @@ export function unflatten(values: FlatCharges): Charge[] {
   while (at < values.length) {
     const charge = {
       requestId: text(),
+      runId: text(),
       accountId: text(),
       keyId: text(),
       model: text(),

@@ -1,4 +1,5 @@
 import type { Credit, PicoUsd } from "../interface.ts";
+import type { Run } from "../ledger/run.ts";
 
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
 export const DEAD_AFTER_MS = 30_000;
@@ -88,9 +89,8 @@ export interface ChargeLine {
   readonly cost: PicoUsd;
 }
 
-/** A request to be charged; becomes its receipt. */
-export interface Charge {
-  readonly requestId: string;
+/** A run of a request, to be charged; becomes its receipt. */
+export interface Charge extends Run {
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
@@ -108,7 +108,7 @@ export interface Charge {
 }
 
 /**
- * What became of a charge. repeated: the request was charged before, so nothing was done.
+ * What became of a charge. repeated: the run was charged before, so nothing was done.
  * fenced: a slice of it is no longer this core's, so nothing was done.
  */
 export type SettleOutcome = "stored" | "repeated" | "fenced";
@@ -131,12 +131,14 @@ export interface LedgerStore {
   openSlices(range: SliceRange): Promise<StoredSlice[]>;
   /** Leases money, at once for several accounts. An unknown account is not in the answer. */
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
-  /** Stores charges durably, each at most once. Outcomes are in the order of the charges. */
+  /** Stores charges durably, each run at most once. Outcomes are in the order of the charges. */
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]>;
   /** Whether an error of settle means that a charge can never be stored, rather than not now. */
   isViolation(error: unknown): boolean;
-  /** Which of the requests have been charged. */
-  settled(requestIds: readonly string[]): Promise<Set<string>>;
+  /** Which of the runs have been charged, by runKey. */
+  settled(runs: readonly Run[]): Promise<Set<string>>;
+  /** Whether any run of an account's request was charged. */
+  isCharged(accountId: string, requestId: string): Promise<boolean>;
   /** Makes slices smaller by what they no longer need; the money is the lot's again. */
   giveBack(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
   /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */

@@ -5,13 +5,15 @@ import { amount, MAX_AMOUNT } from "./amount.ts";
 export const usageStatuses = ["completed", "cancelled", "failed", "recovered"] as const;
 
 /**
- * A charged request: its receipt. Without foreign keys, because rows come by the thousand a second;
+ * A charged run of a request: its receipt. Without foreign keys, because rows come by the thousand a second;
  * reconciliation proves what the keys would.
  */
 export const Usage = defineEntity({
   name: "Usage",
   properties: {
     requestId: p.string().primary(),
+    /** Made at admission: what ran twice under one request id has two receipts. All zeros: charged before runs had ids. */
+    runId: p.uuid().primary(),
     accountId: p.uuid(),
     /** Empty: a service token. */
     keyId: p.string(),
@@ -38,6 +40,7 @@ export const UsageLine = defineEntity({
   name: "UsageLine",
   properties: {
     requestId: p.string().primary(),
+    runId: p.uuid().primary(),
     /** Counts from 0 in the order of spending. */
     seq: p.integer().primary(),
     lotId: p.uuid(),

@@ -218,7 +218,15 @@ const prices = await createPrices({ storage, ...parts, models });
 const journal = openJournal(directory, { ...parts, logger });
 const store = countCalls(createLedgerStore(storage, systemRandom, journal.coreId), counts);
 const observer = { ...silentObserver, charged: () => void counts.settled++ };
-const ledger = await createLedger({ store, prices, journal, clock: systemClock, logger, observer });
+const ledger = await createLedger({
+  store,
+  prices,
+  journal,
+  clock: systemClock,
+  random: systemRandom,
+  logger,
+  observer,
+});
 const requests = new Requests(ledger, await createAccounts(storage, systemRandom, Number(accounts)), counts);
 await requests.touchAll();
 

@@ -150,6 +150,7 @@ test("a request has a receipt whose lines add up, and shows in the usage", async
     {
       lot_id: expect.stringMatching(UUID),
       ...tokens,
+      shared_token_usd: "0.00",
       input_usd_per_million: "0.20",
       output_usd_per_million: "0.25",
       cost_usd: receipt.cost_usd,

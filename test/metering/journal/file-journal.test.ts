@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { type CoreJournal, FileJournal, openJournal } from "../../../src/metering/journal/file-journal.ts";
-import { decode, encode } from "../../../src/metering/journal/journal-file.ts";
+import { decode, encode, type JournalRecord } from "../../../src/metering/journal/journal-file.ts";
+import { FIRST_RUN } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { ManualClock } from "../manual-clock.ts";
 
@@ -29,11 +30,21 @@ const open = () => {
 };
 const file = () => join(directory, "1", "journal");
 const entry = (requestId: string, outputTokens = 0) => ({
-  ...{ requestId, accountId: "a", keyId: "k", model: "m\n\"'é" },
+  ...{ requestId, runId: `run of ${requestId}`, accountId: "a", keyId: "k", model: "m\n\"'é" },
   tokens: { inputTokens: 7, outputTokens },
 });
 const charge = (requestId: string): Charge => ({
-  ...{ requestId, accountId: "a", keyId: "k", model: "m", inputTokens: 1, outputTokens: 2, cost: 3, shortfall: 0 },
+  ...{
+    requestId,
+    runId: `run of ${requestId}`,
+    accountId: "a",
+    keyId: "k",
+    model: "m",
+    inputTokens: 1,
+    outputTokens: 2,
+    cost: 3,
+    shortfall: 0,
+  },
   ...{ status: "completed", settledAt: 5, lines: [] },
 });
 /** What the next process finds after this one was killed now. */
@@ -48,6 +59,22 @@ const remainsAfterKill = async () => {
   return remains;
 };
 
+test("reads what a version without run ids has written", async () => {
+  const { runId: _of, ...note } = entry("r1", 5);
+  const { runId: _too, ...promise } = charge("r2");
+  const lines = [{ note }, { promise }, { note: { ...note, requestId: "r3" } }, { forget: "r3" }];
+  mkdirSync(join(directory, "1"), { recursive: true });
+  writeFileSync(file(), lines.map((record) => encode([record as JournalRecord])).join(""));
+  const now = open();
+  expect(await now.read()).toEqual({
+    charges: [{ ...promise, runId: FIRST_RUN }],
+    running: [{ ...note, runId: FIRST_RUN }],
+  });
+  now.forget({ requestId: "r1", runId: FIRST_RUN });
+  await clock.advance(50);
+  expect((await remainsAfterKill()).running).toEqual([]);
+});
+
 test("remembers running requests with their last note, 50 ms behind", async () => {
   const now = open();
   now.note(entry("r1"));
@@ -55,7 +82,7 @@ test("remembers running requests with their last note, 50 ms behind", async () =
   expect(await remainsAfterKill()).toEqual({ charges: [], running: [] });
   await clock.advance(50);
   now.note(entry("r1", 256));
-  now.forget("r2");
+  now.forget(entry("r2"));
   await clock.advance(50);
   expect(await remainsAfterKill()).toEqual({ charges: [], running: [entry("r1", 256)] });
 });
@@ -63,7 +90,7 @@ test("remembers running requests with their last note, 50 ms behind", async () =
 test("writes nothing for what came and went between two flushes", async () => {
   const now = open();
   now.note(entry("r1"));
-  now.forget("r1");
+  now.forget(entry("r1"));
   await clock.advance(1000);
   expect(statSync(file()).size).toBe(0);
 });
@@ -73,7 +100,7 @@ test("a promise is on the disk when it resolves, and counts more than a note", a
   now.note(entry("r1", 3));
   expect(await now.promise([charge("r1"), charge("r2")])).toBe(true);
   expect(await remainsAfterKill()).toEqual({ charges: [charge("r1"), charge("r2")], running: [] });
-  now.forget("r1");
+  now.forget(entry("r1"));
   await clock.advance(50);
   expect(await remainsAfterKill()).toEqual({ charges: [charge("r2")], running: [] });
 });

@@ -11,7 +11,7 @@ test("keeps nothing that only the run needs, such as the prompt, which would liv
   const wanted = request(account, { inputTokens: 10, outputTokens: 5 }, { keyId: "key", countInput });
   const hold = await metering.ledger.hold(wanted, never);
   const { requestId, accountId, keyId, model } = wanted;
-  expect(hold).toHaveProperty("request", { requestId, accountId, keyId, model });
+  expect(hold).toHaveProperty("request", { requestId, runId: expect.any(String), accountId, keyId, model });
   hold.release();
   await clock.until(metering.close());
 });

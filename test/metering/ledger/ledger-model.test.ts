@@ -146,7 +146,15 @@ async function live(steps: readonly Step[]): Promise<void> {
     };
     const journal = new FileJournal(file, { clock, logger, coreId: "core", unlock() {} });
     return clock.until(
-      createLedger({ store: storeOf(mine), prices, journal, clock, logger, observer: silentObserver }),
+      createLedger({
+        store: storeOf(mine),
+        prices,
+        journal,
+        clock,
+        random: systemRandom,
+        logger,
+        observer: silentObserver,
+      }),
     );
   };
   let ledger = await start();
@@ -241,7 +249,7 @@ async function live(steps: readonly Step[]): Promise<void> {
         running = [];
         ledger = await start();
         for (const one of died) {
-          const receipt = await storage.orm.em.fork().findOne(Usage, one.id);
+          const receipt = await storage.orm.em.fork().findOne(Usage, { requestId: one.id });
           if (receipt === null) continue;
           expect(receipt).toMatchObject({ status: "recovered", inputTokens: one.input, shortfall: 0 });
           expect(receipt.outputTokens).toBeLessThanOrEqual(one.counted ?? 0);

@@ -33,7 +33,7 @@ describe.each(dialects)("%s", (dialect) => {
       (error: unknown) => detailOf(error)?.reason,
     );
   const balance = async (account: string) => (await metering.funds.statement(account)).balance;
-  const receipt = (requestId: string) => metering.storage.orm.em.fork().findOneOrFail(Usage, requestId);
+  const receipt = (requestId: string) => metering.storage.orm.em.fork().findOneOrFail(Usage, { requestId });
   const lines = (requestId: string) =>
     metering.storage.orm.em.fork().find(UsageLine, { requestId }, { orderBy: { seq: "asc" } });
 
@@ -67,7 +67,7 @@ describe.each(dialects)("%s", (dialect) => {
     const wanted = request(account, { inputTokens: 1000, outputTokens: 500 });
     (await metering.ledger.hold(wanted, never)).release();
     expect(metering.ledger.held(account)).toBe(0);
-    expect(await metering.storage.orm.em.fork().findOne(Usage, wanted.requestId)).toBeNull();
+    expect(await metering.storage.orm.em.fork().findOne(Usage, { requestId: wanted.requestId })).toBeNull();
     expect(await balance(account)).toBe(BigInt(USD));
   });
 
@@ -247,6 +247,23 @@ describe.each(dialects)("%s", (dialect) => {
         expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
       }
     });
+  });
+
+  test("an id counts within its account: others may use it, at the same time and later", async () => {
+    const [first, second] = [await metering.account({ free: USD }), await metering.account({ free: USD })];
+    const tokens = { inputTokens: 10, outputTokens: 10 };
+    for (const requestId of [request(first, tokens).requestId, "an-id-of-both"]) {
+      const holds = [];
+      for (const account of [first, second])
+        holds.push(await metering.ledger.hold(request(account, tokens, { requestId }), never));
+      await clock.until(Promise.all(holds.map((hold) => hold.settle(tokens, "completed"))));
+      const receipts = await metering.storage.orm.em.fork().find(Usage, { requestId });
+      expect(receipts.map(({ accountId }) => accountId).sort()).toEqual([first, second]);
+      await clock.pass(60_000);
+      const third = await metering.account({ free: USD });
+      await clock.until(run(metering.ledger, request(third, tokens, { requestId })));
+    }
+    expect([await balance(first), await balance(second)]).toEqual(Array(2).fill(BigInt(USD - 20 * (IN + OUT))));
   });
 
   describe("several lots", () => {

@@ -9,7 +9,17 @@ import { ManualClock } from "../manual-clock.ts";
 import { silentObserver } from "../silent-observer.ts";
 
 const charge = (requestId: string): Charge => ({
-  ...{ requestId, accountId: "a", keyId: "", model: "m", inputTokens: 1, outputTokens: 1, cost: 1, shortfall: 0 },
+  ...{
+    requestId,
+    runId: `run of ${requestId}`,
+    accountId: "a",
+    keyId: "",
+    model: "m",
+    inputTokens: 1,
+    outputTokens: 1,
+    cost: 1,
+    shortfall: 0,
+  },
   ...{ status: "completed", settledAt: 0, lines: [] },
 });
 const impossible = new Error("impossible");

@@ -26,7 +26,15 @@ const store = dyingAfter(
   Number(commits ?? Number.POSITIVE_INFINITY),
   createLedgerStore(storage, systemRandom, journal.coreId),
 );
-const ledger = await createLedger({ store, prices, journal, clock: systemClock, logger, observer: silentObserver });
+const ledger = await createLedger({
+  store,
+  prices,
+  journal,
+  clock: systemClock,
+  random: systemRandom,
+  logger,
+  observer: silentObserver,
+});
 console.log("ready");
 
 function dyingAfter(commits: number, store: LedgerStore): LedgerStore {

@@ -9,7 +9,7 @@ const line: fc.Arbitrary<ChargeLine> = fc.record({
   ...{ inputRate: amount, outputRate: amount, cost: amount },
 });
 const charge: fc.Arbitrary<Charge> = fc.record({
-  ...{ requestId: fc.string(), accountId: fc.uuid(), keyId: fc.string(), model: fc.string() },
+  ...{ requestId: fc.string(), runId: fc.uuid(), accountId: fc.uuid(), keyId: fc.string(), model: fc.string() },
   ...{ inputTokens: amount, outputTokens: amount, cost: amount, shortfall: amount },
   ...{ status: fc.constantFrom("completed", "recovered"), settledAt: amount, lines: fc.array(line) },
 });

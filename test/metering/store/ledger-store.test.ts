@@ -37,7 +37,8 @@ describe.each(dialects)("%s", (dialect) => {
     return slice;
   };
   const chargeTo = (slices: readonly LeasedSlice[], cost: number, requestId = v7()): Charge => ({
-    ...{ requestId, accountId: slices[0]?.accountId ?? v7(), keyId: "", model: "m", inputTokens: 1, outputTokens: 1 },
+    ...{ requestId, runId: v7(), accountId: slices[0]?.accountId ?? v7(), keyId: "", model: "m" },
+    ...{ inputTokens: 1, outputTokens: 1 },
     ...{ cost: cost * slices.length, shortfall: 0, status: "completed", settledAt: clock.now() },
     lines: slices.map(({ id, lotId }) => ({
       ...{ sliceId: id, lotId, inputTokens: 1, outputTokens: 1, inputRate: 1, outputRate: 1, cost },
@@ -79,7 +80,21 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await store.settle([charge, charge, chargeTo([own], 5)])).toEqual(["stored", "repeated", "stored"]);
     expect(await store.settle([charge])).toEqual(["repeated"]);
     expect(await slice(own.id)).toMatchObject({ granted: 1000, spent: 15 });
-    expect(await store.settled([charge.requestId, "other"])).toEqual(new Set([charge.requestId]));
+    expect(await store.settled([charge, { ...charge, runId: v7() }])).toEqual(new Set([charge.runId]));
+  });
+
+  test("stores each run of one request id, of one account and of several", async () => {
+    const [account, other] = [await metering.account({ free: 1000 }), await metering.account({ free: 1000 })];
+    const [own, others] = [await leaseOne(account, 1000), await leaseOne(other, 1000)];
+    const charges = [chargeTo([own], 10, "same"), chargeTo([own], 10, "same"), chargeTo([others], 7, "same")];
+    expect(await store.isCharged(account, "same")).toBe(false);
+    expect(await store.settle(charges.slice(0, 2))).toEqual(["stored", "stored"]);
+    expect(await store.isCharged(account, "same")).toBe(true);
+    expect(await store.isCharged(other, "same")).toBe(false);
+    expect(await store.settle(charges)).toEqual(["repeated", "repeated", "stored"]);
+    expect(await store.isCharged(other, "same")).toBe(true);
+    expect([await slice(own.id), await slice(others.id)]).toMatchObject([{ spent: 20 }, { spent: 7 }]);
+    expect(await metering.storage.orm.em.fork().count(UsageLine, { requestId: "same" })).toBe(3);
   });
 
   test("fences a whole charge off when one of its slices is closed, and only that one", async () => {
@@ -91,7 +106,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await slice(first.id)).toMatchObject({ spent: 7 });
     expect(await slice(second.id)).toMatchObject({ spent: 0, open: false });
     expect(await metering.storage.orm.em.fork().count(UsageLine)).toBe(1);
-    expect(await store.settled(charges.map(({ requestId }) => requestId))).toEqual(new Set([charges[1]?.requestId]));
+    expect(await store.settled(charges)).toEqual(new Set([charges[1]?.runId]));
   });
 
   test("spends nothing on a repeated or fenced charge, even where the slice could not pay it too", async () => {
@@ -113,7 +128,7 @@ describe.each(dialects)("%s", (dialect) => {
     const charges = texts.map((text) => ({ ...chargeTo([own], 10, `${text}${v7()}`), keyId: text, model: text }));
     expect(await store.settle(charges)).toEqual(charges.map(() => "stored"));
     for (const { requestId, lines: _lines, settledAt, ...kept } of charges) {
-      const usage = await metering.storage.orm.em.fork().findOneOrFail(Usage, requestId);
+      const usage = await metering.storage.orm.em.fork().findOneOrFail(Usage, { requestId });
       expect(usage).toMatchObject({ ...kept, settledAt: new Date(settledAt) });
     }
   });

@@ -18,7 +18,10 @@ export declare const file_tollgate_embeddings_v1_embeddings_service: GenFile;
  */
 export declare type EmbedRequest = Message<"tollgate.embeddings.v1.EmbedRequest"> & {
   /**
-   * Names the request: it is charged at most once and its receipt is found by it. Empty: one is made.
+   * Names the request within its account, and its receipt is found by it: 1 to 64 letters, digits, dashes or
+   * underscores. An id that the account has a charge for is refused with DUPLICATE_REQUEST; what is run twice all the
+   * same, on two cores at once, is charged twice. An id of the form that the service makes itself (req_ and a UUIDv7)
+   * is not looked up for its first 10 seconds. Empty: one is made.
    *
    * @generated from field: string request_id = 1;
    */

@@ -60,6 +60,13 @@ export declare type GetReceiptRequest = Message<"tollgate.metering.v1.GetReceipt
    * @generated from field: string request_id = 1;
    */
   requestId: string;
+
+  /**
+   * Only this account's. Empty: of any account that the caller may see.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
 };
 
 /**
@@ -75,11 +82,19 @@ export declare const GetReceiptRequestSchema: GenMessage<GetReceiptRequest>;
  */
 export declare type GetReceiptResponse = Message<"tollgate.metering.v1.GetReceiptResponse"> & {
   /**
-   * The receipt.
+   * The receipt; the first one when the request was run more than once.
    *
    * @generated from field: tollgate.metering.v1.Receipt receipt = 1;
    */
   receipt?: Receipt | undefined;
+
+  /**
+   * The receipts of further runs under the same id, oldest first; at most 100. A caller that sends one id to two
+   * cores at once, or two accounts that choose the same id, have a run each and a receipt each.
+   *
+   * @generated from field: repeated tollgate.metering.v1.Receipt further_runs = 2;
+   */
+  furtherRuns: Receipt[];
 };
 
 /**

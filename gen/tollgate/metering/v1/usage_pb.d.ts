@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_usage: GenFile;
 
 /**
- * What one request cost and which money paid for it. Money is in pico-USD (10^-12 USD).
+ * What one run of a request cost and which money paid for it. Money is in pico-USD (10^-12 USD).
  *
  * @generated from message tollgate.metering.v1.Receipt
  */
@@ -93,6 +93,13 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
    * @generated from field: google.protobuf.Timestamp settled_at = 11;
    */
   settledAt?: Timestamp | undefined;
+
+  /**
+   * Names the run: a UUID made by the core that admitted it. All zeros: it was charged before runs had ids.
+   *
+   * @generated from field: string run_id = 12;
+   */
+  runId: string;
 };
 
 /**
@@ -149,6 +156,15 @@ export declare type ReceiptLine = Message<"tollgate.metering.v1.ReceiptLine"> & 
    * @generated from field: int64 cost_pico_usd = 6;
    */
   costPicoUsd: bigint;
+
+  /**
+   * The part of the cost that went into a token which this lot could not pay whole. The token is counted in the next
+   * line that has tokens, else it is the first one of the shortfall. That line pays for it the lower of the two lots'
+   * rates, less what was paid here, and at least nothing. 0: no token is shared with what comes after.
+   *
+   * @generated from field: int64 shared_token_pico_usd = 7;
+   */
+  sharedTokenPicoUsd: bigint;
 };
 
 /**

@@ -137,10 +137,10 @@ export const FACTS: Statement = {
 };
 
 /**
- * $1–$10 usage columns; $11 the place of a line's charge among them, from 1, $12–$19 usage line columns; $20 core,
- * $21 epoch. Answers with the places of the charges that were not stored; one that was stored before, whose
+ * $1–$11 usage columns; $12 the place of a line's charge among them, from 1, $13–$20 usage line columns; $21 core,
+ * $22 epoch. Answers with the places of the charges that were not stored; one that was stored before, whose
  * reply was lost, is no less so because its slices have been closed since. What slices spent is the sum over the lines
- * that this statement stored, never over its input: a request may have been stored before.
+ * that this statement stored, never over its input: a run may have been stored before.
  *
  * Slices are found by their ids alone, and looked at once they are locked: a planner that took the index of a core's
  * open slices instead would make the cost of a group grow with the number of accounts.
@@ -149,27 +149,27 @@ export const SETTLE: Statement = {
   name: "settle",
   text: `
   with charge as (
-    select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::int[], $6::int[], $7::bigint[],
-      $8::bigint[], $9::text[], $10::float8[]) with ordinality as t(request_id, account_id, key_id, model,
+    select * from unnest($1::text[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::int[], $7::int[], $8::bigint[],
+      $9::bigint[], $10::text[], $11::float8[]) with ordinality as t(request_id, run_id, account_id, key_id, model,
       input_tokens, output_tokens, cost, shortfall, status, settled_at, n)),
   line as (
-    select * from unnest($11::int[], $12::int[], $13::uuid[], $14::uuid[], $15::int[], $16::int[], $17::bigint[],
-      $18::bigint[], $19::bigint[]) as t(n, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
+    select * from unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::int[], $17::int[], $18::bigint[],
+      $19::bigint[], $20::bigint[]) as t(n, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
       output_rate, cost)),
   locked as (
-    select id, open and core_id = $20 and epoch = $21 as mine from slice where id = any($14::uuid[])
+    select id, open and core_id = $21 and epoch = $22 as mine from slice where id = any($15::uuid[])
     order by id for update),
   fenced as (select n from line where slice_id not in (select id from locked where mine)),
   stored as (
-    insert into usage (request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at)
-    select request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+    insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at)
+    select request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
       to_timestamp(settled_at / 1000)
     from charge where n not in (select n from fenced)
-    on conflict do nothing returning request_id),
-  fresh as (select charge.* from charge join stored using (request_id)),
+    on conflict do nothing returning request_id, run_id),
+  fresh as (select charge.* from charge join stored using (request_id, run_id)),
   stored_line as (
-    insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate, output_rate, cost)
-    select fresh.request_id, seq, lot_id, slice_id, line.input_tokens, line.output_tokens, input_rate, output_rate, line.cost
+    insert into usage_line (request_id, run_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate, output_rate, cost)
+    select fresh.request_id, fresh.run_id, seq, lot_id, slice_id, line.input_tokens, line.output_tokens, input_rate, output_rate, line.cost
     from line join fresh using (n) returning slice_id, cost),
   spent as (
     update slice set spent = slice.spent + sums.cost
@@ -181,7 +181,7 @@ export const SETTLE: Statement = {
     order by id for update of account),
   owed as (update account set debt = account.debt + owing.shortfall from owing where account.id = owing.id)
   select n::int, n in (select n from fenced)
-    and not exists (select from usage where usage.request_id = charge.request_id) as fenced
+    and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id) as fenced
   from charge where n not in (select n from fresh)`,
 };
 
@@ -239,8 +239,16 @@ export const REAP = closing(
   order by slice.id limit 1000 for update of slice skip locked for share of core`,
 );
 
-/** $1 requests. */
+/** $1 request ids, $2 run ids. */
 export const SETTLED: Statement = {
   name: "settled",
-  text: "select request_id from usage where request_id = any($1::text[])",
+  text: `
+  select request_id, run_id from usage
+  where (request_id, run_id) in (select * from unnest($1::text[], $2::uuid[]))`,
+};
+
+/** $1 account, $2 request id. */
+export const IS_CHARGED: Statement = {
+  name: "is charged",
+  text: "select 1 from usage where request_id = $2 and account_id = $1 limit 1",
 };

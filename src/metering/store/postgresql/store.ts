@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import type { Random } from "../../../../lib/ids/random.ts";
+import { type Run, runKey } from "../../ledger/run.ts";
 import {
   type Charge,
   type CoreBeat,
@@ -91,9 +92,12 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
-    // The same request twice in one group is settled for its first charge alone.
+    // The same run twice in one group is settled for its first charge alone.
     const first = new Map<string, number>();
-    for (const [at, { requestId }] of group.entries()) if (!first.has(requestId)) first.set(requestId, at);
+    for (const [at, charge] of group.entries()) {
+      const key = runKey(charge);
+      if (!first.has(key)) first.set(key, at);
+    }
     const places = [...first.values()];
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
     const { rows } = await query<{ n: number; fenced: boolean }>(this.#pool, sql.SETTLE, [
@@ -112,9 +116,14 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return state.startsWith("22") || state.startsWith("23"); // impossible data, broken constraints
   }
 
-  async settled(requestIds: readonly string[]): Promise<Set<string>> {
-    const { rows } = await query<{ request_id: string }>(this.#pool, sql.SETTLED, [requestIds]);
-    return new Set(rows.map((row) => row.request_id));
+  async settled(runs: readonly Run[]): Promise<Set<string>> {
+    const values = [runs.map(({ requestId }) => requestId), runs.map(({ runId }) => runId)];
+    const { rows } = await query<{ request_id: string; run_id: string }>(this.#pool, sql.SETTLED, values);
+    return new Set(rows.map((row) => runKey({ requestId: row.request_id, runId: row.run_id })));
+  }
+
+  async isCharged(accountId: string, requestId: string): Promise<boolean> {
+    return (await query(this.#pool, sql.IS_CHARGED, [accountId, requestId])).rows.length > 0;
   }
 
   async giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {

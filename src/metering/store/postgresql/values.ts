@@ -17,6 +17,7 @@ export function settleValues(charges: readonly Charge[]): string[] {
   }
   return [
     texts(charges.map((charge) => charge.requestId)),
+    plain(charges.map((charge) => charge.runId)),
     plain(charges.map((charge) => charge.accountId)),
     texts(charges.map((charge) => charge.keyId)),
     texts(charges.map((charge) => charge.model)),

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { PicoUsd } from "../../interface.ts";
+import { type Run, runKey } from "../../ledger/run.ts";
 import {
   type Charge,
   type Heartbeat,
@@ -189,8 +190,8 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   /** Takes back what was done for a charge that turned out to be fenced: almost never. */
-  #undo(run: Runner, { requestId, lines }: Charge): void {
-    run.run("delete from usage where request_id = ?", [requestId]);
+  #undo(run: Runner, { requestId, runId, lines }: Charge): void {
+    run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);
     for (const { sliceId, cost } of lines) run.run(SPEND, [-cost, sliceId, this.#epoch]);
   }
 
@@ -199,12 +200,18 @@ export class SqliteLedgerStore implements LedgerStore {
     return code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
   }
 
-  settled(requestIds: readonly string[]): Promise<Set<string>> {
+  settled(runs: readonly Run[]): Promise<Set<string>> {
     return this.#exclusive((database) => {
-      const run = this.#runner(database);
-      return new Set(
-        requestIds.filter((id) => run.get("select 1 from usage where request_id = ?", [id]) !== undefined),
-      );
+      const { get } = this.#runner(database);
+      const sql = "select 1 from usage where request_id = ? and run_id = ?";
+      return new Set(runs.filter(({ requestId, runId }) => get(sql, [requestId, runId]) !== undefined).map(runKey));
+    });
+  }
+
+  isCharged(accountId: string, requestId: string): Promise<boolean> {
+    return this.#exclusive((database) => {
+      const sql = "select 1 from usage where request_id = ? and account_id = ? limit 1";
+      return this.#runner(database).get(sql, [requestId, accountId]) !== undefined;
     });
   }
 
@@ -284,23 +291,24 @@ export class SqliteLedgerStore implements LedgerStore {
 
 /** Makes a receipt. Returns whether there was none before. */
 function insertUsage(run: Runner, charge: Charge): boolean {
-  const { requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt } = charge;
+  const { requestId, runId, accountId, keyId, model, inputTokens, outputTokens } = charge;
+  const { cost, shortfall, status, settledAt } = charge;
   const inserted = run.run(
-    `insert into usage (request_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
-       settled_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-    [requestId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt],
+    `insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
+       status, settled_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    [requestId, runId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt],
   );
   return inserted > 0;
 }
 
 /** Makes the lines of a receipt, and the debt that it leaves. */
-function insertLines(run: Runner, { requestId, accountId, shortfall, lines }: Charge): void {
+function insertLines(run: Runner, { requestId, runId, accountId, shortfall, lines }: Charge): void {
   for (const [seq, line] of lines.entries()) {
     const { lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost } = line;
     run.run(
-      `insert into usage_line (request_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
-         output_rate, cost) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [requestId, seq, lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost],
+      `insert into usage_line (request_id, run_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
+         output_rate, cost) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [requestId, runId, seq, lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost],
     );
   }
   if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);

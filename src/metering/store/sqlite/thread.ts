@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Run } from "../../ledger/run.ts";
 import { type FlatCharges, flatten } from "../flat-charges.ts";
 import type {
   Charge,
@@ -58,8 +59,13 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("settle", flatten(charges));
   }
 
-  settled(requestIds: readonly string[]): Promise<Set<string>> {
-    return this.#call("settled", requestIds);
+  settled(runs: readonly Run[]): Promise<Set<string>> {
+    const bare = runs.map(({ requestId, runId }) => ({ requestId, runId }));
+    return this.#call("settled", bare);
+  }
+
+  isCharged(accountId: string, requestId: string): Promise<boolean> {
+    return this.#call("isCharged", accountId, requestId);
   }
 
   giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {

@@ -2,10 +2,12 @@ import type { MigrationObject } from "@mikro-orm/core";
 import { Migration20261121000000 } from "./Migration20261121000000.ts";
 import { Migration20261121041000 } from "./Migration20261121041000.ts";
 import { Migration20261122030000 } from "./Migration20261122030000.ts";
+import { Migration20261122040000 } from "./Migration20261122040000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
   { name: "Migration20261121000000", class: Migration20261121000000 },
   { name: "Migration20261121041000", class: Migration20261121041000 },
   { name: "Migration20261122030000", class: Migration20261122030000 },
+  { name: "Migration20261122040000", class: Migration20261122040000 },
 ];

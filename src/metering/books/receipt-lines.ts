@@ -1,0 +1,73 @@
+import type { ReceiptLine } from "#gen/tollgate/metering/v1/usage_pb.js";
+import type { UsageLine } from "../../storage/entities/usage.ts";
+
+/** The tokens of a whole request. */
+interface Tokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/**
+ * The lines of a receipt, one a lot: through how many slices a lot paid is nobody's business outside. Each says what
+ * it paid of a token that it shares with what comes after, so that it can be worked out by hand.
+ */
+export function receiptLines(lines: readonly UsageLine[], tokens: Tokens): ReceiptLine[] {
+  const merged = byLot(lines);
+  let { inputTokens } = tokens;
+  let carried: { paid: bigint; lowest: bigint } | undefined;
+  for (const line of merged) {
+    const ofInput = inputTokens > 0;
+    const counted = line.inputTokens + line.outputTokens > 0;
+    const own =
+      BigInt(line.inputTokens) * line.inputPicoUsdPerToken + BigInt(line.outputTokens) * line.outputPicoUsdPerToken;
+    const firstRate = ofInput ? line.inputPicoUsdPerToken : line.outputPicoUsdPerToken;
+    // The first token may have been begun by the lines before.
+    const due = carried && dueOf(carried, firstRate);
+    const saved = counted && due !== undefined ? firstRate - due : 0n;
+    line.sharedTokenPicoUsd = line.costPicoUsd - (own - saved);
+    inputTokens -= line.inputTokens;
+    const lastRate = inputTokens > 0 ? line.inputPicoUsdPerToken : line.outputPicoUsdPerToken;
+    if (line.sharedTokenPicoUsd === 0n) {
+      carried = undefined;
+    } else if (carried === undefined || counted) {
+      carried = { paid: line.sharedTokenPicoUsd, lowest: lastRate };
+    } else {
+      carried = { paid: carried.paid + line.sharedTokenPicoUsd, lowest: smaller(carried.lowest, firstRate) };
+    }
+  }
+  return merged;
+}
+
+/** What a lot of this rate pays for a token that others have begun to pay. */
+function dueOf({ paid, lowest }: { paid: bigint; lowest: bigint }, rate: bigint): bigint {
+  const due = smaller(lowest, rate) - paid;
+  return due > 0n ? due : 0n;
+}
+
+function byLot(lines: readonly UsageLine[]): ReceiptLine[] {
+  const lots = new Map<string, ReceiptLine>();
+  for (const { lotId, inputTokens, outputTokens, inputRate, outputRate, cost } of lines) {
+    const line = lots.get(lotId);
+    if (line === undefined) {
+      lots.set(lotId, {
+        $typeName: "tollgate.metering.v1.ReceiptLine",
+        lotId,
+        inputTokens,
+        outputTokens,
+        inputPicoUsdPerToken: BigInt(inputRate),
+        outputPicoUsdPerToken: BigInt(outputRate),
+        costPicoUsd: BigInt(cost),
+        sharedTokenPicoUsd: 0n,
+      });
+    } else {
+      line.inputTokens += inputTokens;
+      line.outputTokens += outputTokens;
+      line.costPicoUsd += BigInt(cost);
+    }
+  }
+  return [...lots.values()];
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
