@@ -1,5 +1,8 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Health } from "#gen/grpc/health/v1/health_pb.js";
+import { ServerReflection as ReflectionV1 } from "#gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { Access, access } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
@@ -60,13 +63,19 @@ function readPeer({ contextValues }: CallHead): string {
   return contextValues.get(peerKey) ?? "";
 }
 
+/** Services that a prober or a tool calls before it has a credential. */
+const standardAccess: ReadonlyMap<string, Access> = new Map(
+  [Health, ReflectionV1, ReflectionV1Alpha].map(({ typeName }) => [typeName, Access.PUBLIC]),
+);
+
 const accesses = new WeakMap<DescMethod, Access>();
 
-/** Who may call a method, by its own declaration. */
+/** Who may call a method: by its own declaration, or by the table of standard services, whose files are not ours. */
 export function accessOf(method: DescMethod): Access {
   let found = accesses.get(method);
   if (found === undefined) {
-    found = hasOption(method, access) ? getOption(method, access) : Access.UNSPECIFIED;
+    const standard = standardAccess.get(method.parent.typeName) ?? Access.UNSPECIFIED;
+    found = hasOption(method, access) ? getOption(method, access) : standard;
     accesses.set(method, found);
   }
   return found;

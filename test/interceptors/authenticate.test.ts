@@ -146,6 +146,7 @@ test("only health, reflection and the model list are public, and no method forgo
   const open = methods.filter((method) => accessOf(method) === Access.PUBLIC);
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
     "grpc.health.v1.Health/Check",
+    "grpc.health.v1.Health/List",
     "grpc.health.v1.Health/Watch",
     "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

@@ -42,6 +42,9 @@ export function createHealth(services: readonly ServiceRegistration[]): HealthRe
         if (!names.has(service)) throw new ConnectError(`${service} is not served`, Code.NotFound);
         return { status: status() };
       },
+      list() {
+        return { statuses: Object.fromEntries([...names].map((name) => [name, { status: status() }])) };
+      },
       async *watch({ service }, { signal }: HandlerContext) {
         let told: Status | undefined;
         while (!signal.aborted) {

@@ -32,6 +32,16 @@ describe.each(routes)("health over %s", (_name, open) => {
     },
   );
 
+  test("of all services is told at once", async () => {
+    const { health, client } = await start();
+    health.setServing(false);
+    const { statuses } = await client.list({});
+    const names = ["", "grpc.health.v1.Health", "tollgate.catalogue.v1.CatalogueService"];
+    expect(Object.entries(statuses).map(([name, { status }]) => [name, status])).toEqual(
+      expect.arrayContaining(names.map((name) => [name, Status.NOT_SERVING])),
+    );
+  });
+
   test("of an unknown service is an error", async () => {
     const { client } = await start();
     const error = await client.check({ service: "unknown.v1.Service" }).catch((reason: unknown) => reason);
