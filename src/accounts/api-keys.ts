@@ -1,4 +1,4 @@
-import { LockMode } from "@mikro-orm/core";
+import { type FilterQuery, LockMode } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
@@ -9,6 +9,10 @@ import { Account } from "../storage/entities/account.ts";
 import { ApiKey } from "../storage/entities/api-key.ts";
 import type { Storage } from "../storage/orm.ts";
 import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
+import type { KeyDigest } from "./key-filter.ts";
+
+/** Keys of one page of digests. */
+const digestPage = 10_000;
 
 /** What stored keys are made of. */
 export interface ApiKeysOptions {
@@ -19,6 +23,8 @@ export interface ApiKeysOptions {
   readonly prefix: string;
   /** Makes the digests of new keys. */
   readonly pepper: Pepper;
+  /** Is told the digest of each key that was made. */
+  readonly added?: (digest: Uint8Array) => void;
 }
 
 /** A key just made. The secret is stored nowhere. */
@@ -50,6 +56,26 @@ export class ApiKeys {
     return key;
   }
 
+  /** Digests of all keys, ended ones included, by id: the next ones behind an id. */
+  async digestsAfter(id: string): Promise<KeyDigest[]> {
+    return this.#digests({ id: { $gt: id } }, digestPage);
+  }
+
+  /** Digests of all keys of some accounts. */
+  async digestsOfAccounts(accountIds: readonly string[]): Promise<KeyDigest[]> {
+    return this.#digests({ accountId: { $in: [...accountIds] } });
+  }
+
+  async #digests(where: FilterQuery<ApiKey>, limit?: number): Promise<KeyDigest[]> {
+    const em = this.#options.storage.orm.em.fork();
+    return em.find(ApiKey, where, {
+      fields: ["id", "digest"],
+      orderBy: { id: "asc" },
+      disableIdentityMap: true,
+      ...(limit !== undefined && { limit }),
+    });
+  }
+
   /** How many keys that may still be used have digests by each pepper, by its version. */
   async countByPepper(): Promise<ReadonlyMap<number, number>> {
     const now = new Date(this.#options.clock.now());
@@ -75,7 +101,7 @@ export class ApiKeys {
 
   /** Throws ACCOUNT_NOT_FOUND and, when the account has as many live keys as it may have, KEY_LIMIT_REACHED. */
   async create(accountId: string, name: string, rpm: number | undefined): Promise<NewKey> {
-    return this.#change(async (em, now) => {
+    return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
       // A key that another has taken over from does not count while it runs out.
       const live = await em.count(ApiKey, {
@@ -99,7 +125,7 @@ export class ApiKeys {
    * Throws KEY_NOT_FOUND, and KEY_STATE_CONFLICT for a key that has ended or is being rotated.
    */
   async rotate(id: string, overlapMs: number): Promise<NewKey> {
-    return this.#change(async (em, now) => {
+    return this.#make(async (em, now) => {
       await lockAccount(em, (await keyOf(em, id)).accountId);
       const old = await em.refreshOrFail(await keyOf(em, id));
       const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
@@ -149,6 +175,12 @@ export class ApiKeys {
       { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] },
       { lastUsedAt: at },
     );
+  }
+
+  async #make(change: (em: SqlEntityManager, now: Date) => Promise<NewKey>): Promise<NewKey> {
+    const made = await this.#change(change);
+    this.#options.added?.(made.key.digest);
+    return made;
   }
 
   #change<T>(change: (em: SqlEntityManager, now: Date) => Promise<T>): Promise<T> {

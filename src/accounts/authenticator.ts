@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -16,6 +17,8 @@ export interface AuthenticatorOptions {
   readonly operatorToken: string;
   readonly services: readonly ServiceCredential[];
   readonly peppers: readonly [Pepper, ...Pepper[]];
+  /** Tells keys that do not exist, by their digests, without asking the store. */
+  readonly mayExist: (digests: readonly Buffer[]) => boolean | Promise<boolean>;
   /** Finds the key that has one of these digests. */
   readonly findKey: (digests: readonly [Buffer, ...Buffer[]]) => Promise<ApiKey | undefined>;
   readonly lastUsed: LastUsed;
@@ -42,18 +45,14 @@ const OPERATOR: Operator = { kind: "operator" };
 
 /** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */
 export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
-  const { peppers, findKey, lastUsed, clock } = options;
+  const { peppers, mayExist, findKey, lastUsed, clock } = options;
   const cache = new KeyCache<KnownKey>(async (secret) => {
     const [pepper, ...older] = peppers;
-    const digests = older.map((one) => digestOf(secret, one));
-    const key = await inTime(findKey([digestOf(secret, pepper), ...digests]), clock).catch((error: unknown) => {
-      throw failure(
-        Reason.LEDGER_UNAVAILABLE,
-        "API keys cannot be checked at the moment.",
-        { retryAfter: durationOf(1000) },
-        error,
-      );
-    });
+    const digests: [Buffer, ...Buffer[]] = [digestOf(secret, pepper), ...older.map((one) => digestOf(secret, one))];
+    const isPossible = mayExist(digests);
+    // Thrown and not answered, so that it is not remembered: another core may make the key at this moment.
+    if (!(typeof isPossible === "boolean" ? isPossible : await inTime(isPossible, clock))) throw unknownKey();
+    const key = await inTime(findKey(digests), clock);
     return key && knownKeyOf(key);
   }, clock);
   const operator = sha256(options.operatorToken);
@@ -62,7 +61,7 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   async function callerOfKey(secret: string): Promise<Caller> {
     const answer = cache.get(secret);
     const known = answer instanceof Promise ? await answer : answer;
-    if (!known) throw failure(Reason.UNAUTHENTICATED, "The API key is unknown.");
+    if (!known) throw unknownKey();
     if (known.revoked) throw failure(Reason.UNAUTHENTICATED, "The API key has been revoked.");
     if (known.expiresAt <= clock.now()) throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
     lastUsed.note(known.caller.keyId);
@@ -84,11 +83,22 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   };
 }
 
-function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(PATIENCE_MS, () => reject(new Error(`no answer within ${PATIENCE_MS} ms`)));
-    answer.then(resolve, reject).finally(cancel);
-  });
+function unknownKey(): ConnectError {
+  return failure(Reason.UNAUTHENTICATED, "The API key is unknown.");
+}
+
+/** What the store answers. Throws LEDGER_UNAVAILABLE when it fails or takes too long. */
+async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const late = () => reject(new Error(`no answer within ${PATIENCE_MS} ms`));
+      const cancel = clock.after(PATIENCE_MS, late);
+      answer.then(resolve, reject).finally(cancel);
+    });
+  } catch (error) {
+    const facts = { retryAfter: durationOf(1000) };
+    throw failure(Reason.LEDGER_UNAVAILABLE, "API keys cannot be checked at the moment.", facts, error);
+  }
 }
 
 function knownKeyOf(key: ApiKey): KnownKey {

@@ -16,6 +16,7 @@ import { Accounts } from "../accounts/accounts.ts";
 import { createAccountsService } from "../accounts/accounts-service.ts";
 import { ApiKeys } from "../accounts/api-keys.ts";
 import { createAuthenticator } from "../accounts/authenticator.ts";
+import { KeyFilter } from "../accounts/key-filter.ts";
 import { LastUsed } from "../accounts/last-used.ts";
 import { reportPeppers } from "../accounts/report-peppers.ts";
 import { verifyPeppers } from "../accounts/verify-peppers.ts";
@@ -139,19 +140,32 @@ export async function composeCore(
 
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);
-  const keys = new ApiKeys({ storage, clock, random, prefix: config.keys.prefix, pepper });
+  const keys = new ApiKeys({
+    ...{ storage, clock, random, pepper, prefix: config.keys.prefix },
+    added: (digest) => keyFilter.add(digest),
+  });
+  const keyFilter = new KeyFilter(
+    { after: (id) => keys.digestsAfter(id), ofAccounts: (accountIds) => keys.digestsOfAccounts(accountIds) },
+    clock,
+  );
   await verifyPeppers(storage, secrets.peppers);
   await reportPeppers(keys, secrets.peppers, logger);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   lifecycle.onStop(() => lastUsed.flush());
   const authenticator = createAuthenticator({
     ...secrets,
+    mayExist: (digests) => keyFilter.mayExist(digests),
     findKey: (digests) => keys.find(digests),
     lastUsed,
     clock,
   });
 
-  await store.listen((accountId) => authenticator.forget(accountId));
+  const stopKeyFilter = keyFilter.start(logger);
+  lifecycle.onStop(async () => stopKeyFilter());
+  await store.listen((accountId) => {
+    keyFilter.announce(accountId);
+    authenticator.forget(accountId);
+  });
   const keysChanged = (accountId: string) => {
     authenticator.forget(accountId);
     // One that gets lost is made up for by the age that other cores let an answer about a key have.
@@ -184,10 +198,10 @@ export async function composeCore(
       createCatalogueService({ catalogue, prices, fleet, onDrain: (...drain) => shareDrain(...drain) }),
     ),
   ];
-  const gate = createGate(authenticator, createFailedAttempts(), facadesOf(config.listen));
+  const gate = createGate(authenticator, createFailedAttempts({}, clock), facadesOf(config.listen));
   const interceptors = [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
-    observeCalls(clock, [logCalls(logger), metrics.calls]),
+    observeCalls(clock, [logCalls(logger, clock), metrics.calls]),
     shedLoad(overload),
     hideErrors(logger, (error) =>
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,

@@ -29,7 +29,7 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
       return await authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
-        const wait = await attempts.count(clientAddressOf(head, trusts));
+        const wait = attempts.count(clientAddressOf(head, trusts));
         if (wait !== undefined) throw throttled(wait);
       }
       throw error;

@@ -1,23 +1,77 @@
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { type Clock, systemClock } from "../../lib/time/clock.ts";
 
 /** How often credentials from one address may be wrong. */
 export interface FailedAttempts {
   /** Counts a failure. Answers how many milliseconds to wait when the address has too many, else undefined. */
-  count(address: string): Promise<number | undefined>;
+  count(address: string): number | undefined;
+  /** How many networks are kept at the moment. */
+  readonly size: number;
 }
 
-/** Counts in memory: so many failures a network in so many seconds, then it waits for the rest of them. */
-export function createFailedAttempts(points = 30, seconds = 60): FailedAttempts {
-  const limiter = new RateLimiterMemory({ points, duration: seconds });
+/** Bounds of what is counted. */
+export interface FailedAttemptLimits {
+  /** Failures that a network may have in one window. */
+  readonly points: number;
+  /** How long a window lasts. */
+  readonly seconds: number;
+  /** Networks that are counted one by one, and wider ones that are counted when there are more. */
+  readonly maxNetworks: number;
+}
+
+const defaultLimits: FailedAttemptLimits = { points: 30, seconds: 60, maxNetworks: 20_000 };
+/** A wider network has more subscribers, and so more failures. */
+const widerPoints = 8;
+
+interface Window {
+  count: number;
+  readonly endsAt: number;
+}
+
+/**
+ * Counts in memory: so many failures a network in so many seconds, then it waits for the rest of them. When more networks
+ * fail than are kept, those that come new count with their neighbours, as an IPv4 /24 or an IPv6 /48; when there are too many
+ * of these as well, the oldest is forgotten. A right credential never waits, so none of this locks a customer out.
+ */
+export function createFailedAttempts(
+  limits: Partial<FailedAttemptLimits> = {},
+  clock: Clock = systemClock,
+): FailedAttempts {
+  const { points, seconds, maxNetworks } = { ...defaultLimits, ...limits };
+  const narrow = new Map<string, Window>();
+  const wide = new Map<string, Window>();
+
+  function countIn(windows: Map<string, Window>, network: string, most: number, now: number): number | undefined {
+    const known = windows.get(network);
+    if (known !== undefined && known.endsAt > now) {
+      known.count += 1;
+      return known.count > most ? Math.max(1, known.endsAt - now) : undefined;
+    }
+    windows.delete(network); // what is set anew goes to the end: windows stand in the order in which they end
+    windows.set(network, { count: 1, endsAt: now + seconds * 1000 });
+    return undefined;
+  }
+
+  function makeRoom(windows: Map<string, Window>, now: number): void {
+    for (const [network, { endsAt }] of windows) {
+      if (endsAt > now) return;
+      windows.delete(network);
+    }
+  }
+
   return {
-    async count(address) {
-      try {
-        await limiter.consume(networkOf(address));
-        return undefined;
-      } catch (refusal) {
-        if (refusal instanceof RateLimiterRes) return Math.max(1, refusal.msBeforeNext);
-        throw refusal;
-      }
+    count(address) {
+      const now = clock.monotonic();
+      const network = networkOf(address);
+      makeRoom(narrow, now);
+      if (narrow.has(network) || narrow.size < maxNetworks) return countIn(narrow, network, points, now);
+      makeRoom(wide, now);
+      const wider = widen(network);
+      const [oldest] = wide.keys();
+      if (!wide.has(wider) && wide.size >= maxNetworks && oldest !== undefined) wide.delete(oldest);
+      return countIn(wide, wider, points * widerPoints, now);
+    },
+    get size() {
+      return narrow.size + wide.size;
     },
   };
 }
@@ -29,4 +83,9 @@ export function networkOf(address: string): string {
   const [before = [], after = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
   const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0");
   return [...before, ...zeros, ...after].slice(0, 4).join(":");
+}
+
+/** The network around a subscriber's: a /24 of IPv4, a /48 of IPv6. */
+function widen(network: string): string {
+  return network.includes(".") ? network.split(".").slice(0, 3).join(".") : network.split(":").slice(0, 3).join(":");
 }

@@ -1,11 +1,18 @@
 import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Logger } from "../../lib/logger.ts";
+import { type Clock, systemClock } from "../../lib/time/clock.ts";
 import type { CallObserver } from "./observe.ts";
 
-/** Writes one line a call when it is over. */
-export function logCalls(log: Logger): CallObserver {
+/** What anybody can cause without a key must not fill the log: beyond some lines there is a sum for each interval. */
+const intervalMs = 10_000;
+const maxRefusals = 50;
+
+/** Writes one line a call when it is over. Calls of strangers, with wrong credentials, are summed up when they are many. */
+export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
+  const isSummed = createSums(log, clock);
   return ({ method, requestId, code, reason, ms }) => {
+    if (isSummed(reason)) return;
     const line = {
       method: `${method.parent.typeName}/${method.name}`,
       ...(requestId && { requestId }),
@@ -14,6 +21,39 @@ export function logCalls(log: Logger): CallObserver {
       ms: Math.round(ms * 10) / 10,
     };
     log[levelOf(code)](line, "call");
+  };
+}
+
+/** Tells whether a call's line is left out because a sum tells of it. */
+function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => boolean {
+  let refused = 0;
+  let throttled = 0;
+  let isOpen = false;
+  const close = () => {
+    const leftOut = Math.max(0, refused - maxRefusals);
+    if (leftOut + throttled > 0) {
+      log.warn({ unauthenticated: leftOut, throttled, seconds: intervalMs / 1000 }, "calls with wrong credentials");
+    }
+    [refused, throttled, isOpen] = [0, 0, false];
+  };
+  const open = () => {
+    if (isOpen) return;
+    isOpen = true;
+    clock.after(intervalMs, close);
+  };
+  return (reason) => {
+    switch (reason) {
+      case Reason.AUTHENTICATION_THROTTLED:
+        open();
+        throttled += 1;
+        return true;
+      case Reason.UNAUTHENTICATED:
+        open();
+        refused += 1;
+        return refused > maxRefusals;
+      default:
+        return false;
+    }
   };
 }
 

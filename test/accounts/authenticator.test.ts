@@ -30,6 +30,7 @@ function setUp() {
       { name: "batch", token: "batch token", accounts: [ACCOUNT] },
     ],
     peppers,
+    mayExist: () => true,
     findKey: async (digests) => {
       reads++;
       for (const digest of digests) {
@@ -151,6 +152,7 @@ test.each([
     operatorToken: "t",
     services: [],
     peppers,
+    mayExist: () => true,
     findKey,
     lastUsed: new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet }),
     clock,

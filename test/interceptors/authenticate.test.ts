@@ -98,7 +98,9 @@ describe.each(routes)("over %s", (_name, open) => {
       return !reflections.includes(service);
     });
     const registrations = services.map((service) => registration(service, {}));
-    route = await open(registrations, [authenticate(createGate(authenticator, createFailedAttempts(10_000), nobody))]);
+    route = await open(registrations, [
+      authenticate(createGate(authenticator, createFailedAttempts({ points: 10_000 }), nobody)),
+    ]);
   });
   afterAll(() => route.close());
 
@@ -176,7 +178,7 @@ describe.each(routes)("over %s", (_name, open) => {
       registration(AccountsService, {}),
     ];
     const route = await open(services, [
-      authenticate(createGate(authenticator, createFailedAttempts(limit), () => true)),
+      authenticate(createGate(authenticator, createFailedAttempts({ points: limit }), () => true)),
     ]);
     opened.push(route);
     const client = createClient(InferenceService, route.transport);
@@ -220,7 +222,7 @@ describe.each(routes)("over %s", (_name, open) => {
 });
 
 describe("a throttled address", () => {
-  const interceptor = authenticate(createGate(new FakeAuthenticator(), createFailedAttempts(1), nobody));
+  const interceptor = authenticate(createGate(new FakeAuthenticator(), createFailedAttempts({ points: 1 }), nobody));
 
   function attempt() {
     const header = new Headers({ authorization: "Bearer wrong" });

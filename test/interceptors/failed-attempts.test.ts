@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { createFailedAttempts, networkOf } from "../../src/interceptors/failed-attempts.ts";
+import { FakeClock } from "../fake-clock.ts";
 
 test.each([
   ["203.0.113.7", "203.0.113.7"],
@@ -13,12 +14,46 @@ test.each([
   expect(networkOf(address)).toBe(network);
 });
 
-test("failures count by network, and those over the limit have to wait", async () => {
-  const attempts = createFailedAttempts(2, 60);
-  expect(await attempts.count("2001:db8:1:2::1")).toBeUndefined();
-  expect(await attempts.count("2001:db8:1:2::2")).toBeUndefined();
-  const wait = await attempts.count("2001:db8:1:2::3");
-  expect(wait).toBeGreaterThan(50_000);
-  expect(wait).toBeLessThanOrEqual(60_000);
-  expect(await attempts.count("2001:db8:1:3::1")).toBeUndefined();
+test("failures count by network, and those over the limit have to wait", () => {
+  const attempts = createFailedAttempts({ points: 2 }, new FakeClock());
+  expect(attempts.count("2001:db8:1:2::1")).toBeUndefined();
+  expect(attempts.count("2001:db8:1:2::2")).toBeUndefined();
+  expect(attempts.count("2001:db8:1:2::3")).toBe(60_000);
+  expect(attempts.count("2001:db8:1:3::1")).toBeUndefined();
+});
+
+test("a network starts anew when its window is over", () => {
+  const clock = new FakeClock();
+  const attempts = createFailedAttempts({ points: 1 }, clock);
+  attempts.count("203.0.113.7");
+  clock.advance(20_000);
+  expect(attempts.count("203.0.113.7")).toBe(40_000);
+  clock.advance(40_000);
+  expect(attempts.count("203.0.113.7")).toBeUndefined();
+});
+
+test("networks that are over make room, without a timer", () => {
+  const clock = new FakeClock();
+  const attempts = createFailedAttempts({ maxNetworks: 10 }, clock);
+  for (let last = 0; last < 10; last += 1) attempts.count(`203.0.113.${last}`);
+  clock.advance(60_000);
+  attempts.count("198.51.100.1");
+  expect(attempts.size).toBe(1);
+});
+
+test("300,000 networks are counted in bounded memory, and still throttled", () => {
+  const attempts = createFailedAttempts({ maxNetworks: 1000 }, new FakeClock());
+  let throttled = 0;
+  for (let index = 0; index < 300_000; index += 1) {
+    const network = index.toString(16).padStart(5, "0");
+    if (attempts.count(`2001:db8:${network.slice(0, 2)}:${network.slice(2)}::1`) !== undefined) throttled += 1;
+  }
+  expect(attempts.size).toBeLessThanOrEqual(2000);
+  expect(throttled).toBeGreaterThan(250_000); // each /48 has 4,096 of them and may fail 240 times
+});
+
+test("when there are too many wide networks as well the oldest is forgotten", () => {
+  const attempts = createFailedAttempts({ maxNetworks: 5 }, new FakeClock());
+  for (let block = 0; block < 100; block += 1) attempts.count(`2001:db8:${block}::1`);
+  expect(attempts.size).toBe(10);
 });

@@ -1,4 +1,4 @@
-import { createClient } from "@connectrpc/connect";
+import { Code, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
@@ -36,7 +36,7 @@ describe.each(routes)("over %s", (_name, open) => {
     const log = new Lines();
     const clock = new FakeClock();
     const service = new ScriptedService(script);
-    const interceptors = [observeCalls(clock, [logCalls(log)]), hideErrors(new Lines(), () => undefined)];
+    const interceptors = [observeCalls(clock, [logCalls(log, clock)]), hideErrors(new Lines(), () => undefined)];
     const route = await open([registration(InferenceService, service)], interceptors);
     opened.push(route);
     return { log, clock, service, client: createClient(InferenceService, route.transport) };
@@ -141,5 +141,40 @@ describe.each(routes)("over %s", (_name, open) => {
     await service.finished;
     while (log.lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(log.lines).toMatchObject([{ code: "Canceled" }]);
+  });
+});
+
+describe("calls with wrong credentials", () => {
+  function observe(reasons: readonly Reason[]) {
+    const log = new Lines();
+    const clock = new FakeClock();
+    const observer = logCalls(log, clock);
+    const method = InferenceService.method.countTokens;
+    for (const reason of reasons) observer({ method, requestId: "", code: Code.Unauthenticated, reason, ms: 1 });
+    return { log, clock };
+  }
+
+  test("that are throttled have no line each, and one together", () => {
+    const { log, clock } = observe(Array(1000).fill(Reason.AUTHENTICATION_THROTTLED));
+    expect(log.lines).toEqual([]);
+    clock.advance(10_000);
+    expect(log.lines).toEqual([
+      { level: "warn", message: "calls with wrong credentials", unauthenticated: 0, throttled: 1000, seconds: 10 },
+    ]);
+    clock.advance(60_000);
+    expect(log.lines).toHaveLength(1);
+  });
+
+  test("have a line each while they are few", () => {
+    const { log, clock } = observe(Array(50).fill(Reason.UNAUTHENTICATED));
+    clock.advance(10_000);
+    expect(log.lines).toHaveLength(50);
+  });
+
+  test("from many networks are summed up too", () => {
+    const { log, clock } = observe(Array(70).fill(Reason.UNAUTHENTICATED));
+    expect(log.lines).toHaveLength(50);
+    clock.advance(10_000);
+    expect(log.lines.at(-1)).toMatchObject({ unauthenticated: 20, throttled: 0 });
   });
 });

@@ -1,0 +1,134 @@
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { repeat } from "../../lib/time/repeat.ts";
+import { DigestSet } from "./digest-set.ts";
+
+/** A key as far as the filter needs it. */
+export interface KeyDigest {
+  /** UUIDv7: ids sort by the time of their making. */
+  readonly id: string;
+  readonly digest: Uint8Array;
+}
+
+/** Where the filter gets digests from. */
+export interface DigestSource {
+  /** The next keys behind an id, by their ids; none: these were all. */
+  after(id: string): Promise<readonly KeyDigest[]>;
+  /** All keys of some accounts. */
+  ofAccounts(accountIds: readonly string[]): Promise<readonly KeyDigest[]>;
+}
+
+/** Within this time a key that another core made is known here, even when its announcement was lost. */
+const freshMs = 1000;
+/** The least time between two questions when announcements come fast. */
+const pauseMs = 50;
+/** All digests are read again so often: a core whose clock is far behind gives its keys ids that look old. */
+const reloadMs = 600_000;
+/** How far clocks of cores may disagree between two reloads. */
+const disagreementMs = 600_000;
+const maxAnnounced = 1000;
+const firstId = "00000000-0000-7000-8000-000000000000";
+
+/**
+ * Tells keys that do not exist without asking the database about each: a flood of wrong keys costs it one small question a
+ * second. Until all digests have been read, every key may exist.
+ */
+export class KeyFilter {
+  readonly #source: DigestSource;
+  readonly #clock: Clock;
+  readonly #known = new DigestSet();
+  #announced = new Set<string>();
+  #isLoaded = false;
+  #latest = firstId;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(source: DigestSource, clock: Clock) {
+    this.#source = source;
+    this.#clock = clock;
+  }
+
+  /** How many keys are known. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Reads all digests now and every ten minutes. Returns the function that ends it. */
+  start(logger: Logger): () => void {
+    return repeat(this.#clock, reloadMs, logger, "read the digests of keys", () => this.load(), 0);
+  }
+
+  /** Reads all digests. */
+  async load(): Promise<void> {
+    const startedAt = this.#clock.monotonic();
+    await this.#read(firstId);
+    if (!this.#isLoaded) this.#refreshedAt = startedAt;
+    this.#isLoaded = true;
+  }
+
+  /** Notes a key that this core has just made. */
+  add(digest: Uint8Array): void {
+    this.#known.add(digest);
+  }
+
+  /** Notes that another core has changed an account's keys. */
+  announce(accountId: string): void {
+    if (this.#announced.size < maxAnnounced) this.#announced.add(accountId);
+  }
+
+  /** Whether there may be a key that has one of these digests. Rejects when the source had to be asked and fails. */
+  mayExist(digests: readonly Uint8Array[]): boolean | Promise<boolean> {
+    if (!this.#isLoaded || this.#has(digests)) return true;
+    const age = this.#clock.monotonic() - this.#refreshedAt;
+    const isFresh = age < (this.#announced.size > 0 ? pauseMs : freshMs);
+    if (isFresh && this.#refreshing === undefined) return false;
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing.then(() => this.#has(digests));
+  }
+
+  #has(digests: readonly Uint8Array[]): boolean {
+    return digests.some((digest) => this.#known.has(digest));
+  }
+
+  async #refresh(): Promise<void> {
+    const startedAt = this.#clock.monotonic();
+    const announced = this.#announced;
+    this.#announced = new Set();
+    try {
+      const changed = announced.size === 0 ? [] : await this.#source.ofAccounts([...announced]);
+      for (const { digest } of changed) this.#known.add(digest);
+      // A core whose clock is ahead gives its keys ids from the future: this core's own clock bounds them.
+      const since = Math.min(readTime(this.#latest), this.#clock.now()) - disagreementMs;
+      await this.#read(writeId(Math.max(0, since)));
+      this.#refreshedAt = startedAt;
+    } catch (error) {
+      for (const accountId of announced) this.announce(accountId);
+      throw error;
+    }
+  }
+
+  async #read(from: string): Promise<void> {
+    let after = from;
+    for (;;) {
+      const page = await this.#source.after(after);
+      for (const { digest } of page) this.#known.add(digest);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+      if (after > this.#latest) this.#latest = after;
+    }
+  }
+}
+
+/** When an id was made, in milliseconds since the Unix epoch. */
+function readTime(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** The lowest id of a millisecond. */
+function writeId(ms: number): string {
+  const time = Math.floor(ms).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}${firstId.slice(13)}`;
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../lib/errors/detail.ts";
+import { type Random, systemRandom } from "../../lib/ids/random.ts";
+import { uuidSource } from "../../lib/ids/uuid.ts";
+import { newApiKey } from "../../src/accounts/api-key.ts";
+import { ApiKeys } from "../../src/accounts/api-keys.ts";
+import { createAuthenticator } from "../../src/accounts/authenticator.ts";
+import { KeyFilter } from "../../src/accounts/key-filter.ts";
+import { LastUsed } from "../../src/accounts/last-used.ts";
+import { Account } from "../../src/storage/entities/account.ts";
+import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+
+const pepper = { version: 1, secret: "pepper" };
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+let server: PostgresqlServer;
+beforeAll(async () => {
+  server = await startPostgresql();
+}, 60_000);
+afterAll(() => server.stop());
+
+describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
+  let storage: Storage;
+  beforeAll(async () => {
+    storage = await openStorage(dialect === "sqlite" ? "sqlite::memory:" : await server.createDatabase());
+  }, 60_000);
+  afterAll(() => storage.close());
+
+  async function account(): Promise<string> {
+    const id = v7();
+    const facts = { id, name: "", maxKeys: 100, createdAt: new Date(), paidTotal: 0n, debt: 0n };
+    await storage.orm.em.fork().insert(Account, facts);
+    return id;
+  }
+
+  /** A core's part that knows keys, by a clock of its own; `questions` counts what it asked the database. */
+  async function startCore(aheadMs = 0) {
+    const clock = new FakeClock();
+    clock.jump(aheadMs);
+    const questions = { found: 0, read: 0 };
+    const random: Random = {
+      bytes: (length) => systemRandom.bytes(length),
+      uuid: uuidSource(
+        (bytes) => bytes.set(systemRandom.bytes(bytes.length)),
+        () => clock.now(),
+      ),
+    } as Random;
+    const keys: ApiKeys = new ApiKeys({
+      ...{ storage, clock, random, pepper, prefix: "tg-" },
+      added: (digest) => filter.add(digest),
+    });
+    const after = (id: string) => {
+      questions.read += 1;
+      return keys.digestsAfter(id);
+    };
+    const filter = new KeyFilter({ after, ofAccounts: (ids) => keys.digestsOfAccounts(ids) }, clock);
+    await filter.load();
+    const authenticator = createAuthenticator({
+      ...{ operatorToken: "operator", services: [], peppers: [pepper], clock },
+      mayExist: (digests) => filter.mayExist(digests),
+      findKey: (digests) => {
+        questions.found += 1;
+        return keys.find(digests);
+      },
+      lastUsed: new LastUsed(async () => {}, clock, quiet),
+    });
+    const tryKey = (secret: string) =>
+      authenticator.authenticate(secret, undefined).then(
+        () => "let in",
+        (error: unknown) => Reason[detailOf(error)?.reason ?? Reason.UNSPECIFIED],
+      );
+    return { clock, keys, filter, questions, tryKey };
+  }
+
+  test("wrong keys ask for no key, and once a second for new ones", async () => {
+    const { clock, questions, tryKey } = await startCore();
+    questions.read = 0;
+    for (let second = 0; second < 3; second += 1) {
+      clock.advance(1000);
+      for (let attempt = 0; attempt < 50; attempt += 1) {
+        expect(await tryKey(newApiKey("tg-", systemRandom))).toBe("UNAUTHENTICATED");
+      }
+    }
+    expect(questions.found).toBe(0);
+    expect(questions.read).toBeLessThanOrEqual(6); // each time the new ones, and that there are no more
+  });
+
+  test("a key works at once on the core that made it", async () => {
+    const { keys, tryKey } = await startCore();
+    const { secret } = await keys.create(await account(), "", undefined);
+    expect(await tryKey(secret)).toBe("let in");
+  });
+
+  test("a key of another core works within a second though nobody told of it", async () => {
+    const [here, there] = [await startCore(), await startCore()];
+    await here.tryKey(newApiKey("tg-", systemRandom));
+    const { secret } = await there.keys.create(await account(), "", undefined);
+    here.clock.advance(1000);
+    expect(await here.tryKey(secret)).toBe("let in");
+  });
+
+  test.each([
+    ["goes with this one's", 0],
+    ["is an hour behind", -3_600_000],
+    ["is a day ahead", 86_400_000],
+  ])("an announced key of a core whose clock %s works at once", async (_what, aheadMs) => {
+    const [here, there] = [await startCore(), await startCore(aheadMs)];
+    here.clock.advance(100);
+    await here.tryKey(newApiKey("tg-", systemRandom));
+    const accountId = await account();
+    const { secret } = await there.keys.create(accountId, "", undefined);
+    here.filter.announce(accountId);
+    here.clock.advance(60);
+    expect(await here.tryKey(secret)).toBe("let in");
+  });
+
+  test("a clock that is ahead elsewhere hides no key of other cores", async () => {
+    const ahead = await startCore(86_400_000);
+    await ahead.keys.create(await account(), "", undefined);
+    const [here, there] = [await startCore(), await startCore()];
+    const { secret } = await there.keys.create(await account(), "", undefined);
+    here.clock.advance(1000);
+    expect(await here.tryKey(secret)).toBe("let in");
+  });
+
+  test("a revoked key is still told from an unknown one", async () => {
+    const { keys, tryKey, questions } = await startCore();
+    const { key, secret } = await keys.create(await account(), "", undefined);
+    await keys.revoke(key.id);
+    expect(await tryKey(secret)).toBe("UNAUTHENTICATED");
+    expect(questions.found).toBe(1);
+  });
+
+  test("until all digests were read every key may exist", async () => {
+    const { keys } = await startCore();
+    const filter = new KeyFilter(
+      { after: (id) => keys.digestsAfter(id), ofAccounts: (ids) => keys.digestsOfAccounts(ids) },
+      new FakeClock(),
+    );
+    expect(filter.mayExist([new Uint8Array(32)])).toBe(true);
+    await filter.load();
+    expect(await filter.mayExist([new Uint8Array(32)])).toBe(false);
+  });
+});
