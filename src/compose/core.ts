@@ -40,6 +40,7 @@ import { observeCalls } from "../interceptors/observe.ts";
 import { shedLoad } from "../interceptors/shed-load.ts";
 import { startBackground } from "../metering/background.ts";
 import { createFunds, type PaymentLimits } from "../metering/books/funds.ts";
+import { DeadLetters } from "../metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../metering/journal/file-journal.ts";
 import { createLedger } from "../metering/ledger/ledger.ts";
 import { unavailable } from "../metering/ledger/unavailable.ts";
@@ -103,7 +104,10 @@ export async function composeCore(
   const prices = await createPrices({ storage, clock, models: config.models });
   const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId);
-  const ledger = await createLedger({ store, prices, journal, clock, random, logger, observer: metrics.metering });
+  const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
+  const ledger = await createLedger({
+    ...{ store, prices, journal, deadLetters, clock, random, logger, observer: metrics.metering },
+  });
   lifecycle.onStop(() => ledger.close());
   const funds = createFunds({ storage, ledger, limits: paymentLimits(config), clock, random });
 

@@ -92,6 +92,8 @@ export interface MeteringObserver {
   charged(model: string, cost: PicoUsd, shortfall: PicoUsd, status: SettleStatus | "recovered"): void;
   /** A request was run, but will never be charged. */
   uncharged(model: string): void;
+  /** A charge could not be made and is among the dead letters. */
+  deadLettered(model: string): void;
   /** The store took so many charges together. */
   committed(charges: number, ms: number): void;
   /** The store did not take charges; it is asked again. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 import { SqliteDialect } from "kysely";
@@ -30,6 +30,20 @@ export function lockFile(path: string): (() => void) | undefined {
     lock.close();
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
     throw error;
+  }
+}
+
+/**
+ * Names the lock that `lockFile` has taken: this very file on this machine since it was started. A copy of the file, or the
+ * same one after a restart of the machine or seen from another one, is another lock. Undefined: it cannot be told.
+ */
+export function lockInstance(path: string): string | undefined {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const { dev, ino } = statSync(`${path}.lock`, { bigint: true });
+    return `${boot}:${dev}:${ino}`;
+  } catch {
+    return undefined;
   }
 }
 

@@ -35,6 +35,15 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
       for (const model of models()) this.inc({ model }, 0);
     },
   });
+  const deadLettered = new Counter({
+    name: "tollgate_dead_lettered_charges_total",
+    help: "Charges that could not be made and were put among the dead letters.",
+    labelNames: ["model"],
+    registers,
+    collect() {
+      for (const model of models()) this.inc({ model }, 0);
+    },
+  });
   const commits = new Histogram({
     name: "tollgate_settlement_commit_seconds",
     help: "Time that the store takes to commit a group of charges.",
@@ -75,6 +84,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
       settlements.inc({ status });
       if (short > 0) shortfall.inc(short / perUsd);
     },
+    deadLettered: (model) => deadLettered.inc({ model }),
     uncharged: (model) => uncharged.inc({ model }),
     committed(charges, ms) {
       commits.observe(ms / 1000);

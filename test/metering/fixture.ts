@@ -6,6 +6,7 @@ import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { configSchema, type ModelConfig } from "../../src/config/schema.ts";
 import { createFunds } from "../../src/metering/books/funds.ts";
+import { DeadLetters } from "../../src/metering/dead-letters/dead-letters.ts";
 import type { ChargedTokens, Funds, Hold, HoldRequest } from "../../src/metering/interface.ts";
 import { type Journal, noJournal } from "../../src/metering/journal/journal.ts";
 import { type CoreLedger, createLedger } from "../../src/metering/ledger/ledger.ts";
@@ -30,6 +31,7 @@ export interface Metering {
   readonly time: DatabaseClock;
   readonly store: LedgerStore;
   readonly prices: PriceList;
+  readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
   readonly log: string[];
@@ -64,14 +66,9 @@ export async function openMetering(
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
   const store = options.wrap?.(bare) ?? bare;
   const journal = options.journal ?? noJournal;
+  const deadLetters = new DeadLetters({ storage, clock, coreId: options.coreId ?? "core" });
   const opening = createLedger({
-    store,
-    prices,
-    journal,
-    clock: time,
-    random: systemRandom,
-    logger,
-    observer: silentObserver,
+    ...{ store, prices, journal, deadLetters, clock: time, random: systemRandom, logger, observer: silentObserver },
   });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
   const limits = { minimum: BigInt(USD), maximum: 1000n * BigInt(USD), rolling24h: 2000n * BigInt(USD) };
@@ -81,6 +78,7 @@ export async function openMetering(
     time,
     store,
     prices,
+    deadLetters,
     ledger,
     funds,
     log,

@@ -4,6 +4,7 @@ import type { MeteringObserver } from "../../src/metering/interface.ts";
 export const silentObserver: MeteringObserver = {
   charged() {},
   uncharged() {},
+  deadLettered() {},
   committed() {},
   refused() {},
   fenced() {},

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { lockFile } from "../../storage/sqlite.ts";
+import { lockFile, lockInstance } from "../../storage/sqlite.ts";
 import { type Run, runKey } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import type { Journal, JournalEntry, JournalRemains } from "./journal.ts";
@@ -40,7 +40,7 @@ export function openJournal(
     if (unlock === undefined) continue;
     try {
       const coreId = readOrMake(join(own, "core-id"), () => parts.random.uuid());
-      return new FileJournal(new DiskFile(path), { ...parts, coreId, unlock });
+      return new FileJournal(new DiskFile(path), { ...parts, coreId, unlock, instance: lockInstance(path) });
     } catch (error) {
       unlock();
       throw error;
@@ -52,6 +52,7 @@ export function openJournal(
 /** A journal in a file. */
 export class FileJournal implements CoreJournal {
   readonly coreId: string;
+  readonly instance: string | undefined;
   readonly #file: JournalFile;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -67,8 +68,12 @@ export class FileJournal implements CoreJournal {
   #syncing = 0;
   #stopTimer: (() => void) | undefined;
 
-  constructor(file: JournalFile, parts: { clock: Clock; logger: Logger; coreId: string; unlock: () => void }) {
+  constructor(
+    file: JournalFile,
+    parts: { clock: Clock; logger: Logger; coreId: string; unlock: () => void; instance?: string | undefined },
+  ) {
     this.coreId = parts.coreId;
+    this.instance = parts.instance;
     this.#file = file;
     this.#clock = parts.clock;
     this.#logger = parts.logger;

@@ -24,6 +24,8 @@ export interface JournalRemains {
  * operating system, so they outlive a kill but not a power cut; only a promise is synced to the disk.
  */
 export interface Journal {
+  /** Names the lock that this process holds on it: who holds it knows that all who held it before are dead. Undefined: none. */
+  readonly instance: string | undefined;
   /** What the process before this one left behind. */
   read(): Promise<JournalRemains>;
   /** Whether it can be written to; if not, a crash would go unnoticed and nothing new should be run. */
@@ -41,6 +43,7 @@ export interface Journal {
 
 /** Remembers nothing: for a store in memory, which dies with the process anyway. */
 export const noJournal: Journal = {
+  instance: undefined,
   read: async () => ({ charges: [], running: [] }),
   healthy: true,
   size: 0,

@@ -4,12 +4,12 @@ import { type CoreBeat, DEAD_AFTER_MS } from "../store/ledger-store.ts";
 const MOST_BETWEEN_LOOKS_MS = 15_000;
 
 /**
- * Judges which cores are dead: those whose heart was seen at the same beat for 30 s of this core's own monotonic
+ * Judges which cores' epochs are dead: those whose heart was seen at the same beat for 30 s of this core's own monotonic
  * clock. No other clock is asked, so none that is turned can make a core look dead or alive. Nothing is kept beyond
  * the process: who starts, waits 30 s before it judges anybody.
  */
 export class CoreWatch {
-  /** Where each core's heart was first seen to stand, and when. */
+  /** Where each epoch's heart was first seen to stand, and when. */
   #seen = new Map<string, { readonly beat: CoreBeat; readonly since: number }>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -22,11 +22,16 @@ export class CoreWatch {
     this.#lookedAt = answeredAt;
     this.#seen = new Map(
       others.map((beat) => {
-        const known = before?.get(beat.coreId);
-        const still = known?.beat.epoch === beat.epoch && known.beat.beats === beat.beats;
-        return [beat.coreId, known !== undefined && still ? known : { beat, since: answeredAt }];
+        const known = before?.get(toKey(beat));
+        const still = known?.beat.beats === beat.beats;
+        return [toKey(beat), known !== undefined && still ? known : { beat, since: answeredAt }];
       }),
     );
-    return others.filter(({ coreId }) => askedAt - (this.#seen.get(coreId)?.since ?? askedAt) >= DEAD_AFTER_MS);
+    return others.filter((beat) => askedAt - (this.#seen.get(toKey(beat))?.since ?? askedAt) >= DEAD_AFTER_MS);
   }
+}
+
+/** Each epoch of a core has a heart of its own. */
+function toKey({ coreId, epoch }: CoreBeat): string {
+  return `${coreId} ${epoch}`;
 }

@@ -1,5 +1,6 @@
 import type { ChargedTokens, Hold, HoldRequest, PicoUsd, Rates, SettleStatus } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
+import { toChargeable } from "./charge-faults.ts";
 import type { Run } from "./run.ts";
 import type { Wallet } from "./wallet.ts";
 
@@ -30,6 +31,8 @@ export class RunningHold implements Hold {
   readonly wallet: Wallet;
   /** What was held per token: the dearest rates when it was admitted. */
   readonly rates: Rates;
+  /** The tokens that it was admitted with. */
+  readonly admitted: ChargedTokens;
   readonly #keeper: HoldKeeper;
   #amount: PicoUsd;
   #counted: ChargedTokens = { inputTokens: 0, outputTokens: 0 };
@@ -43,13 +46,15 @@ export class RunningHold implements Hold {
     const { requestId, runId, accountId, keyId, model } = request;
     this.request = { requestId, runId, accountId, keyId, model };
     this.rates = rates;
+    this.admitted = { inputTokens: tokens.inputTokens, outputTokens: tokens.outputTokens };
     this.outputTokens = tokens.outputTokens;
     this.#amount = tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
     wallet.held += this.#amount;
     this.#write();
   }
 
-  progress(tokens: ChargedTokens): void {
+  progress(counted: ChargedTokens): void {
+    const tokens = toChargeable(counted, this.admitted, this.rates);
     this.#counted = tokens;
     if (!this.#inputKnown && tokens.inputTokens > 0) {
       this.#inputKnown = true;

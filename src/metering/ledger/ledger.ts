@@ -4,6 +4,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { repeat } from "../../../lib/time/repeat.ts";
+import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type {
   ChargedTokens,
   FundingState,
@@ -17,14 +18,15 @@ import type {
   Rates,
   SettleStatus,
 } from "../interface.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { PriceBook } from "../prices/price-book.ts";
+import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.ts";
+import type { PriceList } from "../prices/prices.ts";
 import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
 import { admitShort, costOf } from "./admission.ts";
+import { findFault, toChargeable } from "./charge-faults.ts";
 import { CoreLease } from "./core-lease.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
 import { RecentRequests } from "./recent-requests.ts";
-import { requestKey, runKey } from "./run.ts";
+import { type Run, requestKey, runKey } from "./run.ts";
 import { Settler } from "./settler.ts";
 import { unavailable } from "./unavailable.ts";
 import type { Wallet } from "./wallet.ts";
@@ -37,12 +39,17 @@ const NOTE_MS = 1000;
 const TIDY_MS = 1000;
 /** How often what this core knows of its slices is compared with what the store says. */
 const AUDIT_MS = 60_000;
+/** A start waits so long for what an earlier process left behind; what takes longer is charged while requests run. */
+const RECOVERY_MS = 10_000;
+/** Runs that the store is asked for at once. */
+const ASKED_AT_ONCE = 1000;
 
 /** What the ledger is made of. */
 export interface LedgerParts {
   readonly store: LedgerStore;
-  readonly prices: Prices & { readonly book: PriceBook };
+  readonly prices: Prices & Pick<PriceList, "book" | "last">;
   readonly journal: Journal;
+  readonly deadLetters: DeadLetters;
   readonly clock: Clock;
   /** Makes run ids. */
   readonly random: Random;
@@ -62,6 +69,12 @@ export interface CoreLedger extends Ledger {
   refresh(accountId: string): Promise<void>;
   /** Runs a function while none of the account's money is leased here but what running requests hold. */
   withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T>;
+  /**
+   * Makes a charge for what nothing is held for, and settles it: what the account has left pays, the rest is owed. Does
+   * nothing when the request was charged before. Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT,
+   * LEDGER_UNAVAILABLE.
+   */
+  settleLate(charge: Charge): Promise<void>;
 }
 
 /** Opens the ledger: recovers what an earlier process of this core left behind, then takes requests. */
@@ -75,7 +88,7 @@ export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
 class SliceLedger implements CoreLedger, HoldKeeper {
   readonly journal: Journal;
   readonly #store: LedgerStore;
-  readonly #prices: Prices;
+  readonly #prices: LedgerParts["prices"];
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #logger: Logger;
@@ -91,7 +104,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   #closing = false;
   #closed: Promise<void> | undefined;
 
-  constructor({ store, prices, journal, clock, random, logger, observer }: LedgerParts) {
+  constructor({ store, prices, journal, deadLetters, clock, random, logger, observer }: LedgerParts) {
     this.journal = journal;
     this.#store = store;
     this.#prices = prices;
@@ -102,7 +115,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     this.#recent = new RecentRequests(clock);
     this.#coreLease = new CoreLease({ store, clock, logger });
     this.#wallets = new WalletCache({ store, book: prices.book, clock, logger });
-    this.#settler = new Settler({ store, journal, clock, logger, observer, events: this });
+    this.#settler = new Settler({ store, journal, deadLetters, clock, logger, observer, events: this });
   }
 
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
@@ -157,13 +170,18 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   /** Leases what a request lacks, as far as there is money, and finds the rates of all the money. */
-  async #fund(wallet: Wallet, model: string, wanted: ChargedTokens): Promise<Rates> {
+  async #fund(
+    wallet: Wallet,
+    model: string,
+    wanted: ChargedTokens,
+    otherwise = () => this.#prices.live(model),
+  ): Promise<Rates> {
     for (;;) {
       const rates = wallet.maxRates(model);
       if (rates === undefined) await wallet.loadRates(model);
       else if (fits(wallet, rates, wanted)) return rates;
       else if (!(await this.#wallets.lease(wallet, Math.max(1, costOf(wanted, rates) - wallet.free))))
-        return wallet.available > 0 ? rates : this.#prices.live(model);
+        return wallet.available > 0 ? rates : otherwise();
     }
   }
 
@@ -179,8 +197,14 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     return hold;
   }
 
-  async charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
+  async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus): Promise<void> {
     const { wallet, request } = hold;
+    const tokens = toChargeable(counted, hold.admitted, hold.rates);
+    if (tokens !== counted)
+      this.#logger.error(
+        { requestId: request.requestId, model: request.model, counted, charged: tokens },
+        "an engine's count can be no charge: what was admitted is charged at most",
+      );
     // What is free is below zero when slices were lost: then nothing stands behind the holds.
     const excess = () => costOf(tokens, hold.rates) - hold.amount - wallet.free;
     while (excess() > 0 && (await this.#wallets.lease(wallet, excess()).catch(() => false)));
@@ -215,7 +239,8 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       this.#observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
     } else {
       wallet?.revert(charge.lines);
-      if (outcome === "refused") {
+      if (outcome === "refused") this.#observer.deadLettered(charge.model);
+      else {
         this.#observer.uncharged(charge.model);
         this.#logger.error({ requestId: charge.requestId }, "a request was run but not charged");
       }
@@ -223,12 +248,14 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     const key = requestKey(charge);
     if (this.#running.get(key)?.request.runId === charge.runId) this.#running.delete(key);
     this.#recent.add(charge);
-    if (outcome !== "refused") this.journal.forget(charge);
+    this.journal.forget(charge);
   }
 
   async fenced(charge: Charge): Promise<Charge> {
-    this.#observer.fenced();
-    this.#logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
+    if (charge.lines.length > 0) {
+      this.#observer.fenced();
+      this.#logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
+    }
     const wallet = await this.#wallets.open(charge.accountId);
     this.#wallets.lose(
       wallet,
@@ -239,8 +266,18 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   /** Makes a charge for tokens that nothing is held for: what is free pays, the rest is owed. */
   async #chargeLate(wallet: Wallet, charge: Charge): Promise<Charge> {
-    const rates = await this.#fund(wallet, charge.model, charge);
+    const rates = await this.#fund(wallet, charge.model, charge, () => this.#prices.last(charge.model));
+    if (!Number.isSafeInteger(costOf(charge, rates)))
+      throw failure(Reason.INVALID_ARGUMENT, "The tokens cost more than one receipt can hold.");
     return { ...charge, ...wallet.charge(charge.model, charge, wallet.free, rates) };
+  }
+
+  async settleLate(charge: Charge): Promise<void> {
+    if ((await this.#store.settled([charge])).size > 0) return;
+    const fault = findFault(charge);
+    if (fault !== undefined) throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
+    const wallet = await this.#wallets.open(charge.accountId);
+    await this.#settler.settle(await this.#chargeLate(wallet, { ...charge, settledAt: this.#clock.now() }));
   }
 
   forget(hold: RunningHold): void {
@@ -296,43 +333,52 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     return this.#wallets.withFreeReturned(accountId, run);
   }
 
-  /** Charges what was promised or running when an earlier process died, and takes its money back. */
+  /**
+   * Charges what was promised or running when an earlier process died, and takes its money back. Each record stands for
+   * itself: what cannot be charged goes to the dead letters, and what the store does not take yet is tried again while
+   * requests run.
+   */
   async recover(): Promise<void> {
     await this.#store.listen(this.#announced);
-    const adopted = await this.#store.enter();
+    const entered = await this.#store.enter({ instance: this.journal.instance, after: 0 });
+    const adopted = entered.adopted.map((slice) => slice.id);
     await this.#coreLease.renew();
-    const { charges, running } = await this.journal.read();
-    const late: Charge[] = [];
-    if (charges.length > 0) {
-      const outcomes = await this.#store.settle(charges);
-      for (const [at, charge] of charges.entries()) {
-        if (outcomes[at] === "fenced") late.push(charge);
-        else this.journal.forget(charge);
+    const remains = await this.journal.read();
+    const left = { slices: adopted.length, promised: remains.charges.length, running: remains.running.length };
+    if (left.slices + left.promised + left.running === 0) return;
+    const done = this.#chargeRemains(adopted, remains).then(() =>
+      this.#logger.warn(left, "recovered what an earlier process of this core left behind"),
+    );
+    await Promise.race([done, new Promise<void>((resolve) => this.#clock.after(RECOVERY_MS, resolve))]);
+  }
+
+  async #chargeRemains(adopted: readonly string[], { charges, running }: JournalRemains): Promise<void> {
+    const outcomes = await Promise.all(charges.map((charge) => this.#settler.recover(charge)));
+    await this.#wallets.closeSlices(adopted); // the charges may still have needed them; what is left pays the others
+    const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
+    const known = await this.#askSettled(running);
+    const late = running.filter((entry) => {
+      const { inputTokens, outputTokens } = entry.tokens;
+      const due = !known.has(runKey(entry)) && (inputTokens !== 0 || outputTokens !== 0);
+      if (!due) this.journal.forget(entry);
+      return due;
+    });
+    const settledAt = this.#clock.now();
+    const made = late.map((entry) => toRecovered(entry, settledAt));
+    await Promise.all([...fenced, ...made].map((charge) => this.#settler.remake(charge)));
+  }
+
+  /** Which of the runs have been charged, as far as the store can be asked: it takes no charge twice anyway. */
+  async #askSettled(runs: readonly Run[]): Promise<Set<string>> {
+    const known = new Set<string>();
+    for (let at = 0; at < runs.length; at += ASKED_AT_ONCE) {
+      try {
+        for (const id of await this.#store.settled(runs.slice(at, at + ASKED_AT_ONCE))) known.add(id);
+      } catch (error) {
+        this.#logger.warn({ error }, "the store could not say what has been charged");
       }
     }
-    await this.#store.close(adopted.map((slice) => slice.id));
-
-    const known = await this.#store.settled(running);
-    for (const entry of running) {
-      const { requestId, runId, accountId, keyId, model, tokens } = entry;
-      const counted = tokens.inputTokens + tokens.outputTokens > 0;
-      if (known.has(runKey(entry)) || !counted) this.journal.forget(entry);
-      else
-        late.push({
-          ...{ requestId, runId, accountId, keyId, model, ...tokens },
-          ...{ cost: 0, shortfall: 0, status: "recovered", settledAt: this.#clock.now(), lines: [] },
-        });
-    }
-    const settled: Promise<void>[] = [];
-    for (const charge of late)
-      settled.push(this.#settler.settle(await this.#chargeLate(await this.#wallets.open(charge.accountId), charge)));
-    await this.#settler.flush();
-    await Promise.all(settled);
-    if (adopted.length + charges.length + running.length > 0)
-      this.#logger.warn(
-        { slices: adopted.length, promised: charges.length, running: running.length },
-        "recovered what an earlier process of this core left behind",
-      );
+    return known;
   }
 
   workInBackground(): void {
@@ -367,6 +413,15 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     await this.#store.end();
     await this.journal.close();
   }
+}
+
+/** The charge for a request that ran when its core died, still without money. */
+function toRecovered({ requestId, runId, accountId, keyId, model, tokens }: JournalEntry, settledAt: number): Charge {
+  const { inputTokens, outputTokens } = tokens;
+  return {
+    ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
+    ...{ cost: 0, shortfall: 0, status: "recovered", settledAt, lines: [] },
+  };
 }
 
 /** Whether the free money pays the worst case. Free tokens need an account with money too. */

@@ -2,9 +2,13 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import { isUnreachable } from "../../storage/unreachable.ts";
+import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "../store/ledger-store.ts";
+import { findFault } from "./charge-faults.ts";
+import { isLasting } from "./lasting.ts";
 
 /** Where charges come one after the other, groups begin no closer to each other than this. */
 const LINGER_MS = 5;
@@ -14,7 +18,14 @@ const BATCH = 500;
 const PATIENCE_MS = 100;
 /** Charges that may wait for the store before no request is admitted any more. */
 const BACKLOG = 20_000;
-const RETRY_MS = 200;
+/** The pause before a second attempt. Each further one is twice as long, up to the last. */
+const FIRST_RETRY_MS = 200;
+/** The store is asked again so often while it takes nothing. */
+const LAST_RETRY_MS = 1000;
+/** A charge by itself is tried again so often; it holds nobody up. */
+const LAST_ALONE_MS = 5000;
+/** A charge that could not be made so often, with the store in reach, is given up: after a minute and a half. */
+const MOST_ATTEMPTS = 20;
 
 interface Waiting {
   charge: Charge;
@@ -23,13 +34,18 @@ interface Waiting {
   doubtful: boolean;
   readonly durable: () => void;
   readonly refused: (error: Error) => void;
+  /** Is told when its slices are lost. Absent: it is made anew. */
+  readonly fenced?: () => void;
 }
 
 /** What the ledger does with the outcomes. */
 export interface SettlerEvents {
-  /** The store has the charge, or had it before, or will never take it. */
+  /** The store has the charge, or had it before, or it was given up and is among the dead letters. */
   settled(charge: Charge, outcome: "stored" | "repeated" | "refused"): void;
-  /** Slices of the charge are lost: makes another charge for the same tokens out of what is left. */
+  /**
+   * Slices of the charge are lost, or it never had any: makes a charge for the same tokens out of what is left.
+   * Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
+   */
   fenced(charge: Charge): Promise<Charge>;
 }
 
@@ -39,29 +55,36 @@ export type SettlerObserver = Pick<MeteringObserver, "committed" | "refused">;
 /**
  * Commits charges in groups. A charge is durable once the store has it or, when the store is slow
  * or away, once the journal has promised it; in that case it still goes to the store, however long
- * that takes, and the store takes it once.
+ * that takes, and the store takes it once. A charge that can never be made does not hold up the others, and is not
+ * tried for ever: it is put among the dead letters, and only then does the journal forget it.
  */
 export class Settler {
   readonly #store: LedgerStore;
   readonly #journal: Journal;
+  readonly #deadLetters: Pick<DeadLetters, "put">;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #events: SettlerEvents;
   readonly #observer: SettlerObserver;
   #queue: Waiting[] = [];
   #inFlight: Waiting[] = [];
+  /** Charges that are made anew or given up, one by one, with what does it. */
+  readonly #troubled = new Map<Waiting, Promise<void>>();
   #run: Promise<void> | undefined;
   /** When the last group began, by the monotonic clock, and whether charges came close to each other then. */
   #lastBegan = Number.NEGATIVE_INFINITY;
   #busy = false;
   /** Ends the lingering of charges that wait for others. */
   #stopLingering: (() => void) | undefined;
+  /** End the pauses between attempts. */
+  readonly #pauses = new Set<() => void>();
   #flushing = false;
   #closing = false;
 
   constructor(parts: {
     store: LedgerStore;
     journal: Journal;
+    deadLetters: Pick<DeadLetters, "put">;
     clock: Clock;
     logger: Logger;
     events: SettlerEvents;
@@ -69,6 +92,7 @@ export class Settler {
   }) {
     this.#store = parts.store;
     this.#journal = parts.journal;
+    this.#deadLetters = parts.deadLetters;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#events = parts.events;
@@ -82,29 +106,64 @@ export class Settler {
 
   /** Charges that wait for the store. */
   get backlog(): number {
-    return this.#queue.length + this.#inFlight.length;
+    return this.#queue.length + this.#inFlight.length + this.#troubled.size;
   }
 
-  /** Settles a charge; resolves when it is durable. Rejects with LEDGER_UNAVAILABLE when the store will never take it. */
+  /**
+   * Settles a charge; resolves when it is durable. Rejects with LEDGER_UNAVAILABLE when it was given up: it is durable then,
+   * too, but no receipt yet.
+   */
   settle(charge: Charge): Promise<void> {
     return new Promise((durable, refused) => {
-      this.#queue.push({ charge, promised: false, doubtful: false, durable, refused });
-      this.#run ??= this.#commitAll();
+      this.#enqueue({ charge, promised: false, doubtful: false, durable, refused });
     });
   }
 
-  /** Commits what waits, without lingering. */
-  async flush(): Promise<void> {
-    this.#flushing = true;
-    this.#stopLingering?.();
-    await this.#run;
-    this.#flushing = false;
+  /**
+   * Settles a charge that the journal has promised. Resolves when nothing is left to be done, or with "fenced": its
+   * slices are lost, and it has to be made anew.
+   */
+  recover(charge: Charge): Promise<"settled" | "fenced"> {
+    return new Promise((resolve) => {
+      const settled = () => resolve("settled");
+      const fenced = () => resolve("fenced");
+      const waiting = { charge, promised: true, doubtful: true, durable: settled, refused: settled, fenced };
+      const fault = findFault(charge);
+      if (fault === undefined) this.#enqueue(waiting);
+      else this.#trouble(waiting, this.#giveUp(waiting, fault));
+    });
   }
 
-  /** Commits what waits. What a failing store does not take is left to the journal. */
+  /** Makes a charge that the journal knows, for the tokens that it says, and settles it. Resolves when nothing is left to be done. */
+  remake(charge: Charge): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = { charge, promised: true, doubtful: true, durable: resolve, refused: () => resolve() };
+      const fault = findFault(charge);
+      this.#trouble(waiting, fault === undefined ? this.#renew(waiting) : this.#giveUp(waiting, fault));
+    });
+  }
+
+  #enqueue(waiting: Waiting): void {
+    this.#queue.push(waiting);
+    this.#run ??= this.#commitAll();
+  }
+
+  #trouble(waiting: Waiting, work: Promise<void>): void {
+    this.#troubled.set(
+      waiting,
+      work.finally(() => this.#troubled.delete(waiting)),
+    );
+  }
+
+  /** Commits what waits. What a failing store does not take, or what cannot be made anew, is left to the journal. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.flush();
+    this.#flushing = true;
+    this.#stopLingering?.();
+    for (const end of this.#pauses) end();
+    while (this.#run !== undefined || this.#troubled.size > 0)
+      await Promise.all([this.#run, ...this.#troubled.values()]);
+    this.#flushing = false;
   }
 
   async #commitAll(): Promise<void> {
@@ -146,50 +205,75 @@ export class Settler {
         const since = this.#clock.monotonic();
         const outcomes = await this.#store.settle(batch.map(({ charge }) => charge));
         this.#observer.committed(batch.length, this.#clock.monotonic() - since);
-        for (const [at, waiting] of batch.entries()) await this.#conclude(waiting, outcomes[at]);
+        for (const [at, waiting] of batch.entries()) this.#conclude(waiting, outcomes[at]);
         return;
       } catch (error) {
         for (const waiting of batch) waiting.doubtful = true;
         this.#observer.refused();
         this.#logger.error({ error, charges: batch.length, attempt }, "the store did not take a settlement");
-        const impossible = this.#store.isViolation(error);
-        if (impossible && batch.length === 1) return this.#refuse(batch[0], error);
-        // One impossible charge must not keep the others of its group from being stored.
-        if (impossible) {
-          for (const waiting of batch) await this.#commit([waiting]);
-          return;
-        }
+        if (this.#store.isViolation(error) || batch.some(({ charge }) => findFault(charge) !== undefined))
+          return this.#commitEach(batch, error);
         if (this.#closing && attempt > 1) return this.#promise();
-        await this.#pause(RETRY_MS);
+        await this.#pause(attempt, LAST_RETRY_MS);
       }
     }
   }
 
-  async #conclude(waiting: Waiting, outcome: SettleOutcome | undefined): Promise<void> {
-    if (outcome === "fenced") return this.#renew(waiting);
+  /** One impossible charge must not keep the others of its group from being stored. */
+  async #commitEach(batch: readonly Waiting[], error: unknown): Promise<void> {
+    const [only] = batch;
+    if (batch.length === 1 && only !== undefined)
+      this.#trouble(only, this.#giveUp(only, findFault(only.charge) ?? error));
+    else for (const waiting of batch) await this.#commit([waiting]);
+  }
+
+  #conclude(waiting: Waiting, outcome: SettleOutcome | undefined): void {
+    if (outcome === "fenced") {
+      if (waiting.fenced === undefined) this.#trouble(waiting, this.#renew(waiting));
+      else waiting.fenced();
+      return;
+    }
     // After a lost reply the store knows the charge already: it was this one.
     const repeated = outcome === "repeated" && !waiting.doubtful && !waiting.promised;
     this.#events.settled(waiting.charge, repeated ? "repeated" : "stored");
     waiting.durable();
   }
 
-  /** Sends a fenced charge again, made anew. When that fails the store fences the old one again, and so on. */
+  /** Makes a charge anew and sends it again; tries until it can, or until it is clear that it never will. */
   async #renew(waiting: Waiting): Promise<void> {
-    try {
-      waiting.charge = await this.#events.fenced(waiting.charge);
-    } catch (error) {
-      this.#logger.error({ error }, "a fenced charge could not be made anew");
-      if (this.#closing) return this.#promise();
-      await this.#pause(RETRY_MS);
+    for (let attempt = 1, failures = 0; ; attempt++) {
+      try {
+        waiting.charge = await this.#events.fenced(waiting.charge);
+        return this.#enqueue(waiting);
+      } catch (error) {
+        this.#logger.error({ error, attempt }, "a fenced charge could not be made anew");
+        if (!isUnreachable(error)) failures++;
+        if (isLasting(error) || failures >= MOST_ATTEMPTS) return this.#giveUp(waiting, error);
+      }
+      await this.#promise(); // nobody waits for a charge that takes so long
+      if (this.#closing) return;
+      await this.#pause(attempt, LAST_ALONE_MS);
     }
-    this.#queue.push(waiting);
   }
 
-  #refuse(waiting: Waiting | undefined, error: unknown): void {
-    if (waiting === undefined) return;
-    this.#logger.error({ error, charge: waiting.charge }, "a charge is impossible and was not stored");
-    this.#events.settled(waiting.charge, "refused");
-    waiting.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, error));
+  /** Puts a charge that cannot be made among the dead letters, however long it takes until there is room for it. */
+  async #giveUp(waiting: Waiting, why: unknown): Promise<void> {
+    const { charge } = waiting;
+    const reason = why instanceof Error ? why.message : String(why);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#deadLetters.put(charge, reason);
+        break;
+      } catch (error) {
+        this.#logger.error({ error, charge, reason }, "a charge that cannot be made could not be put aside");
+      }
+      await this.#promise();
+      if (this.#closing) return;
+      await this.#pause(attempt, LAST_ALONE_MS);
+    }
+    this.#logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
+    this.#events.settled(charge, "refused");
+    waiting.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, why));
   }
 
   /** Lets the callers go whom the store keeps waiting, as soon as the journal has promised their charges. */
@@ -206,7 +290,8 @@ export class Settler {
   }
 
   async #promise(): Promise<void> {
-    const waiting = [...this.#inFlight, ...this.#queue].filter(({ promised }) => !promised);
+    const all = new Set([...this.#inFlight, ...this.#queue, ...this.#troubled.keys()]);
+    const waiting = [...all].filter(({ promised }) => !promised);
     if (waiting.length === 0) return;
     if (!(await this.#journal.promise(waiting.map(({ charge }) => charge)))) return;
     for (const one of waiting) {
@@ -215,8 +300,18 @@ export class Settler {
     }
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#clock.after(ms, resolve));
+  /** Waits before the next attempt; not at all once the settler closes. */
+  #pause(attempt: number, longest: number): Promise<void> {
+    if (this.#closing) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        stop();
+        this.#pauses.delete(end);
+        resolve();
+      };
+      const stop = this.#clock.after(Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), longest), end);
+      this.#pauses.add(end);
+    });
   }
 }
 

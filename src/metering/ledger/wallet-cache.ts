@@ -226,6 +226,14 @@ export class WalletCache implements AuditedWallets {
     return this.#audit.run();
   }
 
+  /** Closes slices that no wallet has, now or as soon as the store can be reached. */
+  async closeSlices(sliceIds: readonly string[]): Promise<void> {
+    for (const id of sliceIds) this.ended.add(id);
+    await this.#closeEnded().catch((error: unknown) => {
+      this.#logger.warn({ error }, "slices could not be closed yet");
+    });
+  }
+
   /** The open slices that are this core's and that it does not know. */
   unknownSlices(): Promise<StoredSlice[]> {
     return this.#audit.unknown();

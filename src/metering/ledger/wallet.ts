@@ -126,8 +126,8 @@ export class Wallet {
 
   /** Loads the rates of a model, for all the money here and all that comes later. */
   async loadRates(model: string): Promise<void> {
-    this.#models.add(model);
     await Promise.all(this.#slices.map((slice) => this.#book.load(slice.priceVersion, model)));
+    this.#models.add(model); // not before: one that has no rates must not spoil every later lease
   }
 
   /** Loads the rates of new slices, for all models that are paid from here. */

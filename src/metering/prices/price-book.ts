@@ -1,3 +1,5 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
 import { Price } from "../../storage/entities/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Rates } from "../interface.ts";
@@ -23,7 +25,7 @@ export class PriceBook {
     return this.#known.get(`${version} ${model}`);
   }
 
-  /** The rates. Throws for a model that was never priced, which is never served either. */
+  /** The rates. Throws MODEL_NOT_FOUND for a model that was never priced, which is never served either. */
   async load(version: number, model: string): Promise<Rates> {
     const known = this.find(version, model);
     if (known !== undefined) return known;
@@ -33,7 +35,8 @@ export class PriceBook {
       { model, versionId: { $gte: version } },
       { orderBy: { versionId: "asc" }, limit: 1 },
     );
-    if (price === undefined) throw new Error(`model ${model} has no price since version ${version}`);
+    if (price === undefined)
+      throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} has no price since version ${version}.`);
     const rates = { input: price.input, output: price.output };
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(`${version} ${model}`, rates);

@@ -17,6 +17,8 @@ const DEFAULT_OUTPUT = "0.25";
 export interface PriceList extends Prices {
   /** What lots pay. */
   readonly book: PriceBook;
+  /** The rates that a model was last given, also one that is not served any more. Throws MODEL_NOT_FOUND. */
+  last(model: string): Rates;
   /** The live price of every served model, in the configured order. */
   list(): PriceRecord[];
   /** All prices that a model ever had, newest first. Throws MODEL_NOT_FOUND. */
@@ -67,6 +69,12 @@ class PublishedPrices implements PriceList {
 
   live(model: string): Rates {
     return this.#record(model).live;
+  }
+
+  last(model: string): Rates {
+    const record = this.#newest.get(model);
+    if (record === undefined) throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} was never priced.`);
+    return record.live;
   }
 
   list(): PriceRecord[] {

@@ -8,8 +8,31 @@ export const DEAD_AFTER_MS = 30_000;
 export interface CoreBeat {
   readonly coreId: string;
   readonly epoch: number;
-  /** Counts the beats of all its epochs, and says nothing of when they were. */
+  /** Counts the beats of this epoch, and says nothing of when they were. */
   readonly beats: number;
+}
+
+/** An epoch of this core as the store knows it. */
+export interface CoreEpoch extends CoreBeat {
+  /** The lock that its process held. Null: not known. */
+  readonly instance: string | null;
+  /** Whether others have taken it for dead, and it has not beaten since. */
+  readonly dead: boolean;
+}
+
+/** What a process knows of itself when it begins an epoch. */
+export interface EpochClaim {
+  /** The lock that it holds as long as it runs. Undefined: none, so it takes nothing over from others. */
+  readonly instance: string | undefined;
+  /** An epoch that was before, even if the store has forgotten it; 0: none. */
+  readonly after: number;
+}
+
+/** A new epoch. */
+export interface Entered {
+  readonly epoch: number;
+  /** Slices that processes before it have left, and that are its own now. */
+  readonly adopted: readonly LeasedSlice[];
 }
 
 /** What a beat of this core's heart answers. */
@@ -120,12 +143,16 @@ export type SettleOutcome = "stored" | "repeated" | "fenced";
 export interface LedgerStore {
   /** Whether other cores may hold slices too. */
   readonly shared: boolean;
+  /** Names the database, however it is reached, moved or restored. */
+  identify(): Promise<string>;
+  /** The epochs of this core so far, the newest first. None where no other process can have the store. */
+  epochs(): Promise<CoreEpoch[]>;
   /**
-   * Begins a new epoch of this core: what an earlier process of it still sends is fenced off.
-   * Returns the slices that process left open; they now belong to the new epoch.
+   * Begins a new epoch of this core. Takes over what those left open that are surely dead, since they held the lock that
+   * this process holds now; slices of any other epoch stay its own until it is taken for dead.
    */
-  enter(): Promise<LeasedSlice[]>;
-  /** Keeps this core's slices its own. Throws when a newer epoch has begun. */
+  enter(claim: EpochClaim): Promise<Entered>;
+  /** Keeps the slices of this epoch its own. */
   heartbeat(): Promise<Heartbeat>;
   /** The open slices that are this core's, in the order of accounts. An empty page: there are no more. */
   openSlices(range: SliceRange): Promise<StoredSlice[]>;

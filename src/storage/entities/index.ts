@@ -1,5 +1,6 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
+import { DeadLetter } from "./dead-letter.ts";
 import { Lot, LotEntry } from "./lot.ts";
 import { Payment } from "./payment.ts";
 import { Price, PriceVersion } from "./price.ts";
@@ -20,5 +21,6 @@ export const entities = [
   Slice,
   Usage,
   UsageLine,
+  DeadLetter,
   Setting,
 ];

@@ -2,13 +2,15 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount, MAX_AMOUNT } from "./amount.ts";
 import { Lot } from "./lot.ts";
 
-/** A running core. What it leases is its own for as long as its heart beats. */
+/** One run of a core. What it leases is its own for as long as its heart beats. */
 export const Core = defineEntity({
   name: "Core",
   properties: {
     id: p.uuid().primary(),
-    /** Counts its starts: what an earlier process of the same core still sends is refused. */
-    epoch: p.integer(),
+    /** Counts the starts of the core. Slices belong to one of them, and so does a heart. */
+    epoch: p.integer().primary(),
+    /** The lock that the process holds as long as it runs: who holds the same one knows that it is dead. Null: not known. */
+    instance: p.string().nullable(),
     /** Counts its heartbeats. Others take it for dead when this stands still. */
     beats: p.integer().default(0),
     /** The beat at which others took it for dead and its slices: it is dead until the next one. Null: none. */

@@ -1,6 +1,9 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount, MAX_AMOUNT } from "./amount.ts";
 
+/** A column of tokens. An engine may count more than 32 bits hold; what passes 2^53 never becomes a charge. */
+const count = () => p.bigint("number");
+
 /** How a charged request ended; recovered: its core died, and its journal's last record was billed. */
 export const usageStatuses = ["completed", "cancelled", "failed", "recovered"] as const;
 
@@ -18,8 +21,8 @@ export const Usage = defineEntity({
     /** Empty: a service token. */
     keyId: p.string(),
     model: p.string(),
-    inputTokens: p.integer(),
-    outputTokens: p.integer(),
+    inputTokens: count(),
+    outputTokens: count(),
     /** What the tokens cost, shortfall included. */
     cost: amount(),
     /** What no lot could pay. */
@@ -45,8 +48,8 @@ export const UsageLine = defineEntity({
     seq: p.integer().primary(),
     lotId: p.uuid(),
     sliceId: p.uuid(),
-    inputTokens: p.integer(),
-    outputTokens: p.integer(),
+    inputTokens: count(),
+    outputTokens: count(),
     /** The lot's rates in pico-USD a token. */
     inputRate: amount(),
     outputRate: amount(),

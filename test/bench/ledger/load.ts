@@ -11,6 +11,7 @@ import { newRequestId } from "../../../lib/ids/request-id.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../../../src/metering/journal/file-journal.ts";
 import { type CoreLedger, createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
@@ -218,14 +219,9 @@ const prices = await createPrices({ storage, ...parts, models });
 const journal = openJournal(directory, { ...parts, logger });
 const store = countCalls(createLedgerStore(storage, systemRandom, journal.coreId), counts);
 const observer = { ...silentObserver, charged: () => void counts.settled++ };
+const deadLetters = new DeadLetters({ storage, clock: systemClock, coreId: journal.coreId });
 const ledger = await createLedger({
-  store,
-  prices,
-  journal,
-  clock: systemClock,
-  random: systemRandom,
-  logger,
-  observer,
+  ...{ store, prices, journal, deadLetters, clock: systemClock, random: systemRandom, logger, observer },
 });
 const requests = new Requests(ledger, await createAccounts(storage, systemRandom, Number(accounts)), counts);
 await requests.touchAll();

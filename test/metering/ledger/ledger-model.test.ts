@@ -6,6 +6,7 @@ import { detailOf } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { createFunds } from "../../../src/metering/books/funds.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import type { Hold } from "../../../src/metering/interface.ts";
 import { FileJournal } from "../../../src/metering/journal/file-journal.ts";
 import { type CoreLedger, createLedger } from "../../../src/metering/ledger/ledger.ts";
@@ -147,16 +148,12 @@ async function live(steps: readonly Step[]): Promise<void> {
     const journal = new FileJournal(file, { clock, logger, coreId: "core", unlock() {} });
     return clock.until(
       createLedger({
-        store: storeOf(mine),
-        prices,
-        journal,
-        clock,
-        random: systemRandom,
-        logger,
+        ...{ store: storeOf(mine), prices, journal, deadLetters, clock, random: systemRandom, logger },
         observer: silentObserver,
       }),
     );
   };
+  const deadLetters = new DeadLetters({ storage, clock, coreId: "core" });
   let ledger = await start();
   const fundsNow = () =>
     createFunds({

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
+import { failure } from "../../../lib/errors/failure.ts";
 import type { Journal } from "../../../src/metering/journal/journal.ts";
 import { noJournal } from "../../../src/metering/journal/journal.ts";
 import { Settler } from "../../../src/metering/ledger/settler.ts";
@@ -8,11 +9,12 @@ import type { Charge, LedgerStore, SettleOutcome } from "../../../src/metering/s
 import { ManualClock } from "../manual-clock.ts";
 import { silentObserver } from "../silent-observer.ts";
 
+const RUN = "01a1fc36-0000-7000-8000-000000000001";
 const charge = (requestId: string): Charge => ({
   ...{
     requestId,
-    runId: `run of ${requestId}`,
-    accountId: "a",
+    runId: RUN,
+    accountId: "01a1fc36-0000-7000-8000-000000000000",
     keyId: "",
     model: "m",
     inputTokens: 1,
@@ -29,6 +31,8 @@ let stored: string[];
 let groups: number[];
 let behave: (ids: string[]) => "take" | "fail" | "fail after taking" | "hang" | "refuse" | "fence";
 let promised: string[];
+/** What was given up, and why. Undefined: there is no room for it. */
+let letters: string[] | undefined;
 let journalWorks: boolean;
 let events: string[];
 /** Makes another charge of one whose slices are lost. */
@@ -40,6 +44,7 @@ beforeEach(() => {
   stored = [];
   groups = [];
   promised = [];
+  letters = [];
   journalWorks = true;
   events = [];
   behave = () => "take";
@@ -72,8 +77,14 @@ beforeEach(() => {
     },
   };
   const nothing = () => {};
+  const deadLetters = {
+    async put({ requestId }: Charge, reason: string) {
+      if (letters === undefined) throw new Error("no room");
+      letters.push(`${requestId}: ${reason}`);
+    },
+  };
   settler = new Settler({
-    ...{ store, journal, clock, logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } },
+    ...{ store, journal, deadLetters, clock, logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } },
     observer: silentObserver,
     events: {
       settled: ({ requestId }, outcome) => events.push(`${requestId} ${outcome}`),
@@ -179,7 +190,7 @@ test("a lost reply is not a second charge, and not mistaken for somebody else's"
   expect(events).toEqual(["a stored", "a repeated"]);
 });
 
-test("an impossible charge is refused alone; its group is stored", async () => {
+test("an impossible charge is put aside alone; its group is stored, and its caller is told", async () => {
   behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
   const good = [settler.settle(charge("a")), settler.settle(charge("b"))];
   const bad = settler.settle(charge("bad")).catch((error: unknown) => detailOf(error)?.reason);
@@ -187,6 +198,76 @@ test("an impossible charge is refused alone; its group is stored", async () => {
   await Promise.all(good);
   expect(await bad).toBe(Reason.LEDGER_UNAVAILABLE);
   expect(stored).toEqual(["a", "b"]);
+  expect(letters).toEqual(["bad: impossible"]);
+  expect(events.toSorted()).toEqual(["a stored", "b stored", "bad refused"]);
+  expect(settler.backlog).toBe(0);
+});
+
+test("a charge that the store chokes on for what it says is put aside too, whatever the error", async () => {
+  behave = (ids) => (ids.includes("bad") ? "fail" : "take");
+  const good = settler.settle(charge("a"));
+  const bad = settler.settle({ ...charge("bad"), outputTokens: 1e300 }).catch(() => "refused");
+  await clock.advance(10);
+  await good;
+  expect(await bad).toBe("refused");
+  expect(letters).toEqual([expect.stringContaining("bad: its outputTokens, 1e+300")]);
+});
+
+test("while there is no room for what is given up it is promised, holds nobody up, and is not forgotten", async () => {
+  letters = undefined;
+  behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
+  const bad = settler.settle(charge("bad"));
+  await clock.advance(1000);
+  await bad;
+  expect(promised).toEqual(["bad"]);
+  expect(await states([settler.settle(charge("a"))])).toEqual(["waiting"]);
+  await clock.advance(10);
+  expect(stored).toEqual(["a"]);
+  expect(events).toEqual(["a stored"]);
+  letters = [];
+  await clock.advance(5000);
+  expect(letters).toEqual(["bad: impossible"]);
+  expect(events).toEqual(["a stored", "bad refused"]);
+});
+
+test.each<[string, Error, number, number]>([
+  ["no such account", failure(Reason.ACCOUNT_NOT_FOUND, "gone"), 1, 1],
+  ["no such model", failure(Reason.MODEL_NOT_FOUND, "gone"), 1, 1],
+  ["something unknown", new Error("odd"), 20, 1],
+  ["the store is away", Object.assign(new Error("connect"), { code: "ECONNREFUSED" }), 60, 0],
+])(
+  "a fenced charge for which there is %s is tried ever more seldom, and given up or kept",
+  async (_, error, most, given) => {
+    let tries = 0;
+    renew = async () => {
+      tries++;
+      throw error;
+    };
+    void settler.settle(charge("fenced")).catch(() => {});
+    await clock.advance(300_000);
+    expect(tries).toBeGreaterThanOrEqual(Math.min(most, 20));
+    expect(tries).toBeLessThanOrEqual(most + 5);
+    expect(letters).toHaveLength(given);
+    expect(settler.backlog).toBe(1 - given);
+    renew = async ({ requestId }) => charge(`again-${requestId}`);
+    await clock.advance(5000);
+    expect(stored).toEqual(given === 0 ? ["again-fenced"] : []);
+  },
+);
+
+test("what a journal remembers is concluded record by record: stored, known, fenced, put aside", async () => {
+  stored.push("known");
+  behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
+  const all = ["a", "known", "fenced", "bad"].map((id) => settler.recover(charge(id)));
+  all.push(settler.recover({ ...charge("odd"), inputTokens: -1 }));
+  await clock.advance(1000);
+  expect(await Promise.all(all)).toEqual(["settled", "settled", "fenced", "settled", "settled"]);
+  expect(stored).toEqual(["known", "a"]);
+  expect(letters?.toSorted()).toEqual(["bad: impossible", expect.stringMatching(/^odd: its inputTokens, -1,/)]);
+  const made = ["x", "y"].map((id) => settler.remake(charge(id)));
+  await clock.advance(10);
+  await Promise.all(made);
+  expect(stored.slice(2).toSorted()).toEqual(["again-x", "again-y"]);
 });
 
 test("a fenced charge is made anew and durable once that one is", async () => {
@@ -220,17 +301,15 @@ test("a charge whose slices were lost after a lost reply is not mistaken for som
   expect(events).toEqual(["a stored"]);
 });
 
-test("flushing waits for nobody, whatever came before and comes meanwhile", async () => {
+test("closing waits for nobody, whatever came before and comes meanwhile", async () => {
   const promises = ["a", "b"].map((id) => settler.settle(charge(id)));
   await clock.advance(0);
   promises.push(settler.settle(charge("c")));
-  await settler.flush();
+  const closed = settler.close();
   promises.push(settler.settle(charge("d")));
-  const flushed = settler.flush();
-  promises.push(settler.settle(charge("e")));
-  await flushed;
+  await closed;
   await Promise.all(promises);
-  expect(stored).toEqual(["a", "b", "c", "d", "e"]);
+  expect(stored).toEqual(["a", "b", "c", "d"]);
 });
 
 test("closing commits at once, and leaves to the journal what a dead store does not take", async () => {

@@ -5,6 +5,7 @@
 import { appendFileSync } from "node:fs";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
+import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../../../src/metering/journal/file-journal.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
@@ -26,13 +27,9 @@ const store = dyingAfter(
   Number(commits ?? Number.POSITIVE_INFINITY),
   createLedgerStore(storage, systemRandom, journal.coreId),
 );
+const deadLetters = new DeadLetters({ storage, clock: systemClock, coreId: journal.coreId });
 const ledger = await createLedger({
-  store,
-  prices,
-  journal,
-  clock: systemClock,
-  random: systemRandom,
-  logger,
+  ...{ store, prices, journal, deadLetters, clock: systemClock, random: systemRandom, logger },
   observer: silentObserver,
 });
 console.log("ready");

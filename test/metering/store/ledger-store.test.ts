@@ -22,7 +22,7 @@ describe.each(dialects)("%s", (dialect) => {
     clock = new ManualClock();
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     store = createLedgerStore(metering.storage, systemRandom, coreId);
-    await store.enter();
+    await store.enter({ instance: "lock", after: 0 });
   });
   afterEach(async () => {
     await store.end();
@@ -168,7 +168,8 @@ describe.each(dialects)("%s", (dialect) => {
     const own = await leaseOne(account, 100);
     await store.settle([chargeTo([own], 30)]);
     const next = createLedgerStore(metering.storage, systemRandom, coreId);
-    const adopted = await next.enter();
+    const { epoch, adopted } = await next.enter({ instance: "lock", after: 7 });
+    expect(epoch).toBe(8);
     expect(adopted.find(({ id }) => id === own.id)).toMatchObject({ granted: 100, spent: 30, accountId: account });
     expect(await store.settle([chargeTo([own], 1)])).toEqual(["fenced"]);
     await store.giveBack([{ sliceId: own.id, amount: 1 }]);
@@ -176,6 +177,42 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await slice(own.id)).toMatchObject({ granted: 100, spent: 30, open: true });
     expect(await next.settle([chargeTo([own], 1)])).toEqual(["stored"]);
     await next.end();
+  });
+
+  test.each([["another"], [undefined]])(
+    "an epoch under %s lock leaves a living one's slices alone",
+    async (instance) => {
+      if (dialect === "sqlite") return; // the file's own lock says that every other process is dead
+      const account = await metering.account({ free: 1000 });
+      const own = await leaseOne(account, 100);
+      const next = createLedgerStore(metering.storage, systemRandom, coreId);
+      expect(await next.enter({ instance, after: 0 })).toMatchObject({ epoch: 2, adopted: [] });
+      expect(await store.settle([chargeTo([own], 10)])).toEqual(["stored"]);
+      const both = await Promise.all([store.heartbeat(), next.heartbeat()]);
+      expect(both.map(({ wasDead }) => wasDead)).toEqual([false, false]);
+      const older = both[1].others.filter(({ epoch }) => epoch === 1);
+      expect(older).toMatchObject([{ coreId, epoch: 1 }]);
+      expect((await next.epochs()).map(({ epoch, dead }) => [epoch, dead])).toEqual([
+        [2, false],
+        [1, false],
+      ]);
+      // Its money is elsewhere for the newer one, and comes back when the older one is taken for dead.
+      const seen = (await next.acquire([{ accountId: account, least: 0, most: 0 }], clock.now())).get(account);
+      expect(seen).toMatchObject({ unleased: 900n, elsewhere: 90n });
+      expect(await next.reap(older)).toBe(1);
+      expect(await lots()).toMatchObject([{ leased: 0, spent: 10 }]);
+      expect(await store.settle([chargeTo([own], 1)])).toEqual(["fenced"]);
+      expect((await store.heartbeat()).wasDead).toBe(true);
+      await next.end();
+    },
+  );
+
+  test("a database keeps its name, and two do not share one", async () => {
+    const name = await store.identify();
+    expect(await createLedgerStore(metering.storage, systemRandom, v7()).identify()).toBe(name);
+    const other = await openMetering({ clock, url: await newDatabase(dialect) });
+    expect(await other.store.identify()).not.toBe(name);
+    await clock.until(other.close());
   });
 
   test("many groups, leases and returns at once keep every sum", async () => {

@@ -8,20 +8,21 @@ const CHANNEL = "tollgate_account";
  */
 export class Announcements {
   readonly #pool: Pool;
-  readonly #coreId: string;
+  /** Names this process, as two may run under the name of one core. */
+  readonly #sender: string;
   readonly #listeners = new Set<(accountId: string) => void>();
   #listening: PoolClient | undefined;
   /** What makes the connection, or asks whether it still carries anything. */
   #attempt: Promise<void> | undefined;
   #ended = false;
 
-  constructor(pool: Pool, coreId: string) {
+  constructor(pool: Pool, sender: string) {
     this.#pool = pool;
-    this.#coreId = coreId;
+    this.#sender = sender;
   }
 
   async announce(accountId: string): Promise<void> {
-    await this.#pool.query("select pg_notify($1, $2)", [CHANNEL, `${this.#coreId} ${accountId}`]);
+    await this.#pool.query("select pg_notify($1, $2)", [CHANNEL, `${this.#sender} ${accountId}`]);
   }
 
   /**
@@ -42,8 +43,8 @@ export class Announcements {
     if (this.#ended) return client.release(true);
     this.#listening = client;
     client.on("notification", ({ payload = "" }) => {
-      const [coreId, accountId = ""] = payload.split(" ");
-      if (coreId === this.#coreId) return;
+      const [sender, accountId = ""] = payload.split(" ");
+      if (sender === this.#sender) return;
       for (const listener of this.#listeners) listener(accountId);
     });
     client.on("error", () => this.#drop(client));

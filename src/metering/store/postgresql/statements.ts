@@ -12,22 +12,56 @@ const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
 const LOT_COLUMNS = `kind, priority, price_version_id, ${ms("lot.created_at")} as created_at, ${ms("lot.expires_at")} as expires_at`;
 
-/** $1 core. */
+/** $1 core, $2 the lock that this process holds, $3 an epoch that is over. */
 export const ENTER: Statement = {
   name: "enter",
   text: `
-  insert into core (id, epoch, beats, heartbeat_at) values ($1, 1, 1, now())
-  on conflict (id) do update set epoch = core.epoch + 1, beats = core.beats + 1, heartbeat_at = now()
-  returning epoch, beats`,
+  insert into core (id, epoch, instance, beats, heartbeat_at)
+  select $1, greatest(coalesce(max(epoch), 0), $3::int) + 1, $2, 1, now() from core where id = $1 returning epoch, beats`,
 };
 
-/** $1 core, $2 its new epoch. */
+/**
+ * $1 core, $2 its new epoch, $3 the lock that this process holds. Slices of epochs whose processes held the same lock: they
+ * are dead. Those of any other epoch are its own until its heart stands still.
+ */
 export const ADOPT: Statement = {
   name: "adopt",
   text: `
-  with mine as (select id from slice where core_id = $1 and open order by id for update)
+  with mine as (
+    select slice.id from slice join core on core.id = slice.core_id and core.epoch = slice.epoch
+    where core_id = $1 and open and core.epoch < $2 and core.instance = $3 order by slice.id for update of slice)
   update slice set epoch = $2 from mine, lot where slice.id = mine.id and lot.id = slice.lot_id
   returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${LOT_COLUMNS}`,
+};
+
+/** $1 core, $2 its epoch, $3 the lock that this process holds. Forgets the epochs that it has taken over. */
+export const FORGET_ADOPTED: Statement = {
+  name: "forget adopted",
+  text: "delete from core where id = $1 and epoch < $2 and instance = $3",
+};
+
+/** $1 core, $2 epoch, $3 the lock that this process holds. For a row that a failover into the past has lost. */
+export const ENTER_AGAIN: Statement = {
+  name: "enter again",
+  text: `
+  insert into core (id, epoch, instance, beats, heartbeat_at) values ($1, $2, $3, 1, now())
+  on conflict (id, epoch) do nothing`,
+};
+
+/** $1 core. The earlier epochs that the database knows, the newest first. */
+export const EPOCHS: Statement = {
+  name: "epochs",
+  text: `
+  select id as "coreId", epoch, beats, instance, dead_beat is not distinct from beats as dead
+  from core where id = $1 order by epoch desc limit 1000`,
+};
+
+/** $1 an id for a database that has none yet. */
+export const IDENTIFY: Statement = {
+  name: "identify",
+  text: `
+  with made as (insert into setting (name, value) values ('database_id', $1) on conflict (name) do nothing returning value)
+  select value from made union all select value from setting where name = 'database_id' limit 1`,
 };
 
 /** $1 core, $2 epoch, $3 account. */
@@ -60,8 +94,10 @@ export const HEARTBEAT: Statement = {
   text: `
   with mine as (select id, dead_beat from core where id = $1 and epoch = $2 for update),
   beat as (
-    update core set beats = core.beats + 1, heartbeat_at = now() from mine where core.id = mine.id returning core.beats),
-  other as (select id as "coreId", epoch, beats from core where id <> $1 and not (${DEAD}) order by id limit 10000)
+    update core set beats = core.beats + 1, heartbeat_at = now() from mine
+    where core.id = mine.id and core.epoch = $2 returning core.beats),
+  other as (select id as "coreId", epoch, beats from core
+    where (id, epoch) <> ($1, $2) and not (${DEAD}) order by id, epoch limit 10000)
   select beat.beats, coalesce(mine.dead_beat >= $3, false) as was_dead,
     coalesce((select json_agg(other) from other), '[]'::json) as others
   from mine, beat`,
@@ -72,10 +108,10 @@ export const BURY: Statement = {
   name: "bury",
   text: `
   with silent as (
-    select core.id from core
+    select core.id, core.epoch from core
     join unnest($1::uuid[], $2::int[], $3::int[]) as seen(id, epoch, beats) using (id, epoch, beats)
-    order by core.id for update of core)
-  update core set dead_beat = beats from silent where core.id = silent.id`,
+    order by core.id, core.epoch for update of core)
+  update core set dead_beat = beats from silent where core.id = silent.id and core.epoch = silent.epoch`,
 };
 
 /** $1 accounts. */
@@ -116,7 +152,7 @@ export const LEASE: Statement = {
   from taken as lot where amount > 0 order by account_id, place`,
 };
 
-/** $1 accounts, $2 core, $3 now. */
+/** $1 accounts, $2 core, $3 now, $4 epoch. */
 export const FACTS: Statement = {
   name: "facts",
   text: `
@@ -131,7 +167,7 @@ export const FACTS: Statement = {
     where lot.account_id = account.id and lot.spent + lot.refunded + lot.expired < lot.granted) lots on true
   left join lateral (
     select sum(slice.granted - slice.spent) as elsewhere
-    from lot join slice on slice.lot_id = lot.id and slice.open and slice.core_id <> $2
+    from lot join slice on slice.lot_id = lot.id and slice.open and (slice.core_id, slice.epoch) <> ($2, $4)
     where lot.account_id = account.id and lot.leased > 0) slices on true
   where account.id = any($1::uuid[])`,
 };
@@ -149,11 +185,11 @@ export const SETTLE: Statement = {
   name: "settle",
   text: `
   with charge as (
-    select * from unnest($1::text[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::int[], $7::int[], $8::bigint[],
+    select * from unnest($1::text[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
       $9::bigint[], $10::text[], $11::float8[]) with ordinality as t(request_id, run_id, account_id, key_id, model,
       input_tokens, output_tokens, cost, shortfall, status, settled_at, n)),
   line as (
-    select * from unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::int[], $17::int[], $18::bigint[],
+    select * from unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::bigint[], $17::bigint[], $18::bigint[],
       $19::bigint[], $20::bigint[]) as t(n, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
       output_rate, cost)),
   locked as (
@@ -234,7 +270,7 @@ export const REAP = closing(
     union all
     select (select core_id from slice where open and core_id > holder.core_id order by core_id limit 1)
     from holder where holder.core_id is not null)
-  select slice.id, lot_id, granted, spent from slice join core on core.id = slice.core_id
+  select slice.id, lot_id, granted, spent from slice join core on core.id = slice.core_id and core.epoch = slice.epoch
   where open and slice.core_id in (select core_id from holder) and ${DEAD}
   order by slice.id limit 1000 for update of slice skip locked for share of core`,
 );

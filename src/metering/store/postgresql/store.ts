@@ -4,6 +4,9 @@ import { type Run, runKey } from "../../ledger/run.ts";
 import {
   type Charge,
   type CoreBeat,
+  type CoreEpoch,
+  type Entered,
+  type EpochClaim,
   type Heartbeat,
   type Lease,
   type LeasedSlice,
@@ -22,6 +25,9 @@ import { settleValues } from "./values.ts";
 const LOTS = 8;
 /** A statement without an answer for this long has failed as far as we can tell. */
 const TIMEOUT_MS = 10_000;
+/** Processes of one core that may begin at the same moment. */
+const MOST_ENTRIES = 10;
+const UNIQUE_VIOLATION = "23505";
 
 /** The ledger in PostgreSQL: many cores, each with slices of the lots. */
 export class PostgresqlLedgerStore implements LedgerStore {
@@ -31,6 +37,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #coreId: string;
   readonly #announcements: Announcements;
   #epoch = 0;
+  #instance: string | null = null;
   /** The last beat that was answered. */
   #beats = 0;
   #cores = 1;
@@ -39,25 +46,60 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#pool = pool;
     this.#random = random;
     this.#coreId = coreId;
-    this.#announcements = new Announcements(pool, coreId);
+    this.#announcements = new Announcements(pool, random.uuid());
   }
 
-  async enter(): Promise<LeasedSlice[]> {
-    const core = await query<{ epoch: number; beats: number }>(this.#pool, sql.ENTER, [this.#coreId]);
-    this.#epoch = core.rows[0]?.epoch ?? 0;
-    this.#beats = core.rows[0]?.beats ?? 0;
-    const adopted = await query<SliceRow>(this.#pool, sql.ADOPT, [this.#coreId, this.#epoch]);
-    return adopted.rows.map(toSlice);
+  async identify(): Promise<string> {
+    const ask = () => query<{ value: string }>(this.#pool, sql.IDENTIFY, [this.#random.uuid()]);
+    // Another core may name it in the moment between: the second answer has its name.
+    const name = (await ask()).rows[0]?.value ?? (await ask()).rows[0]?.value;
+    if (name === undefined) throw new Error("the database has no name");
+    return name;
+  }
+
+  async epochs(): Promise<CoreEpoch[]> {
+    return (await query<CoreEpoch>(this.#pool, sql.EPOCHS, [this.#coreId])).rows;
+  }
+
+  async enter(claim: EpochClaim): Promise<Entered> {
+    this.#instance = claim.instance ?? null;
+    const { epoch, beats } = await this.#begin(claim.after);
+    this.#epoch = epoch;
+    this.#beats = beats;
+    const values = [this.#coreId, epoch, this.#instance];
+    const adopted = await query<SliceRow>(this.#pool, sql.ADOPT, values);
+    await query(this.#pool, sql.FORGET_ADOPTED, values);
+    return { epoch, adopted: adopted.rows.map(toSlice) };
+  }
+
+  /** Two processes that begin at the same moment get an epoch each: the second one asks again. */
+  async #begin(after: number): Promise<{ epoch: number; beats: number }> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const values = [this.#coreId, this.#instance, after];
+        const { rows } = await query<{ epoch: number; beats: number }>(this.#pool, sql.ENTER, values);
+        if (rows[0] !== undefined) return rows[0];
+      } catch (error) {
+        if (attempt > MOST_ENTRIES || (error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+      }
+    }
   }
 
   async heartbeat(): Promise<Heartbeat> {
     const values = [this.#coreId, this.#epoch, this.#beats];
     const { rows } = await query<HeartbeatRow>(this.#pool, sql.HEARTBEAT, values);
-    if (rows[0] === undefined) throw new Error("another process runs under the name of this core");
+    if (rows[0] === undefined) return this.#enterAgain();
     const { beats, was_dead: wasDead, others } = rows[0];
     this.#beats = beats;
     this.#cores = others.length + 1;
     return { others, wasDead };
+  }
+
+  /** The database has lost this epoch, perhaps by a failover into the past: whatever it had leased is in doubt. */
+  async #enterAgain(): Promise<Heartbeat> {
+    await query(this.#pool, sql.ENTER_AGAIN, [this.#coreId, this.#epoch, this.#instance]);
+    this.#beats = 1;
+    return { others: [], wasDead: true };
   }
 
   async openSlices(range: SliceRange): Promise<StoredSlice[]> {
@@ -85,7 +127,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
         this.#epoch,
         locked.rows.map((lot) => lot.id),
       ]);
-      const facts = await query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, new Date(now)]);
+      const facts = await query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, new Date(now), this.#epoch]);
       const slices = Map.groupBy(leased.rows.map(toSlice), (slice) => slice.accountId);
       return new Map(facts.rows.map((row) => [row.id, toLease(row, slices.get(row.id) ?? [])]));
     });
@@ -113,7 +155,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   isViolation(error: unknown): boolean {
     const state = String((error as { code?: unknown }).code);
-    return state.startsWith("22") || state.startsWith("23"); // impossible data, broken constraints
+    return /^(22|23|54)/.test(state); // impossible data, broken constraints, limits of the server passed
   }
 
   async settled(runs: readonly Run[]): Promise<Set<string>> {

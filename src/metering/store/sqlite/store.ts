@@ -4,6 +4,9 @@ import type { PicoUsd } from "../../interface.ts";
 import { type Run, runKey } from "../../ledger/run.ts";
 import {
   type Charge,
+  type CoreEpoch,
+  type Entered,
+  type EpochClaim,
   type Heartbeat,
   type Lease,
   type LeasedSlice,
@@ -15,8 +18,8 @@ import {
   type StoredSlice,
 } from "../ledger-store.ts";
 
-const SQLITE_CONSTRAINT = 19;
-const SQLITE_MISMATCH = 20;
+/** A value too big, a constraint broken, a type that does not fit. https://www.sqlite.org/rescode.html */
+const VIOLATIONS: ReadonlySet<number> = new Set([18, 19, 20]);
 
 const OPEN_SLICES = `
   select slice.id, slice.lot_id as lotId, slice.account_id as accountId, slice.granted, slice.spent, lot.kind,
@@ -70,20 +73,37 @@ export class SqliteLedgerStore implements LedgerStore {
     this.#coreId = coreId;
   }
 
-  enter(): Promise<LeasedSlice[]> {
+  identify(): Promise<string> {
+    return this.#transaction((database) => {
+      const run = this.#runner(database);
+      const made = [this.#random.uuid()];
+      run.run("insert into setting (name, value) values ('database_id', ?) on conflict do nothing", made);
+      const named = run.get<{ value: string }>("select value from setting where name = 'database_id'", []);
+      if (named === undefined) throw new Error("the database has no name");
+      return named.value;
+    });
+  }
+
+  async epochs(): Promise<CoreEpoch[]> {
+    return []; // the lock on the file is the proof that every other process is dead
+  }
+
+  enter({ after }: EpochClaim): Promise<Entered> {
     return this.#transaction((database) => {
       const run = this.#runner(database);
       const core = run.get<{ epoch: number }>(
-        `insert into core (id, epoch, beats, heartbeat_at) values (?, 1, 0, ?)
-         on conflict (id) do update set epoch = epoch + 1 returning epoch`,
-        [this.#coreId, 0],
+        `insert into core (id, epoch, beats, heartbeat_at)
+         select ?, max(coalesce(max(epoch), 0), ?) + 1, 0, 0 from core where id = ? returning epoch`,
+        [this.#coreId, after, this.#coreId],
       );
       this.#epoch = core?.epoch ?? 0;
       // The file is this process's alone, so every open slice was left behind, whatever its core was called.
       run.run("update slice set core_id = ?, epoch = ? where open", [this.#coreId, this.#epoch]);
-      return run
+      run.run("delete from core where id = ? and epoch < ?", [this.#coreId, this.#epoch]);
+      const adopted = run
         .all<LeasedSlice & { expiresAt: number | null }>(OPEN_SLICES, [])
         .map((row) => ({ ...row, expiresAt: row.expiresAt ?? undefined }));
+      return { epoch: this.#epoch, adopted };
     });
   }
 
@@ -197,7 +217,7 @@ export class SqliteLedgerStore implements LedgerStore {
 
   isViolation(error: unknown): boolean {
     const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff; // without what extended codes add
-    return code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
+    return VIOLATIONS.has(code);
   }
 
   settled(runs: readonly Run[]): Promise<Set<string>> {

@@ -4,9 +4,11 @@ import { type FlatCharges, flatten } from "../flat-charges.ts";
 import type {
   Charge,
   CoreBeat,
+  CoreEpoch,
+  Entered,
+  EpochClaim,
   Heartbeat,
   Lease,
-  LeasedSlice,
   LeaseRequest,
   LedgerStore,
   SettleOutcome,
@@ -39,8 +41,16 @@ export class SqliteThreadStore implements LedgerStore {
     this.#worker.on("error", (error: Error) => this.#died(error));
   }
 
-  enter(): Promise<LeasedSlice[]> {
-    return this.#call("enter");
+  identify(): Promise<string> {
+    return this.#call("identify");
+  }
+
+  epochs(): Promise<CoreEpoch[]> {
+    return this.#call("epochs");
+  }
+
+  enter(claim: EpochClaim): Promise<Entered> {
+    return this.#call("enter", claim);
   }
 
   heartbeat(): Promise<Heartbeat> {

@@ -1,6 +1,7 @@
 import type { MigrationObject } from "@mikro-orm/core";
 import { Migration20261121000000 } from "./Migration20261121000000.ts";
 import { Migration20261121041000 } from "./Migration20261121041000.ts";
+import { Migration20261122010000 } from "./Migration20261122010000.ts";
 import { Migration20261122030000 } from "./Migration20261122030000.ts";
 import { Migration20261122040000 } from "./Migration20261122040000.ts";
 
@@ -8,6 +9,7 @@ import { Migration20261122040000 } from "./Migration20261122040000.ts";
 export const migrations: MigrationObject[] = [
   { name: "Migration20261121000000", class: Migration20261121000000 },
   { name: "Migration20261121041000", class: Migration20261121041000 },
+  { name: "Migration20261122010000", class: Migration20261122010000 },
   { name: "Migration20261122030000", class: Migration20261122030000 },
   { name: "Migration20261122040000", class: Migration20261122040000 },
 ];

@@ -1,0 +1,49 @@
+import { MAX_AMOUNT } from "../../storage/entities/amount.ts";
+import type { ChargedTokens, Rates } from "../interface.ts";
+import type { Charge } from "../store/ledger-store.ts";
+import { costOf } from "./admission.ts";
+
+/** The longest text that a column takes. */
+const LONGEST = 255;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Tells why a charge can be stored in no database, whatever the state of the books. Undefined: nothing is wrong with
+ * it by itself. It trusts no type: what a journal holds may come from another version, or from anywhere.
+ */
+export function findFault(charge: Charge): string | undefined {
+  for (const name of ["requestId", "keyId", "model", "status"] as const) {
+    const text: unknown = charge[name];
+    if (typeof text !== "string") return `its ${name} is no text`;
+    if (text.length > LONGEST) return `its ${name} is longer than ${LONGEST} characters`;
+    if (text.includes("\0")) return `its ${name} has a NUL character`;
+  }
+  if (!UUID.test(String(charge.accountId))) return "its accountId is no account's id";
+  if (!UUID.test(String(charge.runId))) return "its runId is no run's id";
+  for (const name of ["inputTokens", "outputTokens", "cost", "shortfall"] as const)
+    if (!isCount(charge[name])) return `its ${name}, ${String(charge[name])}, is not a whole number below 2^53`;
+  if (!Number.isFinite(charge.settledAt)) return "its settledAt is no time";
+  return Array.isArray(charge.lines) ? undefined : "it has no lines";
+}
+
+/**
+ * The tokens to charge of those that an engine counted: the same, when a receipt can hold them and what they cost. A count
+ * that it cannot hold (a fraction, less than nothing, more than money can express) is taken for no more than what was
+ * admitted.
+ */
+export function toChargeable(counted: ChargedTokens, admitted: ChargedTokens, rates: Rates): ChargedTokens {
+  const { inputTokens, outputTokens } = counted;
+  if (isCount(inputTokens) && isCount(outputTokens) && costOf(counted, rates) <= MAX_AMOUNT) return counted;
+  return {
+    inputTokens: bounded(inputTokens, admitted.inputTokens),
+    outputTokens: bounded(outputTokens, admitted.outputTokens),
+  };
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+function bounded(count: number, most: number): number {
+  return count > 0 ? Math.min(Math.floor(count), most) : 0;
+}

@@ -1,0 +1,13 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/detail.ts";
+
+const reasons: ReadonlySet<Reason | undefined> = new Set([
+  Reason.ACCOUNT_NOT_FOUND,
+  Reason.MODEL_NOT_FOUND,
+  Reason.INVALID_ARGUMENT,
+]);
+
+/** Whether a charge failed for something that no later attempt finds changed, unless an operator changes it. */
+export function isLasting(error: unknown): boolean {
+  return reasons.has(detailOf(error)?.reason);
+}
