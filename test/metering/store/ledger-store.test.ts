@@ -190,7 +190,7 @@ describe.each(dialects)("%s", (dialect) => {
       expect(await store.settle([chargeTo([own], 10)])).toEqual(["stored"]);
       const both = await Promise.all([store.heartbeat(), next.heartbeat()]);
       expect(both.map(({ wasDead }) => wasDead)).toEqual([false, false]);
-      const older = both[1].others.filter(({ epoch }) => epoch === 1);
+      const older = both[1].others.filter((other) => other.coreId === coreId);
       expect(older).toMatchObject([{ coreId, epoch: 1 }]);
       expect((await next.epochs()).map(({ epoch, dead }) => [epoch, dead])).toEqual([
         [2, false],
