@@ -31,6 +31,8 @@ import { createDirectTransport } from "../grpc/direct/direct-transport.ts";
 import type { Gate } from "../grpc/server/gate.ts";
 import { registration, type ServiceRegistration } from "../grpc/server/registration.ts";
 import { createInferenceService } from "../inference/inference-service.ts";
+import type { ReadAheadSettings } from "../inference/read-ahead.ts";
+import { ReadAheadMemory } from "../inference/read-ahead-memory.ts";
 import { authenticate, createGate } from "../interceptors/authenticate.ts";
 import { facadesOf } from "../interceptors/client-address.ts";
 import { hideErrors } from "../interceptors/errors.ts";
@@ -188,9 +190,10 @@ export async function composeCore(
   });
   const serving = { catalogue, fleet, ledger, rateLimits, random, observer: metrics.inference };
   const cacheSalt = config.fleet.cache_salt;
+  const readers = { ...readerLimits(config), clock };
   let shareDrain: Parameters<Drains["share"]>[0] = () => {};
   const services = [
-    registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt })),
+    registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt, readers })),
     registration(EmbeddingsService, createEmbeddingsService(serving)),
     registration(AccountsService, accountsService),
     registration(
@@ -248,6 +251,17 @@ export async function composeCore(
     services,
     interceptors,
     gate,
+  };
+}
+
+function readerLimits({ readers }: Config): Pick<ReadAheadSettings, "memory" | "limits"> {
+  return {
+    memory: new ReadAheadMemory(readers.memory_mib * 1024 * 1024),
+    limits: {
+      answerBytes: readers.buffer_kib * 1024,
+      minBytesPerSecond: readers.min_bytes_per_s,
+      patienceMs: readers.patience_s * 1000,
+    },
   };
 }
 

@@ -201,6 +201,9 @@ const tier = z.strictObject({
   paid_usd: usd.default("0").describe("Paid in total, in USD."),
   age_days: z.number().min(0).max(36_500).default(0).describe("Age of the account in days."),
   rpm: rpm.describe("Requests a minute."),
+  in_flight: rpm
+    .optional()
+    .describe("Requests that an account may run at once, on each core. Default: as many as a key's requests a minute."),
 });
 
 const fleet = z.strictObject({
@@ -220,6 +223,28 @@ const fleet = z.strictObject({
   health_interval_s: seconds.default(5).describe("Between two health checks of a server."),
   resolve_interval_s: seconds.default(10).describe("Between two lookups of the name of servers with resolve: true."),
   cache_salt: z.boolean().default(true).describe("Keep accounts apart in the engines' prefix caches."),
+});
+
+const readers = z.strictObject({
+  buffer_kib: z
+    .int()
+    .positive()
+    .max(65_536)
+    .default(256)
+    .describe("KiB of a streamed answer that are read from the engine ahead of a slow reader."),
+  memory_mib: z
+    .int()
+    .positive()
+    .max(1_048_576)
+    .default(128)
+    .describe("MiB for all that waits for slow readers; an eighth of it at most for one account."),
+  min_bytes_per_s: z
+    .number()
+    .positive()
+    .max(1e9)
+    .default(128)
+    .describe("A reader that takes less of what waits for it is broken off, and pays for what ran."),
+  patience_s: seconds.default(60).describe("How long a reader may be slower than that."),
 });
 
 const service = z
@@ -297,6 +322,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       grant_usd: usd.default("1.00").describe('What a new account gets in USD; "0": nothing.'),
       rpm: rpm.default(20).describe("The most requests a minute of an account that has unpaid money alone."),
+      in_flight: rpm.optional().describe("The most requests that such an account may run at once. Default: as rpm."),
     })
     .prefault({}),
   payments: z
@@ -325,6 +351,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   fleet: fleet.prefault({}),
+  readers: readers.prefault({}).describe("What readers of streamed answers are allowed."),
   overload: z
     .strictObject({
       max_lag_ms: z

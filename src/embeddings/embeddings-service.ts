@@ -1,6 +1,8 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
+import type { Caller } from "../accounts/interface.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
@@ -27,22 +29,36 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
   return {
     async embed(request: EmbedRequest, context: HandlerContext) {
       const caller = callerOf(context);
-      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
-      const requestId = nameRequest(request.requestId, deps.random, context.values);
-      validate(request);
-      const model = deps.catalogue.ofKind(request.model, "embedding");
-      const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
-      const hold = await deps.ledger.hold(
-        { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
-        context.signal,
-      );
-      const trace = context.values.get(traceContextKey);
-      const wanted = { requestId, accountId: caller.accountId, inputs: request.inputs, ...(trace && { trace }) };
-      const embedded = await settled(hold, deps.fleet.embed(model, wanted, context.signal));
-      deps.observer.embedded(model.id, embedded.inputTokens);
-      return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };
+      const admitted = await deps.rateLimits.begin(caller);
+      try {
+        return await embed(request, caller, rateLimitStatus(admitted.rateLimit), context, deps);
+      } finally {
+        admitted.leave();
+      }
     },
   };
+}
+
+async function embed(
+  request: EmbedRequest,
+  caller: Caller,
+  rateLimit: RateLimitStatus,
+  context: HandlerContext,
+  deps: EmbeddingsDependencies,
+) {
+  const requestId = nameRequest(request.requestId, deps.random, context.values);
+  validate(request);
+  const model = deps.catalogue.ofKind(request.model, "embedding");
+  const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
+  const hold = await deps.ledger.hold(
+    { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
+    context.signal,
+  );
+  const trace = context.values.get(traceContextKey);
+  const wanted = { requestId, accountId: caller.accountId, inputs: request.inputs, ...(trace && { trace }) };
+  const embedded = await settled(hold, deps.fleet.embed(model, wanted, context.signal));
+  deps.observer.embedded(model.id, embedded.inputTokens);
+  return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };
 }
 
 /** Charges what was counted before the vectors are handed out; a failure costs nothing. */

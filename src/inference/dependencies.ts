@@ -4,6 +4,7 @@ import type { Catalogue } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import type { Ledger, RateLimits } from "../metering/interface.ts";
 import type { InferenceObserver } from "./interface.ts";
+import type { ReadAheadSettings } from "./read-ahead.ts";
 
 /** What the service stands on. */
 export interface InferenceDependencies {
@@ -14,6 +15,8 @@ export interface InferenceDependencies {
   readonly random: Random;
   readonly logger: Logger;
   readonly observer: InferenceObserver;
+  /** What readers of streamed answers are allowed, and the memory that they share. */
+  readonly readers: Pick<ReadAheadSettings, "memory" | "limits" | "clock">;
   /** Whether accounts are kept apart in the engines' prefix caches. */
   readonly cacheSalt: boolean;
 }

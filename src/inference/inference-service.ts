@@ -6,26 +6,40 @@ import type {
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
+import { hangUpKey } from "../grpc/hang-up.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { rateLimitStatus } from "../metering/interface.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { generation } from "./generation.ts";
 import { plan } from "./plan.ts";
+import { ReadAhead } from "./read-ahead.ts";
 import { estimateTokens } from "./token-bound.ts";
 import { validateConversation } from "./validate.ts";
 
 /** Runs generation models: rate, model, balance, engine, in this order; then streams and settles. */
 export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
   return {
-    async *generate(request: GenerateRequest, context: HandlerContext) {
-      const observer = deps.observer.received();
+    generate(request: GenerateRequest, context: HandlerContext) {
       const caller = callerOf(context);
-      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
-      const requestId = nameRequest(request.requestId, deps.random, context.values);
-      const model = deps.catalogue.ofKind(request.model, "generation");
-      const planned = await plan(request, requestId, model, caller, deps, context);
-      yield* generation(planned, rateLimit, { ...deps, observer }, context.signal);
+      let leave = () => {};
+      const start = async (signal: AbortSignal) => {
+        const observer = deps.observer.received();
+        const admitted = await deps.rateLimits.begin(caller);
+        leave = admitted.leave;
+        const rateLimit = rateLimitStatus(admitted.rateLimit);
+        const requestId = nameRequest(request.requestId, deps.random, context.values);
+        const model = deps.catalogue.ofKind(request.model, "generation");
+        const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });
+        return generation(planned, rateLimit, { ...deps, observer }, signal);
+      };
+      return new ReadAhead(start, {
+        ...deps.readers,
+        accountId: caller.accountId,
+        signal: context.signal,
+        hangUp: context.values.get(hangUpKey),
+        onEnd: () => leave(),
+      });
     },
 
     async countTokens({ model, conversation }: CountTokensRequest, context: HandlerContext) {

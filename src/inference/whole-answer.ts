@@ -2,12 +2,21 @@ import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_even
 
 type Event = GenerationEvent["event"];
 
+/** What an event takes beside its text. */
+const eventBytes = 200;
+
 /** Gathers the events of an answer for a caller that wants it whole; neighbouring pieces of one text become one event. */
 export class WholeAnswer {
   readonly #events: GenerationEvent[] = [];
   /** The text under way and how an event is made of it. */
   #text = "";
+  #bytes = 0;
   #open: { readonly kind: string; readonly close: (text: string) => Event } | undefined;
+
+  /** Memory that it takes, roughly. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   add(events: readonly GenerationEvent[]): void {
     for (const event of events) this.#add(event);
@@ -38,6 +47,7 @@ export class WholeAnswer {
       }
       default:
         this.#close();
+        this.#bytes += eventBytes;
         this.#events.push(whole);
     }
   }
@@ -46,8 +56,10 @@ export class WholeAnswer {
     if (this.#open?.kind !== kind) {
       this.#close();
       this.#open = { kind, close };
+      this.#bytes += eventBytes;
     }
     this.#text += text;
+    this.#bytes += text.length;
   }
 
   #close(): void {

@@ -173,6 +173,11 @@ export function rateLimitStatus({ limit, remaining, resetAfterMs }: RateLimitSta
 export interface RateLimits {
   /** Counts one request. Throws RATE_LIMITED or FREE_TIER_LIMITED with a true retry delay; those count nothing. */
   admit(caller: Caller): Promise<RateLimitState>;
+  /**
+   * As `admit`, for a request that runs: it takes one of its account's places until `leave` is called. Throws
+   * RATE_LIMITED too when none is left, which counts nothing.
+   */
+  begin(caller: Caller): Promise<{ readonly rateLimit: RateLimitState; leave(): void }>;
   /** Where the caller stands, without counting. */
   read(caller: Caller): Promise<RateLimitState>;
 }

@@ -19,7 +19,7 @@ export interface MeteringDependencies {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
   readonly prices: PriceList;
-  readonly rateLimits: RateLimits;
+  readonly rateLimits: Pick<RateLimits, "admit" | "read">;
   readonly observer: Pick<MeteringObserver, "reconciled">;
 }
 

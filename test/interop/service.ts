@@ -14,7 +14,9 @@ import { startFront } from "../../src/compose/facade.ts";
 import { Lifecycle } from "../../src/compose/lifecycle.ts";
 import { configSchema, type EngineName } from "../../src/config/schema.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
+import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
+import { startGrpcServer } from "../../src/grpc/server/server.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
 
@@ -26,6 +28,10 @@ export interface Service extends AsyncDisposable {
   readonly key: string;
   /** What was charged for a request. */
   receipt(requestId: string | null | undefined): Promise<Receipt | undefined>;
+  /** A key of another account with money. */
+  anotherKey(): Promise<string>;
+  /** The core over gRPC, as host:port. Undefined: it is not served. */
+  readonly grpc: string | undefined;
   /** Resolves once no engine runs anything. */
   idle(): Promise<void>;
 }
@@ -64,27 +70,43 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
   };
 }
 
-/** Serves configured models, with a storage of its own and an account that has paid. */
-export async function serveModels(models: input<typeof configSchema>["models"]): Promise<Omit<Service, "idle">> {
+/**
+ * Serves configured models, with a storage of its own and an account that has paid. `isSplit`: the surfaces reach the
+ * core over gRPC.
+ */
+export async function serveModels(
+  models: input<typeof configSchema>["models"],
+  more: Omit<input<typeof configSchema>, "models"> = {},
+  isSplit = false,
+): Promise<Omit<Service, "idle">> {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
-  const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }] });
+  const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }], ...more });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
   const lifecycle = new Lifecycle(logger);
   const telemetry = { registry: new Registry(), tracer: undefined };
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry, { shortage: undefined });
   const transport = createDirectTransport(core.services, core.interceptors);
-  const address = await startFront({ ...config.listen, http: "127.0.0.1:0" }, transport, lifecycle, logger, telemetry);
+  const grpc = isSplit ? await startGrpcServer({ ...core, address: "127.0.0.1:0" }) : undefined;
+  if (grpc !== undefined) lifecycle.onStop(() => grpc.stop(0));
+  const way = grpc === undefined ? transport : createChannelTransport({ target: grpc.address });
+  const address = await startFront({ ...config.listen, http: "127.0.0.1:0" }, way, lifecycle, logger, telemetry);
 
   const headers = { authorization: `Bearer ${secrets.operatorToken}` };
   const accounts = createClient(AccountsService, transport);
   const metering = createClient(MeteringService, transport);
-  const { account } = await accounts.createAccount({}, { headers });
-  const accountId = account?.id ?? "";
-  await accounts.topUp({ accountId, amountPicoUsd: 100n * 10n ** 12n, reference: "test" }, { headers });
-  const { secret: key } = await accounts.createKey({ accountId }, { headers });
+  let made = 0;
+  const anotherKey = async () => {
+    const { account } = await accounts.createAccount({}, { headers });
+    const accountId = account?.id ?? "";
+    await accounts.topUp({ accountId, amountPicoUsd: 100n * 10n ** 12n, reference: `test-${made++}` }, { headers });
+    return (await accounts.createKey({ accountId }, { headers })).secret;
+  };
+  const key = await anotherKey();
   return {
     url: `http://${address}`,
     key,
+    anotherKey,
+    grpc: grpc?.address,
     receipt: async (requestId) => (await metering.getReceipt({ requestId: requestId ?? "" }, { headers })).receipt,
     async [Symbol.asyncDispose]() {
       await lifecycle.stop();

@@ -18,8 +18,7 @@ export interface Wish {
   readonly deadline: number;
 }
 
-interface Waiter {
-  readonly key: string;
+interface Waiter extends Pick<Wish, "key" | "deadline"> {
   readonly wish: Wish;
   readonly grant: (place: Place) => void;
   readonly refuse: (error: Error) => void;
@@ -28,10 +27,13 @@ interface Waiter {
 /** A request's place on a server. */
 export class Place {
   readonly member: Member;
+  /** Whose it is. */
+  readonly key: string;
   #unread: number;
 
-  constructor(member: Member, unread: number) {
+  constructor(member: Member, key: string, unread: number) {
     this.member = member;
+    this.key = key;
     this.#unread = unread;
     member.inFlight++;
     member.unreadTokens += unread;
@@ -52,7 +54,9 @@ export class Pool {
   #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
-  readonly #line = new WaitingLine<Waiter>();
+  /** Places in use, by key. */
+  readonly #held = new Map<string, number>();
+  readonly #line = new WaitingLine<Waiter>((key) => this.#held.get(key) ?? 0);
   #closed = false;
 
   /** Has no servers before `replace`. */
@@ -85,7 +89,7 @@ export class Pool {
     const place = this.#line.length === 0 ? this.#choose(wish) : undefined;
     if (place !== undefined) return place;
     if (this.#closed) throw this.#gone();
-    if (this.#line.length >= this.#maxWaiting) throw this.#overloaded("the queue is full");
+    this.#makeRoom(wish.key);
     return this.#wait(wish, signal);
   }
 
@@ -93,6 +97,7 @@ export class Pool {
   release(place: Place): void {
     place.began();
     place.member.leave();
+    this.#hold(place.key, -1);
     this.pump();
   }
 
@@ -132,11 +137,33 @@ export class Pool {
     }
   }
 
-  #choose({ failed, route }: Wish): Place | undefined {
+  #choose({ failed, key, route }: Wish): Place | undefined {
     const candidates = this.members.filter((member) => member.available && !failed.has(member));
     if (candidates.length === 0) return undefined;
     const { member, uncachedTokens } = this.#policy.choose(candidates, route);
-    return new Place(member, uncachedTokens);
+    this.#hold(key, 1);
+    return new Place(member, key, uncachedTokens);
+  }
+
+  #hold(key: string, places: number): void {
+    const held = (this.#held.get(key) ?? 0) + places;
+    if (held === 0) this.#held.delete(key);
+    else this.#held.set(key, held);
+  }
+
+  /**
+   * Sees that there is room for one more in the queue. One key has half of it at most, and in a full queue the last
+   * one of the key with the most gives way. Throws OVERLOADED where that would be the one who asks.
+   */
+  #makeRoom(key: string): void {
+    const waiting = this.#line.lengthOf(key);
+    if (waiting > 0 && waiting >= this.#maxWaiting / 2)
+      throw this.#overloaded("the account's half of the queue is full");
+    if (this.#line.length < this.#maxWaiting) return;
+    const last = this.#line.lastOfLongest();
+    if (last === undefined || this.#line.lengthOf(last.key) <= waiting + 1) throw this.#overloaded("the queue is full");
+    this.#line.remove(last);
+    last.refuse(this.#overloaded("the queue is full, and others have fewer in it"));
   }
 
   #wait(wish: Wish, signal: AbortSignal): Promise<Place> {
@@ -162,7 +189,7 @@ export class Pool {
         stop();
         reject(error);
       };
-      const waiter: Waiter = { key: wish.key, wish, grant, refuse };
+      const waiter: Waiter = { key: wish.key, deadline: wish.deadline, wish, grant, refuse };
       if (signal.aborted) return reject(signal.reason);
       signal.addEventListener("abort", onAbort, { once: true });
       this.#line.push(waiter);

@@ -16,6 +16,7 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import { type CallSignal, createCallSignal } from "../call-signal.ts";
+import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
 import type { ServiceRegistration } from "../server/registration.ts";
 import { requestOf } from "../wire/messages.ts";
@@ -97,7 +98,7 @@ function start(
   const init: CallInit = {
     protocolName: "direct",
     header: new Headers(header),
-    values: createContextValues(),
+    values: createContextValues().set(hangUpKey, (error) => life.abort(error)),
     signal: life.signal,
     deadline: limit === undefined ? undefined : Date.now() + limit,
   };

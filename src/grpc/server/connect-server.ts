@@ -17,6 +17,7 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
+import { hangUpKey } from "../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
 import { Slots } from "../wire/slots.ts";
 import { mendParseError, mendStreamParseErrors } from "../workarounds/parse-errors.ts";
@@ -65,7 +66,9 @@ function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): Request
     const [path = ""] = request.url?.split("?", 1) ?? [];
     const handler = handlers.get(path);
     try {
-      const values = createContextValues().set(peerKey, request.socket.remoteAddress);
+      const values = createContextValues()
+        .set(peerKey, request.socket.remoteAddress)
+        .set(hangUpKey, () => response.destroy());
       const call = universalRequestFromNodeRequest(request, response, undefined, values);
       const body = readBody(request, values, receiving);
       const answer = handler ? await handler({ ...call, body }) : uResponseNotFound;

@@ -3,6 +3,7 @@ import { create, type DescMessage, type DescMethodUnary, fromBinary, type Messag
 import { Code, ConnectError } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
 import { type CallSignal, createCallSignal, deadlineExceeded } from "../call-signal.ts";
+import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod } from "../invoke.ts";
 import { bytesOf } from "../wire/bytes.ts";
 import { drained } from "../wire/drained.ts";
@@ -142,13 +143,13 @@ function lifeOf(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSign
   return life;
 }
 
-function initOf(call: UnaryCall | StreamingCall, { signal }: CallSignal): CallInit {
+function initOf(call: UnaryCall | StreamingCall, life: CallSignal): CallInit {
   const { header, contextValues: values } = readHead(call.metadata);
   return {
     protocolName: "grpc",
     header,
-    values,
-    signal,
+    values: values.set(hangUpKey, (error) => life.abort(error)),
+    signal: life.signal,
     deadline: deadlineOf(call),
   };
 }

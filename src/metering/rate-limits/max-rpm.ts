@@ -6,9 +6,19 @@ const DAY_MS = 86_400_000;
 
 /** The part of the configuration that limits follow from, with money in pico-USD. */
 export interface RatePolicy {
-  readonly tiers: readonly { readonly paid: bigint; readonly ageMs: number; readonly rpm: number }[];
+  readonly tiers: readonly RateTier[];
   /** Bounds every key of an account that has unpaid money alone. */
   readonly freeRpm: number;
+  /** Bounds such an account's requests at once. */
+  readonly freeInFlight: number;
+}
+
+interface RateTier {
+  readonly paid: bigint;
+  readonly ageMs: number;
+  readonly rpm: number;
+  /** Requests at once. Undefined: as many as a key may send a minute. */
+  readonly inFlight: number | undefined;
 }
 
 /** Requests a minute that a key has. */
@@ -24,8 +34,10 @@ export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): 
     paid: parseUsd(tier.paid_usd) ?? 0n,
     ageMs: tier.age_days * DAY_MS,
     rpm: tier.rpm,
+    inFlight: tier.in_flight,
   }));
-  return { tiers, freeRpm: config.free_tier.rpm };
+  const { rpm, in_flight } = config.free_tier;
+  return { tiers, freeRpm: rpm, freeInFlight: in_flight ?? rpm };
 }
 
 /**
@@ -33,17 +45,31 @@ export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): 
  * free-tier cap bounds both while the account has unpaid money alone.
  */
 export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState: FundingState, now: number): MaxRpm {
-  const limit = own ?? bestTier(policy, fundingState.paidTotal, now - fundingState.createdAt);
+  const limit = own ?? bestOf(reachedTiers(policy, fundingState, now), ({ rpm }) => rpm);
   if (fundingState.freeOnly && policy.freeRpm < limit) return { limit: policy.freeRpm, freeTier: true };
   return { limit, freeTier: false };
 }
 
-function bestTier(policy: RatePolicy, paid: bigint, ageMs: number): number {
-  let best = 0;
-  for (const tier of policy.tiers) {
-    // The first tier has no age, so that a clock that went back shuts nobody out.
-    const reached = paid >= tier.paid && (tier.ageMs === 0 || ageMs >= tier.ageMs);
-    if (reached && tier.rpm > best) best = tier.rpm;
-  }
-  return best;
+/**
+ * How many requests an account may run at once: as the best tier says that it has reached. One that does not say
+ * allows as many as the key may send a minute, by its own limit or the tier's.
+ */
+export function maxInFlight(
+  policy: RatePolicy,
+  own: number | undefined,
+  fundingState: FundingState,
+  now: number,
+): number {
+  const tiers = reachedTiers(policy, fundingState, now);
+  const limit = bestOf(tiers, ({ inFlight, rpm }) => inFlight ?? own ?? rpm);
+  return fundingState.freeOnly ? Math.min(limit, policy.freeInFlight) : limit;
+}
+
+function reachedTiers({ tiers }: RatePolicy, { paidTotal, createdAt }: FundingState, now: number): RateTier[] {
+  // The first tier has no age, so that a clock that went back shuts nobody out.
+  return tiers.filter(({ paid, ageMs }) => paidTotal >= paid && (ageMs === 0 || now - createdAt >= ageMs));
+}
+
+function bestOf(tiers: readonly RateTier[], value: (tier: RateTier) => number): number {
+  return tiers.reduce((best, tier) => Math.max(best, value(tier)), 0);
 }

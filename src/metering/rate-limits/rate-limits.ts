@@ -4,7 +4,8 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { FundingState, RateLimitState, RateLimits } from "../interface.ts";
-import { type MaxRpm, maxRpm, type RatePolicy } from "./max-rpm.ts";
+import { InFlight } from "./in-flight.ts";
+import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
 /** What rate limits are made of. */
@@ -29,7 +30,22 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
   const limitOf = async (caller: Caller) =>
     maxRpm(policy, caller.rpm, await fundingState(caller.accountId), clock.now());
   const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
+  const inFlight = new InFlight();
   return {
+    async begin(caller) {
+      const funding = await fundingState(caller.accountId);
+      const now = clock.now();
+      const leave = inFlight.enter(caller.accountId, maxInFlight(policy, caller.rpm, funding, now));
+      try {
+        const max = maxRpm(policy, caller.rpm, funding, now);
+        const admission = await windows.admit(nameOf(caller), max.limit);
+        if (!admission.admitted) throw refusal(max, admission);
+        return { rateLimit: stateOf(admission), leave };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
     async admit(caller) {
       const max = await limitOf(caller);
       const admission = await windows.admit(nameOf(caller), max.limit);

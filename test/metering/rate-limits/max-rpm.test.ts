@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { defaultConfig } from "../../../src/config/load.ts";
-import { maxRpm, ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
+import { maxInFlight, maxRpm, ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
 
 const policy = ratePolicyOf(defaultConfig());
 const usd = (amount: number) => BigInt(amount) * 10n ** 12n;
@@ -24,4 +24,30 @@ test.each([
   const now = 10_000 * DAY;
   const fundingState = { paidTotal: usd(account.paid), createdAt: now - account.days * DAY, freeOnly: account.free };
   expect(maxRpm(policy, own, fundingState, now)).toEqual({ limit, freeTier });
+});
+
+test.each([
+  [
+    "nothing is said: as many as a key's requests a minute",
+    undefined,
+    undefined,
+    undefined,
+    { paid: 5, free: false },
+    60,
+  ],
+  ["a key may send more a minute", undefined, undefined, 500, { paid: 5, free: false }, 500],
+  ["the tier says", 10, undefined, 500, { paid: 5, free: false }, 10],
+  ["a better tier is reached", 10, undefined, undefined, { paid: 50, free: false }, 300],
+  ["only free money is left", 10, undefined, undefined, { paid: 5, free: true }, 10],
+  ["only free money is left, and no tier says", undefined, undefined, 500, { paid: 0, free: true }, 20],
+  ["the free tier says", undefined, 3, 500, { paid: 50, free: true }, 3],
+])("requests at once when %s", (_, tier, free, own, { paid, free: freeOnly }, expected) => {
+  const limits = ratePolicyOf({
+    rate_tiers: [
+      { paid_usd: "0", age_days: 0, rpm: 60, in_flight: tier },
+      { paid_usd: "50", age_days: 0, rpm: 300 },
+    ],
+    free_tier: { grant_usd: "1", rpm: 20, in_flight: free },
+  });
+  expect(maxInFlight(limits, own, { createdAt: 0, paidTotal: usd(paid), freeOnly }, DAY)).toBe(expected);
 });

@@ -1,0 +1,30 @@
+/** Memory for answers that wait for slow readers, shared between all of them. Sizes are in bytes, roughly. */
+export class ReadAheadMemory {
+  readonly #total: number;
+  readonly #share: number;
+  readonly #byAccount = new Map<string, number>();
+  #used = 0;
+
+  /** One account gets an eighth of the total at most. */
+  constructor(total: number) {
+    this.#total = total;
+    this.#share = total / 8;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Whether more of an account's answers may be read ahead of their readers. */
+  hasRoom(accountId: string): boolean {
+    return this.#used < this.#total && (this.#byAccount.get(accountId) ?? 0) < this.#share;
+  }
+
+  /** Counts bytes that came, or went when negative. */
+  add(accountId: string, bytes: number): void {
+    this.#used += bytes;
+    const used = (this.#byAccount.get(accountId) ?? 0) + bytes;
+    if (used === 0) this.#byAccount.delete(accountId);
+    else this.#byAccount.set(accountId, used);
+  }
+}

@@ -1,0 +1,244 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ReadAheadMemory } from "./read-ahead-memory.ts";
+import { WholeAnswer } from "./whole-answer.ts";
+
+/** What slow readers are allowed. */
+export interface ReaderLimits {
+  /** Bytes of one answer that may wait for its reader. */
+  readonly answerBytes: number;
+  /** Bytes a second that a reader has to take while something waits for it, over `patienceMs`. */
+  readonly minBytesPerSecond: number;
+  readonly patienceMs: number;
+}
+
+/** What a read-ahead needs beside its source. */
+export interface ReadAheadSettings {
+  readonly accountId: string;
+  readonly memory: ReadAheadMemory;
+  readonly limits: ReaderLimits;
+  readonly clock: Clock;
+  /** The call's own signal. */
+  readonly signal: AbortSignal;
+  /** Ends the call of a reader that is too slow to be told. Undefined: it is told when it reads on. */
+  readonly hangUp: ((error: ConnectError) => void) | undefined;
+  /** Is told once when the reader has all of it, or the call is over otherwise. */
+  readonly onEnd: () => void;
+}
+
+/** Text that waits is handed on in messages of about this many bytes, so that no later buffer gets it all at once. */
+const pieceBytes = 4096;
+
+const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
+type Result = IteratorResult<GenerateResponse, undefined>;
+
+/**
+ * Reads an answer ahead of its reader into bounded memory, so that the engine's place is free as soon as the engine is
+ * done and not when the reader is. Waiting messages are joined. A reader that takes less than the least rate for too
+ * long is given up: the source is stopped, which bills what ran. Costs a plain reader one promise a message.
+ */
+export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefined> {
+  readonly #open: (signal: AbortSignal) => Promise<AsyncGenerator<GenerateResponse>>;
+  readonly #settings: ReadAheadSettings;
+  readonly #controller = new AbortController();
+  readonly #onAbort = () => this.#controller.abort(this.#settings.signal.reason);
+  #source: AsyncGenerator<GenerateResponse> | undefined;
+  #opening: Promise<unknown> | undefined;
+  readonly #pieces: WholeAnswer[] = [];
+  #bytes = 0;
+  #isFetching = false;
+  #isOver = false;
+  #isClosed = false;
+  #isTold = false;
+  #failure: { readonly error: unknown } | undefined;
+  #resolve: ((result: Result) => void) | undefined;
+  #reject: (error: unknown) => void = ignore;
+  /** How much longer the reader may be behind, in milliseconds. */
+  #credit: number;
+  #taken = 0;
+  #caughtUp = false;
+  #stopTimer: (() => void) | undefined;
+
+  /** `open` starts the answer with the signal that stops it; it is called with the first read. */
+  constructor(open: (signal: AbortSignal) => Promise<AsyncGenerator<GenerateResponse>>, settings: ReadAheadSettings) {
+    this.#open = open;
+    this.#settings = settings;
+    this.#credit = settings.limits.patienceMs;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    if (this.#opening === undefined) return this.#start();
+    const piece = this.#pieces.shift();
+    if (piece !== undefined) {
+      this.#count(-piece.bytes);
+      this.#taken += piece.bytes;
+      if (this.#isOver) this.#end();
+      this.#fetch();
+      return Promise.resolve({ done: false, value: response(piece.end()) });
+    }
+    this.#caughtUp = true;
+    const failed = this.#failure;
+    if (failed !== undefined) {
+      this.#failure = undefined;
+      return Promise.reject(failed.error);
+    }
+    if (this.#isOver) return Promise.resolve(end);
+    const result = new Promise<Result>(this.#wait);
+    this.#fetch();
+    return result;
+  }
+
+  /** The reader wants no more: the source is stopped. Resolves when it has cleaned up. */
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    await this.#close(undefined);
+    return end;
+  }
+
+  async #start(): Promise<Result> {
+    const { signal } = this.#settings;
+    if (this.#isClosed) return end;
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
+    const opening = this.#open(this.#controller.signal);
+    this.#opening = opening;
+    try {
+      this.#source = await opening;
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+    if (!this.#isClosed) return this.next();
+    // A generator that never began would not clean up; the signal has ended what it begins with.
+    await this.#source.next().catch(ignore);
+    await this.#source.return(undefined);
+    return end;
+  }
+
+  readonly #wait = (resolve: (result: Result) => void, reject: (error: unknown) => void): void => {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  };
+
+  /** Reads on where there is room, or where the reader waits. */
+  #fetch(): void {
+    if (this.#isFetching || this.#isOver || !this.#mayFetch() || this.#source === undefined) return;
+    this.#isFetching = true;
+    this.#source.next().then(this.#arrived, this.#failed);
+  }
+
+  #mayFetch(): boolean {
+    if (this.#bytes === 0) return true;
+    const { limits, memory, accountId } = this.#settings;
+    return this.#bytes < limits.answerBytes && memory.hasRoom(accountId);
+  }
+
+  readonly #arrived = (result: IteratorResult<GenerateResponse>): void => {
+    this.#isFetching = false;
+    if (this.#isClosed) return;
+    if (result.done) this.#end();
+    const resolve = this.#resolve;
+    if (resolve !== undefined) {
+      this.#resolve = undefined;
+      resolve(result.done ? end : result);
+    } else if (!result.done) this.#keep(result.value);
+    this.#fetch();
+  };
+
+  readonly #failed = (error: unknown): void => {
+    this.#isFetching = false;
+    this.#end();
+    const waits = this.#resolve !== undefined;
+    this.#resolve = undefined;
+    if (waits) this.#reject(error);
+    else if (!this.#isClosed) this.#failure = { error };
+  };
+
+  #keep({ events }: GenerateResponse): void {
+    let piece = this.#pieces.at(-1);
+    if (piece === undefined || piece.bytes >= pieceBytes) {
+      piece = new WholeAnswer();
+      this.#pieces.push(piece);
+    }
+    const before = piece.bytes;
+    piece.add(events);
+    this.#count(piece.bytes - before);
+    if (this.#stopTimer !== undefined) return;
+    this.#caughtUp = false;
+    this.#taken = 0;
+    this.#watch();
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#settings.memory.add(this.#settings.accountId, bytes);
+  }
+
+  /** Looks again and again how much a reader that was ever behind has taken: one timer a stream, not one a message. */
+  #watch(): void {
+    const { clock, limits } = this.#settings;
+    const tickMs = limits.patienceMs / 4;
+    this.#stopTimer = clock.after(tickMs, () => {
+      this.#stopTimer = undefined;
+      if (this.#pieces.length === 0) return this.#forgive();
+      const earned = (this.#taken / limits.minBytesPerSecond) * 1000;
+      if (this.#caughtUp) this.#forgive();
+      else this.#credit = Math.min(limits.patienceMs, this.#credit - tickMs + earned);
+      this.#caughtUp = false;
+      this.#taken = 0;
+      if (this.#credit > 0) this.#watch();
+      else this.#giveUp();
+    });
+  }
+
+  #forgive(): void {
+    this.#credit = this.#settings.limits.patienceMs;
+  }
+
+  #giveUp(): void {
+    const error = failure(Reason.TIMEOUT, "The answer was read too slowly and was broken off.");
+    this.#failure = { error };
+    this.#close(error).catch(ignore); // what fails while the source cleans up has nobody to be told
+    this.#settings.hangUp?.(error);
+  }
+
+  /** Stops the source and forgets what waits. */
+  async #close(reason: unknown): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#drop();
+    const wasOver = this.#isOver;
+    if (!wasOver) this.#controller.abort(reason);
+    this.#end();
+    if (!wasOver) await this.#source?.return(undefined);
+  }
+
+  #drop(): void {
+    this.#count(-this.#bytes);
+    this.#pieces.length = 0;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#settings.signal.removeEventListener("abort", this.#onAbort);
+    if (this.#pieces.length > 0 || this.#isTold) return;
+    this.#isTold = true;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#settings.onEnd();
+  }
+}
+
+const response = (events: GenerationEvent[]): GenerateResponse => ({
+  $typeName: "tollgate.inference.v1.GenerateResponse",
+  events,
+});
+
+function ignore(): void {}

@@ -1,0 +1,156 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { type Service, serveModels } from "./service.ts";
+
+// One account reads slowly, or not at all, and takes no other account's place by that.
+
+let simulator: Simulator;
+let service: Omit<Service, "idle">;
+let sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await service[Symbol.asyncDispose]();
+  await simulator.close();
+});
+
+/** Serves a simulated engine with so many places; who finds none waits long enough for answers that are made, not read. */
+async function start(capacity: number, isSplit: boolean, more: Parameters<typeof serveModels>[1] = {}): Promise<void> {
+  simulator = await startSimulator({ models: [{ id: "m", contextLength: 65_536 }], speed: 0 });
+  const servers = [{ url: simulator.url, engine: "vllm" as const, capacity }];
+  const fleet = { queue_timeout_s: 25 };
+  service = await serveModels([{ id: "m", context_length: 65_536, servers }], { fleet, ...more }, isSplit);
+}
+
+const wish = (tokens: number) => `[[sim:tokens=${tokens}]]`;
+
+function chat(key: string, content: string, stream = false): Promise<Response> {
+  return fetch(`${service.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "m", messages: [{ role: "user", content }], max_tokens: 60_000, stream }),
+  });
+}
+
+/** Asks for a streamed answer on a socket of its own and reads nothing of it. */
+function neverRead(tokens: number): Socket {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname).on("error", () => {});
+  sockets.push(socket);
+  const messages = [{ role: "user", content: wish(tokens) }];
+  const body = JSON.stringify({ model: "m", messages, max_tokens: tokens, stream: true });
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${service.key}\r\n`;
+  socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  socket.pause();
+  return socket;
+}
+
+/** How many of so many requests of another account, one after the other, are answered. */
+async function served(requests: number): Promise<number> {
+  const key = await service.anotherKey();
+  let answered = 0;
+  for (let i = 0; i < requests; i++) {
+    const response = await chat(key, wish(5));
+    await response.text();
+    if (response.status === 200) answered++;
+  }
+  return answered;
+}
+
+async function eventually(holds: () => boolean): Promise<void> {
+  for (const until = Date.now() + 30_000; !holds(); await setTimeout(20)) {
+    if (Date.now() > until) throw new Error("it never came about");
+  }
+}
+
+test.each([
+  ["all in one", false],
+  ["split", true],
+])(
+  "%s: unread streams leave the places of a model to others",
+  async (_, isSplit) => {
+    await start(4, isSplit);
+    // Longer, as events, than the sockets' buffers between the two.
+    for (let i = 0; i < 6; i++) neverRead(30_000);
+    await eventually(() => simulator.metrics().running > 0);
+    expect(await served(5)).toBe(5);
+    await eventually(() => simulator.metrics().running === 0);
+  },
+  120_000,
+);
+
+test("70 callers over gRPC that do not read leave all of 64 places to others", async () => {
+  await start(64, true);
+  const transport = createChannelTransport({ target: service.grpc ?? "" });
+  const client = createClient(InferenceService, transport);
+  const headers = { authorization: `Bearer ${service.key}` };
+  const prompt = { case: "text" as const, value: wish(4000) };
+  const calls = Array.from({ length: 70 }, () =>
+    client.generate({ model: "m", prompt, maxOutputTokens: 4000 }, { headers })[Symbol.asyncIterator](),
+  );
+  await Promise.all(calls.map((call) => call.next()));
+  expect(await served(11)).toBe(11);
+  await eventually(() => simulator.metrics().running === 0);
+  // What was read ahead is whole.
+  let tokens = 0;
+  for (;;) {
+    const { done, value } = (await calls[0]?.next()) ?? { done: true };
+    if (done) break;
+    const finished = value?.events.at(-1)?.event;
+    if (finished?.case === "finished") tokens = finished.value.usage?.outputTokens ?? 0;
+  }
+  expect(tokens).toBe(4000);
+  transport.close();
+}, 120_000);
+
+test("a reader that stays too slow is broken off and pays for what ran", async () => {
+  const readers = { buffer_kib: 4, patience_s: 0.4, min_bytes_per_s: 1e6 };
+  await start(64, true, { readers });
+  const transport = createChannelTransport({ target: service.grpc ?? "" });
+  const client = createClient(InferenceService, transport);
+  const prompt = { case: "text" as const, value: wish(60_000) };
+  const request = { requestId: "slow", model: "m", prompt, maxOutputTokens: 60_000 };
+  const call = client.generate(request, { headers: { authorization: `Bearer ${service.key}` } });
+  const reader = call[Symbol.asyncIterator]();
+  await reader.next();
+  await eventually(() => simulator.metrics().running === 0);
+  const rest = async () => {
+    while (!(await reader.next()).done);
+  };
+  await expect(rest()).rejects.toThrow("The answer was read too slowly");
+  const receipt = await service.receipt("slow");
+  expect(receipt?.status).toBe(ReceiptStatus.CANCELLED);
+  expect(receipt?.outputTokens).toBeGreaterThan(0);
+  expect(receipt?.outputTokens).toBeLessThan(60_000);
+  transport.close();
+}, 60_000);
+
+test("an account runs so many requests at once, and the next as soon as one has ended", async () => {
+  await start(64, false, { rate_tiers: [{ rpm: 1000, in_flight: 2 }] });
+  const stall = "[[sim:stall=2]] [[sim:tokens=9]]";
+  const running = [chat(service.key, stall, true), chat(service.key, stall, true)];
+  const bodies = (await Promise.all(running)).map(({ body }) => body?.getReader());
+  const refused = await chat(service.key, wish(5));
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect(await refused.json()).toMatchObject({
+    error: { type: "rate_limit_error", message: expect.stringContaining("2 requests at once") },
+  });
+  const messages = await fetch(`${service.url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": service.key, "content-type": "application/json" },
+    body: JSON.stringify({ model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] }),
+  });
+  expect([messages.status, await messages.json()]).toMatchObject([429, { error: { type: "rate_limit_error" } }]);
+  expect(await served(3)).toBe(3);
+  await bodies[0]?.cancel();
+  await eventually(() => simulator.metrics().running === 1);
+  expect((await chat(service.key, wish(5))).status).toBe(200);
+  expect((await chat(service.key, wish(5))).status).toBe(200);
+  await bodies[1]?.cancel();
+});
