@@ -172,6 +172,14 @@ const model = z
       .boolean()
       .default(false)
       .describe("Whether the chat template takes a system message after the first turn."),
+    template_tokens: z
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .optional()
+      .describe(
+        "Most tokens that the chat template adds by itself, such as a preamble: a server that counts more than the prompt's bytes and these is not believed. Default: 4096, 256 for an embedding model.",
+      ),
     sampling: sampling.prefault({}).describe("Defaults for what a request leaves out."),
     thinking: thinking.prefault({}),
     price: price.prefault({}),

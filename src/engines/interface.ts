@@ -47,6 +47,11 @@ export interface EngineUsage {
   readonly outputTokens: number;
   readonly reasoningTokens?: number;
   readonly cachedInputTokens?: number;
+  /**
+   * Only what it is at least: the engine counts at the end, which has not come. Nothing may be decided by it
+   * but what a broken-off answer costs. Absent: the engine's own count.
+   */
+  readonly isLowerBound?: true;
 }
 
 /**
@@ -60,6 +65,8 @@ export interface EngineOutput {
   /** The latest running count. Undefined: nothing new was counted. */
   readonly usage?: EngineUsage;
   readonly finish?: FinishReason;
+  /** What the engine said that is no count at all, for the log. Undefined: nothing. */
+  readonly implausible?: string;
 }
 
 /** What an engine is asked to embed. */

@@ -78,6 +78,12 @@ export class Attempts {
     return withRetryDelay(error, this.#retryMs);
   }
 
+  /** Notes that a server said what cannot be true. */
+  doubted(member: Member, what: string): void {
+    const { requestId: request } = this.#request;
+    distrust(member, what, { request }, { observer: this.#observer, logger: this.#logger });
+  }
+
   /** Whether another server, or the same one after the pause that it asked for, may be tried. */
   mayRetry(error: unknown): boolean {
     if (this.#count >= maxAttempts || !isTransient(error)) return false;
@@ -94,4 +100,17 @@ export class Attempts {
   end(place: Place): void {
     this.#pool.release(place);
   }
+}
+
+/** Takes a server out of use until a trial shows that it can be believed, and raises the alarm. */
+export function distrust(
+  member: Member,
+  what: string,
+  about: { readonly request?: string },
+  { observer, logger }: Pick<AttemptSettings, "observer" | "logger">,
+): void {
+  member.breaker.distrust();
+  member.lastError = what;
+  observer.implausible(member.id, member.modelId);
+  logger.error({ server: member.id, ...about, error: what }, "server said what cannot be true");
 }

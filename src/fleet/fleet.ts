@@ -2,9 +2,11 @@ import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
-import { type EngineEmbeddings, EngineFault, type EngineOutput } from "../engines/interface.ts";
-import { type AttemptSettings, Attempts } from "./attempts.ts";
-import { describe, isServersFault, isTransient } from "./health/failures.ts";
+import type { EngineEmbeddings, EngineOutput } from "../engines/interface.ts";
+import { type AttemptSettings, Attempts, distrust } from "./attempts.ts";
+import { believableInputs, isBelievableInput, isWholeNumber, templateTokens } from "./health/believable-tokens.ts";
+import { describe, isServersFault, isTransient, serverFailed, toFailure } from "./health/failures.ts";
+import { Plausibility } from "./health/plausibility.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest } from "./interface.ts";
 import { estimateTokens } from "./prompt-size.ts";
@@ -42,6 +44,7 @@ export class PooledFleet implements Fleet {
       const place = await attempts.begin(signal);
       const { member } = place;
       const watchdog = new Watchdog(this.#parts.clock, this.#limits, signal);
+      const plausibility = new Plausibility(model, request, (what) => attempts.doubted(member, what));
       let began = false;
       try {
         for await (const output of member.engine.generate({ ...request, model: member.model }, watchdog.signal)) {
@@ -51,11 +54,13 @@ export class PooledFleet implements Fleet {
             place.began();
             member.breaker.succeeded();
           }
-          yield output;
+          yield plausibility.check(output);
           watchdog.await();
         }
+        if (plausibility.holds) member.breaker.cleared();
         return;
-      } catch (error) {
+      } catch (thrown) {
+        const error = toFailure(thrown, member.id, signal);
         attempts.failed(member, error, signal);
         if (began || !attempts.mayRetry(error)) throw attempts.told(error);
       } finally {
@@ -76,8 +81,13 @@ export class PooledFleet implements Fleet {
         const answer = await member.engine.embed({ ...request, model: member.model }, watchdog.signal);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();
-        return { ...answer, vectors };
-      } catch (error) {
+        const inputTokens = this.#believeInputs(answer.inputTokens, request.inputs, model, (what) =>
+          attempts.doubted(member, what),
+        );
+        if (inputTokens === answer.inputTokens) member.breaker.cleared();
+        return { vectors, inputTokens };
+      } catch (thrown) {
+        const error = toFailure(thrown, member.id, signal);
         attempts.failed(member, error, signal);
         if (!attempts.mayRetry(error)) throw attempts.told(error);
       } finally {
@@ -98,9 +108,12 @@ export class PooledFleet implements Fleet {
       const watchdog = new Watchdog(this.#parts.clock, limits, signal);
       try {
         const count = await member.engine.countTokens({ ...request, model: member.model }, watchdog.signal);
-        if (count !== undefined) return count;
-      } catch (error) {
+        if (count === undefined || count === 0) continue;
+        if (isWholeNumber(count) && isBelievableInput(count, request.prompt, model)) return count;
+        distrust(member, `counted ${count} tokens in a prompt`, {}, this.#parts);
+      } catch (thrown) {
         signal.throwIfAborted();
+        const error = toFailure(thrown, member.id, signal);
         if (!isTransient(error) && !isServersFault(error)) throw error;
         this.#parts.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
       } finally {
@@ -147,7 +160,20 @@ export class PooledFleet implements Fleet {
     const unit = unitVector(vector, model.dimensions);
     if (unit !== undefined) return unit;
     const what = `${member.id} made a vector of ${vector.length} dimensions, or one without length`;
-    throw failure(Reason.ENGINE_FAILED, "The inference server failed to answer.", {}, new EngineFault(what, true));
+    throw serverFailed(what, true);
+  }
+
+  /** The tokens of inputs, at most as many as they can have. */
+  #believeInputs(told: number, inputs: readonly string[], model: ServedModel, onDoubt: (what: string) => void): number {
+    if (!isWholeNumber(told) || told < 1) {
+      onDoubt(`counted ${told} tokens in inputs`);
+      throw serverFailed("the tokens of inputs were not counted", false);
+    }
+    if (told <= inputs.length * Math.min(templateTokens(model), model.context_length)) return told;
+    const bound = believableInputs(inputs, model);
+    if (told <= bound) return told;
+    onDoubt(`counted ${told} tokens in inputs that have ${bound} at most`);
+    return bound;
   }
 
   #describe(member: Member): Server {

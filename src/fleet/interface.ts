@@ -60,4 +60,6 @@ export interface FleetObserver {
   waited(modelId: string, ms: number): void;
   /** A server failed a request, or was full. */
   failed(serverId: string, modelId: string): void;
+  /** A server counted what cannot be true, or sent more than its tokens can be. */
+  implausible(serverId: string, modelId: string): void;
 }

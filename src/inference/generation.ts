@@ -50,7 +50,7 @@ export async function* generation(
       } else if (output.events.length > 0) {
         yield response(output.events as GenerationEvent[]);
       }
-      if (usage !== undefined && usage.outputTokens > hold.outputTokens) {
+      if (usage !== undefined && !usage.isLowerBound && usage.outputTokens > hold.outputTokens) {
         finish = FinishReason.LENGTH; // the engine ignored its limit: cut it off
         break;
       }

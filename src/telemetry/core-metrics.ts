@@ -32,11 +32,12 @@ export interface CoreMetrics {
 
 /** The metrics of a core that serves these models, given by their ids, which a reload may change. */
 export function coreMetrics(registry: Registry, clock: Clock, models: () => readonly string[]): CoreMetrics {
+  let servers: Fleet["servers"] = () => [];
   return {
     calls: callMetrics(registry),
     inference: inferenceMetrics(registry, clock, models),
     metering: meteringMetrics(registry, clock, models),
-    fleet: fleetMetrics(registry),
+    fleet: fleetMetrics(registry, () => servers()),
     webhook: webhookMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {
       watchClock(registry, clock);
@@ -44,6 +45,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
       watchRateLimits(registry, windows);
       watchPrices(registry, prices, models);
       watchFleet(registry, fleet, models);
+      servers = () => fleet.servers();
     },
   };
 }

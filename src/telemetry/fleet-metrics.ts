@@ -3,7 +3,7 @@ import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/
 import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 
 /** Measures how the fleet fares. Labels are ids of models and servers, which come from the configuration. */
-export function fleetMetrics(registry: Registry): FleetObserver {
+export function fleetMetrics(registry: Registry, servers: () => readonly Server[]): FleetObserver {
   const registers = [registry];
   const waits = new Histogram({
     name: "tollgate_queue_wait_seconds",
@@ -18,9 +18,20 @@ export function fleetMetrics(registry: Registry): FleetObserver {
     labelNames: ["server", "model"],
     registers,
   });
+  const implausible = new Counter({
+    name: "tollgate_implausible_counts_total",
+    help: "Requests for which a server counted what cannot be true, or sent more than its tokens can be.",
+    labelNames: ["server", "model"],
+    registers,
+    collect() {
+      // An alarm that first shows up as 1 has not increased.
+      for (const { id: server, model } of servers()) this.inc({ server, model }, 0);
+    },
+  });
   return {
     waited: (model, ms) => waits.observe({ model }, ms / 1000),
     failed: (server, model) => failures.inc({ server, model }),
+    implausible: (server, model) => implausible.inc({ server, model }),
   };
 }
 

@@ -20,6 +20,8 @@ export interface Fixture {
   readonly clock: FakeClock;
   readonly engines: readonly FakeEngine[];
   readonly model: ServedModel;
+  /** The servers that said what cannot be true. */
+  readonly implausible: readonly string[];
   /** Starts a generation and reads it to its end. */
   run(request?: Partial<FleetRequest>, signal?: AbortSignal): Promise<EngineOutput[]>;
 }
@@ -45,6 +47,7 @@ export function fixture(
   if (served === undefined) throw new Error("there is no model");
   const clock = new FakeClock();
   const engines: FakeEngine[] = [];
+  const implausible: string[] = [];
   const fleet = createFleet({
     models,
     config: parsed.fleet,
@@ -57,13 +60,14 @@ export function fixture(
     random: new SeededRandom(1),
     logger: silent,
     lookup,
-    observer: { waited() {}, failed() {} },
+    observer: { waited() {}, failed() {}, implausible: (server) => void implausible.push(server) },
   });
   return {
     fleet,
     clock,
     engines,
     model: served,
+    implausible,
     async run(request = {}, signal = new AbortController().signal) {
       const outputs: EngineOutput[] = [];
       for await (const output of fleet.generate(served, { ...chatRequest("hi"), ...request }, signal)) {

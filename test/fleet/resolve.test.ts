@@ -31,7 +31,7 @@ function fleetOf(url: string, addresses: () => readonly string[], model: object 
     ...{ models, config: config.fleet, clock: systemClock, random: systemRandom, logger },
     engines: (server, one) => createEngine(server, one, config.fleet),
     lookup: async () => addresses(),
-    observer: { waited() {}, failed() {} },
+    observer: { waited() {}, failed() {}, implausible() {} },
   });
   cleanUp.push(() => fleet.close());
   const run = (maxOutputTokens = 5) =>

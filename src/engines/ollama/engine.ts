@@ -8,6 +8,7 @@ import type {
 } from "../interface.ts";
 import { AnswerBuilder, type EngineTraits } from "../shared/answer/answer-builder.ts";
 import { refusalOf } from "../shared/chat-completions/errors.ts";
+import { countIn } from "../shared/counts.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
 import { HttpConnection, type HttpRequest } from "../shared/http/connection.ts";
@@ -95,8 +96,9 @@ export class OllamaEngine implements Engine {
     const { where } = this.#traits;
     const vectors = (answer.embeddings ?? []).map((vector) => Float32Array.from(vector));
     if (vectors.length !== inputs) throw engineFailed(`${where} embedded ${vectors.length} of ${inputs} inputs`, true);
-    if (!answer.prompt_eval_count) throw engineFailed(`${where} did not count the tokens`, false);
-    return { vectors, inputTokens: answer.prompt_eval_count };
+    const inputTokens = countIn(answer.prompt_eval_count);
+    if (!inputTokens) throw engineFailed(`${where} did not count the tokens`, false);
+    return { vectors, inputTokens };
   }
 
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
@@ -113,5 +115,5 @@ interface WireModel {
 
 interface WireEmbeddings {
   readonly embeddings?: readonly (readonly number[])[];
-  readonly prompt_eval_count?: number;
+  readonly prompt_eval_count?: unknown;
 }

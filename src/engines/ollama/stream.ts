@@ -2,6 +2,7 @@ import type { EngineOutput } from "../interface.ts";
 import type { AnswerBuilder } from "../shared/answer/answer-builder.ts";
 import type { ToolCallDelta } from "../shared/answer/tool-calls.ts";
 import { refusalOf, streamFailure } from "../shared/chat-completions/errors.ts";
+import { isNoCount, readUsage } from "../shared/chat-completions/usage.ts";
 import { engineFailed } from "../shared/faults.ts";
 import type { HttpResponse } from "../shared/http/connection.ts";
 import { LineSplitter } from "../shared/http/line-splitter.ts";
@@ -70,11 +71,12 @@ export class LineReader implements StreamReader {
     if (line.done === true) this.#finish(line);
   }
 
-  #finish({ done_reason = "stop", prompt_eval_count, eval_count = 0 }: Line): void {
+  #finish({ done_reason = "stop", prompt_eval_count, eval_count }: Line): void {
     this.#answer.addFinish(done_reason);
-    if (prompt_eval_count !== undefined && prompt_eval_count > 0) {
-      this.#answer.addUsage({ inputTokens: prompt_eval_count, outputTokens: eval_count });
-    }
+    const wire = { prompt_tokens: prompt_eval_count, completion_tokens: eval_count };
+    const usage = readUsage(wire, undefined);
+    if (usage !== undefined) this.#answer.addUsage(usage);
+    else if (isNoCount(wire)) this.#answer.addNoCount();
     this.#answer.conclude();
   }
 

@@ -7,6 +7,7 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
+import { countIn } from "../shared/counts.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
 import { HttpConnection, type HttpRequest } from "../shared/http/connection.ts";
@@ -94,8 +95,9 @@ export class TeiEngine implements Engine {
     const body = JSON.stringify({ inputs, truncate: false, normalize: true });
     const response = await this.#connection.send({ path: "/embed", body, headers }, signal);
     if (response.status !== 200) throw refusalOf(this.#where, response);
-    const inputTokens = Number(response.headers["x-compute-tokens"]);
-    if (!(inputTokens > 0)) throw engineFailed(`${this.#where} did not count the tokens`, false);
+    const told = String(response.headers["x-compute-tokens"] ?? "");
+    const inputTokens = /^\d+$/.test(told) ? countIn(Number(told)) : undefined;
+    if (!inputTokens) throw engineFailed(`${this.#where} did not count the tokens`, false);
     const vectors = (JSON.parse(response.text) as number[][]).map((vector) => Float32Array.from(vector));
     if (vectors.length !== inputs.length) {
       throw engineFailed(`${this.#where} embedded ${vectors.length} of ${inputs.length} inputs`, true);

@@ -6,7 +6,8 @@ const threshold = 3;
 
 /**
  * Keeps requests from a server that fails them. Opens after failures in a row, lets a single request
- * through to try when its time is over, and closes when that one succeeds.
+ * through to try when its time is over, and closes when that one succeeds. Opens at once when the server says
+ * what cannot be true, and then closes when a request has been believable to its end.
  */
 export class Breaker {
   state: BreakerState = BreakerState.CLOSED;
@@ -15,6 +16,8 @@ export class Breaker {
   readonly #onHalfOpen: () => void;
   #failures = 0;
   #trying = false;
+  /** Opened because the server cannot be believed: a first output is not enough to close it. */
+  #distrusted = false;
   #cancelTimer: () => void = () => {};
 
   /** `onHalfOpen` is told when a request may try again. */
@@ -39,11 +42,23 @@ export class Breaker {
     this.#trying = false;
   }
 
+  /** A request has begun to be answered. */
   succeeded(): void {
-    this.#failures = 0;
+    if (!this.#distrusted) this.#close();
+  }
+
+  /** A request ended, and all that the server said of it can be true. */
+  cleared(): void {
+    if (!this.#distrusted || this.state !== BreakerState.HALF_OPEN) return;
+    this.#distrusted = false;
+    this.#close();
+  }
+
+  /** The server said what cannot be true: it gets no more requests until one at a time shows that it can be believed. */
+  distrust(): void {
+    this.#distrusted = true;
     this.#trying = false;
-    this.state = BreakerState.CLOSED;
-    this.#cancelTimer();
+    this.#open();
   }
 
   failed(): void {
@@ -51,6 +66,16 @@ export class Breaker {
     const tried = this.#trying;
     this.#trying = false;
     if (this.state === BreakerState.OPEN || (!tried && this.#failures < threshold)) return;
+    this.#open();
+  }
+
+  /** Stops its timer. */
+  close(): void {
+    this.#cancelTimer();
+  }
+
+  #open(): void {
+    this.#cancelTimer();
     this.state = BreakerState.OPEN;
     this.#cancelTimer = this.#clock.after(this.#openMs, () => {
       this.state = BreakerState.HALF_OPEN;
@@ -58,8 +83,10 @@ export class Breaker {
     });
   }
 
-  /** Stops its timer. */
-  close(): void {
+  #close(): void {
+    this.#failures = 0;
+    this.#trying = false;
+    this.state = BreakerState.CLOSED;
     this.#cancelTimer();
   }
 }

@@ -45,6 +45,19 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof EngineFault && error.cause.unreachable;
 }
 
+/** A server is not fit, or answered nonsense; `transient`: another one may do better. */
+export function serverFailed(what: string, transient: boolean, cause?: unknown): Error {
+  const fault = new EngineFault(what, transient, cause);
+  return failure(Reason.ENGINE_FAILED, "The inference server failed to answer.", {}, fault);
+}
+
+/** What a call to an engine threw, as a failure: whatever its answer made our own code throw is the engine's fault. */
+export function toFailure(error: unknown, server: string, signal: AbortSignal): unknown {
+  if (signal.aborted || detailOf(error) !== undefined) return error;
+  const name = error instanceof Error ? error.name : "something"; // its message may quote the answer
+  return serverFailed(`${server} sent what cannot be read (${name})`, true, error);
+}
+
 /** What really went wrong, for the operator. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

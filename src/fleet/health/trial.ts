@@ -4,9 +4,11 @@ import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversatio
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
+import { byteBound } from "../../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import { EngineFault } from "../../engines/interface.ts";
 import type { Member } from "../servers/member.ts";
+import { templateTokens } from "./believable-tokens.ts";
 
 /** Words beyond the context, each of at least one token. */
 const excess = 64;
@@ -29,8 +31,12 @@ async function refusesLongInputs(member: Member, model: ServedModel, signal: Abo
     if (reason !== undefined && refused.includes(reason)) return;
     throw error;
   }
-  if (counted >= words) return; // it takes more than we promise
-  const what = `cuts long inputs silently: it read ${counted} tokens of ${words} words`;
+  const most = templateTokens(model) + byteBound(inputs.join(""));
+  if (counted >= words && counted <= most) return; // it takes more than we promise
+  const what =
+    counted > most
+      ? `counted ${counted} tokens in an input that has ${most} at most`
+      : `cuts long inputs silently: it read ${counted} tokens of ${words} words`;
   throw failure(Reason.ENGINE_FAILED, "The inference server is not fit.", {}, new EngineFault(what, false));
 }
 

@@ -28,6 +28,7 @@ export class AnswerBuilder {
   #events: GenerationEvent[] = [];
   #usage: EngineUsage | undefined;
   #finish: FinishReason | undefined;
+  #implausible: string | undefined;
   #reasoned = false;
   #answered = false;
   /** Whether the count is that of the whole answer. */
@@ -91,6 +92,11 @@ export class AnswerBuilder {
     if (this.#finish !== undefined) this.#counted = usage.outputTokens > 0 || !answered;
   }
 
+  /** Something was told as a count that is none. */
+  addNoCount(): void {
+    this.#implausible = "told a count that is no whole number";
+  }
+
   /** No more comes. Throws unless the answer has its end and its count. */
   conclude(): void {
     const { where } = this.#traits;
@@ -108,8 +114,10 @@ export class AnswerBuilder {
     this.#events = [];
     this.#answered ||= events.length > 0;
     const usage = this.#usage ?? this.#bound?.usage;
+    const implausible = this.#implausible;
     return {
       events,
+      ...(implausible !== undefined && { implausible }),
       ...(usage !== undefined && { usage }),
       ...(this.complete && this.#finish !== undefined && { finish: this.#finish }),
     };

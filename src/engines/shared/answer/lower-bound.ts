@@ -2,8 +2,9 @@ import type { EngineRequest, EngineUsage } from "../../interface.ts";
 
 /**
  * What a broken-off answer has cost at least, for engines that count only at the end: a token for every
- * word of the prompt and one for every piece of the answer, since no tokenizer joins words and no engine
- * sends less than a token. The customer is never charged for more than the engine did.
+ * word of the prompt and one for every piece of the answer, since no tokenizer joins words and few engines
+ * send less than a token. A template's own text may come as a piece that is no token, so that nothing is
+ * decided by it while the engine's count may still come.
  */
 export class LowerBound {
   readonly #inputTokens: number;
@@ -14,7 +15,7 @@ export class LowerBound {
   }
 
   get usage(): EngineUsage {
-    return { inputTokens: this.#inputTokens, outputTokens: this.#pieces };
+    return { inputTokens: this.#inputTokens, outputTokens: this.#pieces, isLowerBound: true };
   }
 
   /** A piece of the answer came. */

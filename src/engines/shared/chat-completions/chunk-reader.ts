@@ -5,7 +5,7 @@ import type { Choice, Chunk, Delta } from "./chunk.ts";
 import type { ChunkParser } from "./chunk-parser.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 import { streamFailure } from "./errors.ts";
-import { readUsage } from "./usage.ts";
+import { isNoCount, readUsage, type WireUsage } from "./usage.ts";
 
 /** Reads the chunks of a streamed chat completion or completion, however they come. */
 export class ChunkReader {
@@ -51,8 +51,13 @@ export class ChunkReader {
     const choice = chunk.choices?.[0];
     if (choice !== undefined) this.#readChoice(choice);
     const wire = chunk.usage ?? this.#dialect.readUsage?.(chunk as Fields);
-    const usage = wire && readUsage(wire, this.#answer.usage);
-    if (usage) this.#answer.addUsage(usage); // one that cannot be true is passed over
+    if (wire) this.#readUsage(wire);
+  }
+
+  #readUsage(wire: WireUsage): void {
+    const usage = readUsage(wire, this.#answer.usage);
+    if (usage !== undefined) this.#answer.addUsage(usage);
+    else if (isNoCount(wire)) this.#answer.addNoCount(); // another one that cannot be true is passed over
   }
 
   #readChoice({ delta, text, finish_reason }: Choice): void {

@@ -1,4 +1,5 @@
 import type { EngineEmbeddings } from "../../interface.ts";
+import { countIn } from "../counts.ts";
 import { engineFailed } from "../faults.ts";
 
 interface WireEmbeddings {
@@ -13,10 +14,8 @@ export function readEmbeddings(where: string, body: unknown, inputs: number): En
   for (const [position, entry] of (data ?? []).entries()) {
     vectors[entry.index ?? position] = vectorOf(entry.embedding);
   }
-  const inputTokens = usage?.prompt_tokens;
-  if (typeof inputTokens !== "number" || !Number.isInteger(inputTokens) || inputTokens < 1) {
-    throw engineFailed(`${where} did not count the tokens`, false);
-  }
+  const inputTokens = countIn(usage?.prompt_tokens);
+  if (!inputTokens) throw engineFailed(`${where} did not count the tokens`, false);
   const whole = vectors.filter((vector) => vector !== undefined);
   if (whole.length !== inputs || vectors.length !== inputs) {
     throw engineFailed(`${where} embedded ${whole.length} of ${inputs} inputs`, true);

@@ -1,4 +1,5 @@
 import type { EngineUsage } from "../../interface.ts";
+import { countIn } from "../counts.ts";
 
 /** A count as OpenAI-compatible engines send it. */
 export interface WireUsage {
@@ -15,17 +16,17 @@ export interface WireUsage {
  * prompt has tokens and no count ever falls.
  */
 export function readUsage(usage: WireUsage, before: EngineUsage | undefined): EngineUsage | undefined {
-  const inputTokens = count(usage.prompt_tokens);
-  const outputTokens = count(usage.completion_tokens ?? 0);
+  const inputTokens = countIn(usage.prompt_tokens);
+  const outputTokens = countIn(usage.completion_tokens ?? 0);
   if (!inputTokens || outputTokens === undefined) return undefined;
   if (before !== undefined && (inputTokens < before.inputTokens || outputTokens < before.outputTokens)) {
     return undefined;
   }
   const reasoningTokens =
-    count(usage.completion_tokens_details?.reasoning_tokens) ??
-    count(usage.reasoning_tokens) ??
+    countIn(usage.completion_tokens_details?.reasoning_tokens) ??
+    countIn(usage.reasoning_tokens) ??
     before?.reasoningTokens;
-  const cachedInputTokens = count(usage.prompt_tokens_details?.cached_tokens) ?? before?.cachedInputTokens;
+  const cachedInputTokens = countIn(usage.prompt_tokens_details?.cached_tokens) ?? before?.cachedInputTokens;
   return {
     inputTokens,
     outputTokens,
@@ -34,6 +35,7 @@ export function readUsage(usage: WireUsage, before: EngineUsage | undefined): En
   };
 }
 
-function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
+/** Whether a count is told that is none: negative, fractional, or no number. */
+export function isNoCount({ prompt_tokens, completion_tokens }: WireUsage): boolean {
+  return [prompt_tokens, completion_tokens].some((told) => told != null && countIn(told) === undefined);
 }

@@ -1,0 +1,122 @@
+import type { ServedModel } from "../../catalogue/interface.ts";
+import type { EngineOutput, EngineUsage } from "../../engines/interface.ts";
+import type { FleetRequest } from "../interface.ts";
+import { believableInput, isBelievableInput } from "./believable-tokens.ts";
+import { serverFailed } from "./failures.ts";
+
+/** Tokens that one read of the socket brings at most beyond the cap: a token takes some 60 bytes of its 64 KiB. */
+const perRead = 2048;
+
+/** Tokens beyond the cap that show nothing, as the end of a text does. */
+const unseen = 64;
+
+/** Characters of an answer: the longest tokens of any vocabulary have 128; ids and JSON of tool calls come on top. */
+const perToken = 256;
+const perAnswer = 16_384;
+
+/** What a request may be counted for. */
+type Judged = Pick<FleetRequest, "prompt" | "maxOutputTokens">;
+
+/**
+ * Judges what a server says of one generation. A count that cannot be true is replaced by the most that can; an
+ * answer that is longer than its tokens can be is broken off.
+ */
+export class Plausibility {
+  readonly #model: ServedModel;
+  readonly #request: Judged;
+  readonly #onDoubt: (what: string) => void;
+  #doubted = false;
+  #characters = 0;
+  /** The last count of the prompt, as it was told and as it is believed. */
+  #toldInput = 0;
+  #input = 0;
+
+  /** `onDoubt` is told what cannot be true, once. */
+  constructor(model: ServedModel, request: Judged, onDoubt: (what: string) => void) {
+    this.#model = model;
+    this.#request = request;
+    this.#onDoubt = onDoubt;
+  }
+
+  /** Whether nothing was said that cannot be true. */
+  get holds(): boolean {
+    return !this.#doubted;
+  }
+
+  /** The output as it can be believed. Throws ENGINE_FAILED for an answer beyond all bounds. */
+  check(output: EngineOutput): EngineOutput {
+    const came = charactersIn(output);
+    this.#characters += came;
+    const longest = perAnswer + this.#request.maxOutputTokens * perToken;
+    if (this.#characters > longest) {
+      const what = `sent more than ${longest} characters for ${this.#request.maxOutputTokens} tokens`;
+      this.#doubt(what);
+      throw serverFailed(what, false);
+    }
+    if (output.implausible !== undefined) this.#doubt(output.implausible);
+    const { usage } = output;
+    if (usage === undefined) return output;
+    const inputTokens = this.#believeInput(usage.inputTokens);
+    const outputTokens = this.#believeOutput(usage, came);
+    if (inputTokens === usage.inputTokens && outputTokens === usage.outputTokens) return output;
+    return { ...output, usage: withTokens(usage, inputTokens, outputTokens) };
+  }
+
+  #believeInput(told: number): number {
+    if (told === this.#toldInput) return this.#input;
+    this.#toldInput = told;
+    this.#input = Math.min(told, this.#model.context_length);
+    const { prompt } = this.#request;
+    if (isBelievableInput(told, prompt, this.#model)) return this.#input;
+    const bound = believableInput(prompt, this.#model);
+    this.#doubt(`counted ${told} tokens in a prompt that has ${bound} at most`);
+    this.#input = Math.min(this.#input, bound);
+    return this.#input;
+  }
+
+  #believeOutput({ outputTokens: told, isLowerBound }: EngineUsage, came: number): number {
+    const cap = this.#request.maxOutputTokens;
+    if (told <= cap) return told;
+    if (isLowerBound) return cap;
+    const most = cap + Math.min(came, perRead);
+    if (told > most + unseen) this.#doubt(`counted ${told} tokens in an answer of ${cap} at most`);
+    return Math.min(told, most);
+  }
+
+  #doubt(what: string): void {
+    if (this.#doubted) return;
+    this.#doubted = true;
+    this.#onDoubt(what);
+  }
+}
+
+function withTokens(usage: EngineUsage, inputTokens: number, outputTokens: number): EngineUsage {
+  const { reasoningTokens, cachedInputTokens } = usage;
+  return {
+    ...usage,
+    inputTokens,
+    outputTokens,
+    ...(reasoningTokens !== undefined && { reasoningTokens: Math.min(reasoningTokens, outputTokens) }),
+    ...(cachedInputTokens !== undefined && { cachedInputTokens: Math.min(cachedInputTokens, inputTokens) }),
+  };
+}
+
+function charactersIn({ events }: EngineOutput): number {
+  let characters = 0;
+  for (const { event } of events) {
+    switch (event.case) {
+      case "text":
+      case "reasoning":
+        characters += event.value.length;
+        break;
+      case "toolCallArguments":
+        characters += event.value.fragment.length;
+        break;
+      case "toolCallStarted":
+        characters += event.value.id.length + event.value.name.length;
+        break;
+      default: // started and finished are the core's own
+    }
+  }
+  return characters;
+}
