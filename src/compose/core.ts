@@ -11,6 +11,7 @@ import type { Logger } from "../../lib/logger.ts";
 import { parseUsd } from "../../lib/money.ts";
 import { systemLookup } from "../../lib/net/lookup.ts";
 import type { Overload } from "../../lib/overload/monitor.ts";
+import { keepDirectoryPrivate } from "../../lib/private-files.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { Accounts } from "../accounts/accounts.ts";
 import { createAccountsService } from "../accounts/accounts-service.ts";
@@ -96,6 +97,12 @@ export async function composeCore(
   const random = systemRandom;
   const catalogue = createCatalogue(config.models, new Date());
   const metrics = coreMetrics(registry, systemClock, () => catalogue.list().map(({ id }) => id));
+  if (!keepDirectoryPrivate(secrets.dataDir)) {
+    logger.warn(
+      { directory: secrets.dataDir },
+      "other users may read the data directory: take it from them (mode 0700)",
+    );
+  }
   const storage = await openStorage(secrets.storageUrl);
   lifecycle.onStop(() => storage.close());
   // Money and keys live by the database's time; only what has no part in either goes by the machine's.

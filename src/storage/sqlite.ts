@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 import { SqliteDialect } from "kysely";
+import { keepFilePrivate } from "../../lib/private-files.ts";
 
 const SQLITE_BUSY = 5;
 
@@ -10,10 +11,17 @@ const SQLITE_BUSY = 5;
  * it syncs the log only at checkpoints unless synchronous is FULL.
  */
 export function openSqlite(path: string): DatabaseSync {
-  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  if (path !== ":memory:") keepPrivate(path);
   const database = new DatabaseSync(path, { timeout: 5000 });
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   return database;
+}
+
+/** SQLite gives the files beside a database the rights that the database has when it makes them. */
+function keepPrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  keepFilePrivate(path);
+  for (const beside of [`${path}-wal`, `${path}-shm`]) if (existsSync(beside)) keepFilePrivate(beside);
 }
 
 /**
@@ -21,7 +29,8 @@ export function openSqlite(path: string): DatabaseSync {
  * does, however that ends. Returns the function that gives it back; undefined: another process has it.
  */
 export function lockFile(path: string): (() => void) | undefined {
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  keepFilePrivate(`${path}.lock`);
   const lock = new DatabaseSync(`${path}.lock`);
   try {
     lock.exec("begin exclusive");

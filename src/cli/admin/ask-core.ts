@@ -1,6 +1,7 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { detailOf } from "../../../lib/errors/detail.ts";
+import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
 import { readOperatorToken } from "../../config/secrets.ts";
 import { createChannelTransport } from "../../grpc/client/channel-transport.ts";
 import { type ClientTlsFiles, readChannelCredentials } from "../../grpc/server/tls.ts";
@@ -25,6 +26,8 @@ export interface Question<Args extends readonly unknown[], Options> {
 
 interface CoreOptions extends ClientTlsFiles {
   readonly core: string;
+  /** Lets the operator token travel in clear. */
+  readonly insecure?: boolean;
   readonly json?: boolean;
 }
 
@@ -39,6 +42,7 @@ export function addQuestion<Args extends readonly unknown[], Options>(
     .command(usage)
     .description(question.description)
     .option("--core <target>", "the core to ask", "127.0.0.1:50051")
+    .option("--insecure", "send the operator token without TLS to a core on another machine")
     .option("--json", "print one JSON document");
   addTlsOptions(command);
   question.options?.(command);
@@ -56,6 +60,11 @@ export function addQuestion<Args extends readonly unknown[], Options>(
 
 async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport) => Promise<T>): Promise<T> {
   const target = options.core;
+  if (options.ca === undefined && !options.insecure && !isLocal(target)) {
+    throw new Error(
+      `${target} is not this machine, and without TLS anybody on the way could read the operator token: name the core's authority with --ca, or allow it with --insecure`,
+    );
+  }
   const token = await readOperatorToken(io.environment);
   const authorize: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${token}`);
@@ -73,6 +82,16 @@ async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport)
   } finally {
     core.close();
   }
+}
+
+/** Whether all addresses of a target are of this machine. */
+function isLocal(target: string): boolean {
+  if (target.startsWith("unix:")) return true;
+  const addresses = target.replace(/^(dns:(\/\/[^/]*\/)?|ipv4:|ipv6:)/, "").split(",");
+  return addresses.every((address) => {
+    const { host } = parseAddress(address) ?? { host: address.replace(/^\[|\]$/g, "") };
+    return isLoopback(host);
+  });
 }
 
 function withTimeout(core: Transport): Transport {

@@ -34,7 +34,7 @@ export function openJournal(
 ): CoreJournal {
   for (let place = 1; place <= MOST_CORES; place++) {
     const own = join(directory, String(place));
-    mkdirSync(own, { recursive: true });
+    mkdirSync(own, { recursive: true, mode: 0o700 });
     const path = join(own, "journal");
     const unlock = lockFile(path);
     if (unlock === undefined) continue;

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { keepFilePrivate } from "../../../lib/private-files.ts";
 import { FIRST_RUN } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -69,6 +70,7 @@ export class DiskFile implements JournalFile {
 
   constructor(path: string) {
     this.#path = path;
+    keepFilePrivate(path);
     this.#descriptor = openSync(path, "a+");
     this.#size = fstatSync(this.#descriptor).size;
   }
@@ -92,7 +94,7 @@ export class DiskFile implements JournalFile {
 
   replace(text: string): void {
     const next = `${this.#path}.next`;
-    const descriptor = openSync(next, "w+");
+    const descriptor = openSync(next, "w+", 0o600);
     try {
       const size = writeAll(descriptor, text);
       fsyncSync(descriptor);
