@@ -14,6 +14,9 @@ import type { CoreLedger } from "./ledger/ledger.ts";
 import type { PriceRecord } from "./prices/price-versions.ts";
 import type { PriceList } from "./prices/prices.ts";
 
+/** Prices in one page of a history. */
+const historyPage = { usual: 100, most: 1000 };
+
 /** What the service stands on. */
 export interface MeteringDependencies {
   readonly storage: Storage;
@@ -55,8 +58,13 @@ export function createMeteringService(deps: MeteringDependencies): ServiceImpl<t
 
     listPrices: () => ({ prices: prices.list().map(toPrice) }),
 
-    async listPriceHistory({ model }) {
-      return { prices: (await prices.history(model)).map(toPrice) };
+    async listPriceHistory({ model, pageSize, pageToken }) {
+      const size = Math.min(pageSize || historyPage.usual, historyPage.most);
+      const before = pageToken === "" ? {} : { before: readPageToken(pageToken) };
+      const found = await prices.history(model, { ...before, limit: size + 1 });
+      const page = found.slice(0, size);
+      const last = found.length > size ? page.at(-1) : undefined;
+      return { prices: page.map(toPrice), nextPageToken: last === undefined ? "" : String(last.version) };
     },
 
     async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }) {
@@ -76,6 +84,14 @@ export function createMeteringService(deps: MeteringDependencies): ServiceImpl<t
       return { price: toPrice(await prices.unpin(model)) };
     },
   };
+}
+
+/** The version before which a page begins. Throws INVALID_ARGUMENT. */
+function readPageToken(token: string): number {
+  if (/^[1-9]\d{0,8}$/.test(token)) return Number(token);
+  throw failure(Reason.INVALID_ARGUMENT, "The page token is not of an answer to this call.", {
+    parameter: "page_token",
+  });
 }
 
 /** The only account that may be seen. Undefined: the operator sees all. */

@@ -10,6 +10,7 @@ import { DeadLetters } from "../../src/metering/dead-letters/dead-letters.ts";
 import type { ChargedTokens, Funds, Hold, HoldRequest } from "../../src/metering/interface.ts";
 import { type Journal, noJournal } from "../../src/metering/journal/journal.ts";
 import { type CoreLedger, createLedger } from "../../src/metering/ledger/ledger.ts";
+import { PriceBook } from "../../src/metering/prices/price-book.ts";
 import { createPrices, type PriceList } from "../../src/metering/prices/prices.ts";
 import { createLedgerStore } from "../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
@@ -52,6 +53,8 @@ export async function openMetering(
     clock?: Clock;
     journal?: Journal;
     models?: readonly ModelConfig[];
+    /** Rates that the price book remembers. */
+    bookSize?: number;
     coreId?: string;
     wrap?: (store: LedgerStore) => LedgerStore;
   } = {},
@@ -62,7 +65,8 @@ export async function openMetering(
   const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);
   const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };
   const time = await DatabaseClock.open(storage, clock, logger);
-  const prices = await createPrices({ storage, clock: time, models: options.models ?? models() });
+  const book = new PriceBook(storage, options.bookSize);
+  const prices = await createPrices({ storage, clock: time, models: options.models ?? models(), book });
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
   const store = options.wrap?.(bare) ?? bare;
   const journal = options.journal ?? noJournal;

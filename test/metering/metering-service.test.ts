@@ -178,7 +178,7 @@ describe.each(dialects)("%s", (dialect) => {
       price: { inputPicoUsdPerToken: 350_000n, pinned: false },
     });
     const { prices: history } = await service.listPriceHistory(
-      of("tollgate.metering.v1.ListPriceHistoryRequest", { model: MODEL }),
+      of("tollgate.metering.v1.ListPriceHistoryRequest", { model: MODEL, pageSize: 0, pageToken: "" }),
       context,
     );
     expect(
@@ -189,6 +189,17 @@ describe.each(dialects)("%s", (dialect) => {
       ["2", 300_000n, false],
       ["1", 200_000n, false],
     ]);
+    const page = async (fields: object) =>
+      service.listPriceHistory(
+        of("tollgate.metering.v1.ListPriceHistoryRequest", { model: MODEL, ...fields }),
+        context,
+      );
+    const first = await page({ pageSize: 3, pageToken: "" });
+    expect(first).toMatchObject({ prices: [{ version: "4" }, { version: "3" }, { version: "2" }], nextPageToken: "2" });
+    const second = await page({ pageSize: 3, pageToken: first.nextPageToken });
+    expect([second.prices?.length, second.nextPageToken]).toEqual([1, ""]);
+    for (const pageToken of ["0", "x", "1e3", " 2"])
+      expect(await reasonOf(() => page({ pageSize: 3, pageToken }))).toBe(Reason.INVALID_ARGUMENT);
     const refused = [
       { model: "unknown", ...rates },
       { model: MODEL, inputPicoUsdPerToken: -1n, outputPicoUsdPerToken: 1n },

@@ -7,6 +7,7 @@ import { readReceipts } from "../../src/metering/books/receipts.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { FIRST_RUN } from "../../src/metering/ledger/run.ts";
 import { ApiKey } from "../../src/storage/entities/api-key.ts";
+import { Price } from "../../src/storage/entities/price.ts";
 import { migrations as postgresqlMigrations } from "../../src/storage/migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "../../src/storage/migrations/sqlite/index.ts";
 import { openStorage } from "../../src/storage/orm.ts";
@@ -102,6 +103,12 @@ describe.each(dialects)("%s", (dialect) => {
       expect(receipt?.lines.reduce((sum, line) => sum + line.costPicoUsd, 0n)).toBe(receipt?.costPicoUsd);
       expect(further).toEqual([]);
     }
+    const prices = await storage.orm.em.fork().find(Price, {}, { orderBy: { versionId: "asc", model: "asc" } });
+    expect(prices.map(({ versionId, model, input }) => [versionId, model, input])).toEqual([
+      [1, "idle", 100000],
+      [1, "one", 200000],
+      [2, "one", 220000],
+    ]);
     const digest = digestOf(key, { version: 1, secret: "pepper-of-the-test" });
     const found = await storage.orm.em.fork().findOne(ApiKey, { digest });
     expect(found).toMatchObject({ accountId: tables.account?.[0]?.id, pepperVersion: 1, last4: key.slice(-4) });

@@ -1,11 +1,15 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { rate } from "../shared/arguments.ts";
+import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { count, rate } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
 import { priceDocument } from "./documents.ts";
+
+/** Prices that one call asks for. */
+const pageMost = 1000;
 
 /** `tollgate prices …` */
 export function addPrices(program: Command, io: Io): void {
@@ -16,9 +20,19 @@ export function addPrices(program: Command, io: Io): void {
     description: "list the live prices",
     ask: async (core) => (await client(core).listPrices({})).prices.map(priceDocument),
   });
-  addQuestion<[string], object>(group, "history <model>", io, {
+  addQuestion<[string], { limit?: number }>(group, "history <model>", io, {
     description: "list every price that a model has had, newest first",
-    ask: async (core, _, model) => (await client(core).listPriceHistory({ model })).prices.map(priceDocument),
+    options: (command) => command.option("--limit <n>", "only so many", count),
+    ask: async (core, { limit = Number.POSITIVE_INFINITY }, model) => {
+      const found: Price[] = [];
+      for (let pageToken: string | undefined = ""; pageToken !== undefined && found.length < limit; ) {
+        const pageSize = Math.min(limit - found.length, pageMost);
+        const page = await client(core).listPriceHistory({ model, pageSize, pageToken });
+        found.push(...page.prices);
+        pageToken = page.nextPageToken || undefined;
+      }
+      return found.map(priceDocument);
+    },
   });
   addQuestion<[string], { input: bigint; output?: bigint }>(group, "set <model>", io, {
     description: "set the base and the live price at once; money that came in before keeps its own",

@@ -100,8 +100,9 @@ export const rules: readonly Rule[] = [
       from usage_line
       join usage on usage.request_id = usage_line.request_id and usage.run_id = usage_line.run_id
       join lot on lot.id = usage_line.lot_id
-      left join price on price.model = usage.model and price.version_id = (
-        select min(version_id) from price listed where listed.model = usage.model and listed.version_id >= lot.price_version_id)
+      left join price on price.model = usage.model and price.version_id = coalesce(
+        (select max(version_id) from price listed where listed.model = usage.model and listed.version_id <= lot.price_version_id),
+        (select min(version_id) from price listed where listed.model = usage.model and listed.version_id > lot.price_version_id))
       where price.model is null or price.input <> usage_line.input_rate or price.output <> usage_line.output_rate`,
   },
   {

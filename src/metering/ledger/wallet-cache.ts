@@ -154,7 +154,8 @@ export class WalletCache implements AuditedWallets {
   async #acquire(wallet: Wallet, request: LeaseRequest): Promise<number | undefined> {
     const lease = await this.#leases.acquire(request);
     if (lease === undefined) return undefined;
-    await wallet.loadRatesOf(lease.slices);
+    // A model may come meanwhile that the account has not asked for before.
+    while (!wallet.knowsRatesOf(lease.slices)) await wallet.loadRatesOf(lease.slices);
     wallet.add(lease);
     return lease.slices.length;
   }

@@ -3,6 +3,7 @@ import type { PriceBook } from "../prices/price-book.ts";
 import type { ChargeLine, Lease, LeasedSlice } from "../store/ledger-store.ts";
 import { split } from "./split.ts";
 import type { WaitQueue } from "./wait-queue.ts";
+import { WalletRates } from "./wallet-rates.ts";
 
 /** A slice while this core spends it. */
 interface OpenSlice extends LeasedSlice {
@@ -53,11 +54,9 @@ export class Wallet {
   /** What was last asked for in advance. */
   sliceSize: PicoUsd = 0;
 
-  readonly #book: PriceBook;
+  readonly #rates: WalletRates;
   #slices: OpenSlice[] = [];
   #drained: OpenSlice[] = [];
-  /** Models that are paid from here. */
-  readonly #models = new Set<string>();
   readonly #maxRates = new Map<string, Rates>();
   #createdAt = 0;
   #paidTotal = 0n;
@@ -67,7 +66,7 @@ export class Wallet {
 
   constructor(accountId: string, book: PriceBook, queue: WaitQueue) {
     this.accountId = accountId;
-    this.#book = book;
+    this.#rates = new WalletRates(book);
     this.queue = queue;
   }
 
@@ -90,7 +89,7 @@ export class Wallet {
     return this.held === 0 && !waiting && ![...this.#slices, ...this.#drained].some((slice) => slice.uncommitted > 0);
   }
 
-  /** Takes in what a look into the store brought. The slices' rates must have been loaded. */
+  /** Takes in what a look into the store brought. The slices' rates must be known. */
   add(lease: Lease): void {
     this.#createdAt = lease.createdAt;
     this.#paidTotal = lease.paidTotal;
@@ -104,6 +103,7 @@ export class Wallet {
       this.available += slice.granted - slice.spent;
     }
     this.#slices.sort(bySpending);
+    this.#rates.keepOnly(new Set([...this.#slices, ...this.#drained].map(({ priceVersion }) => priceVersion)));
     this.#maxRates.clear();
   }
 
@@ -114,7 +114,7 @@ export class Wallet {
     let input = 0;
     let output = 0;
     for (const slice of this.#slices) {
-      const rates = this.#models.has(model) ? this.#book.find(slice.priceVersion, model) : undefined;
+      const rates = this.#rates.find(slice.priceVersion, model);
       if (rates === undefined) return undefined;
       input = Math.max(input, rates.input);
       output = Math.max(output, rates.output);
@@ -126,16 +126,20 @@ export class Wallet {
 
   /** Loads the rates of a model, for all the money here and all that comes later. */
   async loadRates(model: string): Promise<void> {
-    await Promise.all(this.#slices.map((slice) => this.#book.load(slice.priceVersion, model)));
-    this.#models.add(model); // not before: one that has no rates must not spoil every later lease
+    await this.#rates.addModel(
+      model,
+      this.#slices.map(({ priceVersion }) => priceVersion),
+    );
   }
 
   /** Loads the rates of new slices, for all models that are paid from here. */
   async loadRatesOf(slices: readonly LeasedSlice[]): Promise<void> {
-    const models = [...this.#models];
-    await Promise.all(
-      slices.flatMap(({ priceVersion }) => models.map((model) => this.#book.load(priceVersion, model))),
-    );
+    await this.#rates.load(slices.map(({ priceVersion }) => priceVersion));
+  }
+
+  /** Whether the rates of slices are loaded for all models that are paid from here. */
+  knowsRatesOf(slices: readonly LeasedSlice[]): boolean {
+    return this.#rates.know(slices.map(({ priceVersion }) => priceVersion));
   }
 
   /**
@@ -180,7 +184,7 @@ export class Wallet {
     let left = budget;
     for (const slice of this.#slices) {
       if (left === 0 && sources.length > 0) break;
-      const rates = this.#book.find(slice.priceVersion, model);
+      const rates = this.#rates.find(slice.priceVersion, model);
       if (rates === undefined) throw new Error(`rates of ${model} in version ${slice.priceVersion} are not loaded`);
       const available = Math.min(slice.available, left);
       sources.push({ available, rates });

@@ -17,29 +17,36 @@ export interface PriceRecord {
 }
 
 /** A model's row in a version, but for where it stands. */
-export type PriceFacts = Omit<Price, "versionId" | "model" | "introducedIn">;
+export type PriceFacts = Omit<Price, "versionId" | "model">;
 
-/** The newest version's prices by model. */
-export async function readNewest(storage: Storage): Promise<Map<string, PriceRecord>> {
-  const em = storage.orm.em.fork();
-  const newest = await newestVersion(em);
-  const rows = newest === undefined ? [] : await em.find(Price, { versionId: newest.id });
-  return new Map((await toRecords(em, rows)).map((record) => [record.model, record]));
+/** Part of a model's history. */
+export interface HistoryPage {
+  /** Only versions before this one. Absent: from the newest one. */
+  readonly before?: number;
+  readonly limit: number;
 }
 
-/** All prices that a model ever had, newest first. */
-export async function readHistory(storage: Storage, model: string): Promise<PriceRecord[]> {
+/** The last price of every model that was ever listed, by model. */
+export async function readNewest(storage: Storage): Promise<Map<string, PriceRecord>> {
   const em = storage.orm.em.fork();
-  const rows = await em.find(Price, { model }, { orderBy: { versionId: "desc" } });
-  return toRecords(
-    em,
-    rows.filter((row) => row.introducedIn === row.versionId),
-  );
+  const records = await toRecords(em, await newestRows(em));
+  return new Map(records.map((record) => [record.model, record]));
+}
+
+/** Prices that a model had, newest first. */
+export async function readHistory(
+  storage: Storage,
+  model: string,
+  { before, limit }: HistoryPage,
+): Promise<PriceRecord[]> {
+  const em = storage.orm.em.fork();
+  const where = { model, ...(before === undefined ? {} : { versionId: { $lt: before } }) };
+  return toRecords(em, await em.find(Price, where, { orderBy: { versionId: "desc" }, limit }));
 }
 
 /**
  * Publishes a version in which some models' prices are others and all the rest stay as they are.
- * Publishes nothing when nothing changes. The function gets the newest version, and no other is published meanwhile.
+ * Publishes nothing when nothing changes. The function gets the last prices, and no version is published meanwhile.
  */
 export async function publish(
   storage: Storage,
@@ -49,15 +56,16 @@ export async function publish(
   await storage.orm.em.fork().transactional(async (em) => {
     if (storage.dialect === "postgresql") await em.execute("lock table price_version in share row exclusive mode");
     const newest = await newestVersion(em);
-    const rows = newest === undefined ? [] : await em.find(Price, { versionId: newest.id });
+    const rows = await newestRows(em);
     const changed = change(new Map(rows.map((row) => [row.model, row])), newest?.publishedAt);
     if (changed.size === 0) return;
 
     const versionId = (newest?.id ?? 0) + 1;
     await em.insert(PriceVersion, { id: versionId, publishedAt: new Date(clock.now()) });
-    const kept = rows.filter((row) => !changed.has(row.model)).map((row) => ({ ...bare(row), versionId }));
-    const made = [...changed].map(([model, facts]) => ({ ...facts, model, versionId, introducedIn: versionId }));
-    await em.insertMany(Price, [...kept, ...made]);
+    await em.insertMany(
+      Price,
+      [...changed].map(([model, facts]) => ({ ...facts, model, versionId })),
+    );
   });
 }
 
@@ -66,21 +74,27 @@ async function newestVersion(em: SqlEntityManager): Promise<PriceVersion | undef
   return newest;
 }
 
+/** The newest row of each model. Goes from model to model in the index, whatever the number of versions. */
+async function newestRows(em: SqlEntityManager): Promise<Price[]> {
+  const keys = await em.execute<{ model: string; version_id: number }[]>(`
+    with recursive listed (model) as (
+      select min(model) from price
+      union all select (select min(model) from price where price.model > listed.model) from listed where model is not null)
+    select model, (select max(version_id) from price where price.model = listed.model) as version_id
+    from listed where model is not null`);
+  if (keys.length === 0) return [];
+  return em.find(Price, { $or: keys.map(({ model, version_id }) => ({ model, versionId: version_id })) });
+}
+
 async function toRecords(em: SqlEntityManager, rows: readonly Price[]): Promise<PriceRecord[]> {
-  const introducing = await em.find(PriceVersion, { id: { $in: rows.map((row) => row.introducedIn) } });
-  const since = new Map(introducing.map((version) => [version.id, version.publishedAt]));
+  const versions = await em.find(PriceVersion, { id: { $in: rows.map((row) => row.versionId) } });
+  const since = new Map(versions.map((version) => [version.id, version.publishedAt]));
   return rows.map((row) => ({
     model: row.model,
     live: { input: row.input, output: row.output },
     base: { input: row.baseInput, output: row.baseOutput },
     pinned: row.pinned,
-    version: row.introducedIn,
-    since: since.get(row.introducedIn) ?? new Date(0),
+    version: row.versionId,
+    since: since.get(row.versionId) ?? new Date(0),
   }));
-}
-
-/** The row's values without what the ORM attaches to it. */
-function bare(row: Price) {
-  const { model, input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned, introducedIn } = row;
-  return { model, input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned, introducedIn };
 }

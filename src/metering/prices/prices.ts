@@ -6,7 +6,14 @@ import type { ModelConfig } from "../../config/schema.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Prices, Rates } from "../interface.ts";
 import { PriceBook } from "./price-book.ts";
-import { type PriceFacts, type PriceRecord, publish, readHistory, readNewest } from "./price-versions.ts";
+import {
+  type HistoryPage,
+  type PriceFacts,
+  type PriceRecord,
+  publish,
+  readHistory,
+  readNewest,
+} from "./price-versions.ts";
 
 /** The highest rate: 1,000 USD per 1M tokens. It keeps the price of any request an exact number. */
 const HIGHEST_RATE = 1_000_000_000;
@@ -21,8 +28,8 @@ export interface PriceList extends Prices {
   last(model: string): Rates;
   /** The live price of every served model, in the configured order. */
   list(): PriceRecord[];
-  /** All prices that a model ever had, newest first. Throws MODEL_NOT_FOUND. */
-  history(model: string): Promise<PriceRecord[]>;
+  /** Prices that a model had, newest first. Throws MODEL_NOT_FOUND. */
+  history(model: string, page: HistoryPage): Promise<PriceRecord[]>;
   /** Sets base and live price. A pinned price stays pinned, at the new value. Throws MODEL_NOT_FOUND, INVALID_ARGUMENT. */
   set(model: string, rates: Rates): Promise<PriceRecord>;
   /** Holds the live price, or what is given of one, still. Throws as set. */
@@ -48,6 +55,8 @@ export async function createPrices(parts: {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly models: readonly ModelConfig[];
+  /** What lots pay. Absent: a book of the usual size. */
+  readonly book?: PriceBook;
 }): Promise<PriceList> {
   const prices = new PublishedPrices(parts);
   await prices.adopt(parts.models);
@@ -61,8 +70,8 @@ class PublishedPrices implements PriceList {
   #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
 
-  constructor(parts: { storage: Storage; clock: Clock }) {
-    this.book = new PriceBook(parts.storage);
+  constructor(parts: { storage: Storage; clock: Clock; book?: PriceBook }) {
+    this.book = parts.book ?? new PriceBook(parts.storage);
     this.#storage = parts.storage;
     this.#clock = parts.clock;
   }
@@ -81,9 +90,9 @@ class PublishedPrices implements PriceList {
     return [...this.#models.keys()].map((model) => this.#record(model));
   }
 
-  history(model: string): Promise<PriceRecord[]> {
+  async history(model: string, page: HistoryPage): Promise<PriceRecord[]> {
     this.#record(model);
-    return readHistory(this.#storage, model);
+    return readHistory(this.#storage, model, page);
   }
 
   set(model: string, rates: Rates): Promise<PriceRecord> {

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount } from "./amount.ts";
 
-/** An immutable list of the prices of all models. The newest one is live. */
+/** An immutable list of the prices of all models, numbered. The newest one is live. */
 export const PriceVersion = defineEntity({
   name: "PriceVersion",
   properties: {
@@ -12,7 +12,10 @@ export const PriceVersion = defineEntity({
 });
 export type PriceVersion = InferEntity<typeof PriceVersion>;
 
-/** One model's price in one version, in pico-USD a token. */
+/**
+ * One model's price, in pico-USD a token, from the version that changed it until the next one that does. A version has
+ * rows for what it changed alone; a model that was once listed is never taken out again.
+ */
 export const Price = defineEntity({
   name: "Price",
   properties: {
@@ -27,8 +30,6 @@ export const Price = defineEntity({
     configuredInput: amount(),
     configuredOutput: amount(),
     pinned: p.boolean(),
-    /** The version in which this model's price last changed. */
-    introducedIn: p.integer(),
   },
   indexes: [{ properties: ["model", "versionId"] }],
   checks: [

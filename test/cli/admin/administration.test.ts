@@ -203,6 +203,7 @@ test("prices are listed, set, pinned and let go, and their history is kept", asy
   const history = await json("prices", "history", MODEL);
   expect(history.map((price: { input: string }) => price.input).at(-1)).toBe("0.20");
   expect(history.length).toBeGreaterThanOrEqual(4);
+  expect(await json("prices", "history", MODEL, "--limit", "2")).toEqual(history.slice(0, 2));
   await refusal("prices", "set", "no-such-model", "--input", "1");
 });
 

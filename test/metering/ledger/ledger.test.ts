@@ -22,6 +22,7 @@ describe.each(dialects)("%s", (dialect) => {
     metering = await openMetering({
       clock,
       url: await newDatabase(dialect),
+      bookSize: 2,
       models: models({ id: "dear", price: { input: "2.00", output: "4.00" } }),
     });
   });
@@ -264,6 +265,22 @@ describe.each(dialects)("%s", (dialect) => {
       await clock.until(run(metering.ledger, request(third, tokens, { requestId })));
     }
     expect([await balance(first), await balance(second)]).toEqual(Array(2).fill(BigInt(USD - 20 * (IN + OUT))));
+  });
+
+  test("a warm account pays by its own prices, whatever the price book has forgotten meanwhile", async () => {
+    const account = await metering.account({ free: USD });
+    const tokens = { inputTokens: 10, outputTokens: 10 };
+    await clock.until(run(metering.ledger, request(account, tokens)));
+    const hold = await metering.ledger.hold(request(account, tokens), never);
+    for (let input = 1; input <= 4; input++) {
+      await metering.prices.set("dear", { input, output: input });
+      await metering.account({ free: USD }).then((other) => clock.until(run(metering.ledger, request(other, tokens))));
+    }
+    expect(metering.prices.book.size).toBe(2);
+    await clock.until(hold.settle(tokens, "completed"));
+    await clock.until(run(metering.ledger, request(account, tokens)));
+    expect(await balance(account)).toBe(BigInt(USD - 3 * 10 * (IN + OUT)));
+    expect(metering.log.join()).not.toContain("not charged");
   });
 
   describe("several lots", () => {

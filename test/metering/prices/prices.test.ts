@@ -1,11 +1,29 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { systemClock } from "../../../lib/time/clock.ts";
+import { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
-import { openStorage } from "../../../src/storage/orm.ts";
+import { Price, PriceVersion } from "../../../src/storage/entities/price.ts";
+import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 import { databases, dialects } from "../databases.ts";
 import { MODEL, models } from "../fixture.ts";
 
 const newDatabase = databases();
+
+/** The rows that the ORM reads while a function runs. */
+async function countRows(storage: Storage, run: () => Promise<unknown>): Promise<number> {
+  const connection = storage.orm.em.getConnection();
+  const execute = connection.execute.bind(connection);
+  let rows = 0;
+  connection.execute = (async (...parameters: Parameters<typeof execute>) => {
+    const result: unknown = await execute(...parameters);
+    if (Array.isArray(result)) rows += result.length;
+    return result;
+  }) as typeof connection.execute;
+  await run();
+  connection.execute = execute;
+  return rows;
+}
 
 describe.each(dialects)("%s", (dialect) => {
   const start = async () => {
@@ -42,7 +60,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("cores that start at the same time publish once, and see each other's changes", async () => {
     const { storage, pricesOf } = await start();
     const [first, second] = await Promise.all([pricesOf(), pricesOf(), pricesOf()]);
-    expect(await first.history(MODEL)).toHaveLength(1);
+    expect(await first.history(MODEL, { limit: 10 })).toHaveLength(1);
     await first.set(MODEL, { input: 5, output: 6 });
     await second.refresh();
     expect(second.live(MODEL)).toEqual({ input: 5, output: 6 });
@@ -61,7 +79,81 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await prices.book.load(1, "late")).toEqual({ input: 200_000, output: 250_000 });
     expect(await prices.book.load(3, "late")).toEqual({ input: 9, output: 9 });
     expect(await prices.book.load(5, "late")).toEqual({ input: 8, output: 8 });
-    await expect(prices.book.load(1, "never")).rejects.toThrow("has no price");
+    await expect(prices.book.load(1, "never")).rejects.toThrow("was never priced");
+    await storage.close();
+  });
+
+  test("whatever is published, every version says of every model what a whole list would say", async () => {
+    const { storage, pricesOf } = await start();
+    const ids = [MODEL, "a", "b", "c"];
+    const step = fc.record({ of: fc.constantFrom(...ids), input: fc.integer({ min: 1, max: 5 }) });
+    /** Every version's whole list, as the rule is told of. */
+    const lists: Map<string, number>[] = [];
+    let configured: string[] = [];
+    let prices = await pricesOf();
+    const note = () => {
+      const before = lists.at(-1) ?? new Map<string, number>();
+      const now = new Map([...before, ...prices.list().map(({ model, live }) => [model, live.input] as const)]);
+      const changed = lists.length === 0 || [...now].some(([model, input]) => before.get(model) !== input);
+      if (changed) lists.push(now);
+    };
+    note();
+    for (const { of, input } of fc.sample(step, { numRuns: 30, seed: 6 })) {
+      // A model that is taken out of the configuration and put back keeps its price meanwhile.
+      configured = configured.includes(of) && input === 1 ? configured.filter((id) => id !== of) : [...configured, of];
+      const others = [...new Set(configured)].filter((id) => id !== MODEL);
+      prices = await pricesOf(...others.map((id) => ({ id })));
+      note();
+      if (prices.list().some(({ model }) => model === of)) {
+        const live = prices.live(of);
+        if (live.input === input) continue; // a version of its own all the same; not what this test is about
+        await prices.set(of, { input, output: 1 });
+        note();
+      }
+    }
+    for (const [at] of lists.entries()) {
+      for (const id of ids) {
+        const first = lists.slice(at).find((list) => list.has(id));
+        if (first === undefined) continue;
+        expect([at, id, (await prices.book.load(at + 1, id)).input]).toEqual([at, id, first.get(id)]);
+      }
+    }
+    await storage.close();
+  });
+
+  test("a version stores what it changed, and reading costs the same after any number of versions", async () => {
+    const { storage, pricesOf } = await start();
+    const others = Array.from({ length: 9 }, (_, n) => ({ id: `other-${n}` }));
+    const prices = await pricesOf(...others);
+    const rowsRead = await countRows(storage, () => prices.refresh());
+    for (let input = 1; input <= 60; input++) await prices.set(MODEL, { input, output: 1 });
+    const em = storage.orm.em.fork();
+    expect([await em.count(PriceVersion), await em.count(Price)]).toEqual([61, 10 + 60]);
+    expect(await countRows(storage, () => prices.refresh())).toBeLessThanOrEqual(rowsRead + 1);
+    expect(await countRows(storage, () => prices.history(MODEL, { limit: 5 }))).toBe(10);
+    const move = () => prices.move(new Date(8.64e15), () => undefined);
+    expect(await countRows(storage, move)).toBeLessThanOrEqual(2 * rowsRead + 2);
+    expect(await countRows(storage, () => prices.book.load(30, "other-3"))).toBe(1);
+    const pages = [];
+    for (let before = 62; before > 1; before = pages.at(-1)?.at(-1)?.version ?? 0)
+      pages.push(await prices.history(MODEL, { before, limit: 25 }));
+    expect(pages.map((page) => page.length)).toEqual([25, 25, 11]);
+    expect(pages.flat().map(({ version }) => version)).toEqual(Array.from({ length: 61 }, (_, n) => 61 - n));
+    await storage.close();
+  });
+
+  test("the book forgets what was asked for least recently, and reads it again", async () => {
+    const { storage, pricesOf } = await start();
+    const prices = await pricesOf({ id: "other" });
+    await prices.set(MODEL, { input: 1, output: 2 });
+    const book = new PriceBook(storage, 2);
+    await book.load(1, MODEL);
+    await book.load(1, "other");
+    expect(await countRows(storage, () => book.load(1, MODEL))).toBe(0);
+    await book.load(2, MODEL);
+    expect(book.size).toBe(2);
+    expect(await countRows(storage, () => book.load(1, MODEL))).toBe(0);
+    expect(await countRows(storage, () => book.load(1, "other"))).toBe(1);
     await storage.close();
   });
 });

@@ -345,7 +345,7 @@ export declare type ListPricesResponse = Message<"tollgate.metering.v1.ListPrice
 export declare const ListPricesResponseSchema: GenMessage<ListPricesResponse>;
 
 /**
- * Which model.
+ * Which page of which model's prices.
  *
  * @generated from message tollgate.metering.v1.ListPriceHistoryRequest
  */
@@ -356,6 +356,20 @@ export declare type ListPriceHistoryRequest = Message<"tollgate.metering.v1.List
    * @generated from field: string model = 1;
    */
   model: string;
+
+  /**
+   * How many at most, up to 1,000. 0: 100.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before. Empty: the newest prices.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
 };
 
 /**
@@ -365,7 +379,7 @@ export declare type ListPriceHistoryRequest = Message<"tollgate.metering.v1.List
 export declare const ListPriceHistoryRequestSchema: GenMessage<ListPriceHistoryRequest>;
 
 /**
- * A model's prices.
+ * A page of a model's prices.
  *
  * @generated from message tollgate.metering.v1.ListPriceHistoryResponse
  */
@@ -376,6 +390,13 @@ export declare type ListPriceHistoryResponse = Message<"tollgate.metering.v1.Lis
    * @generated from field: repeated tollgate.metering.v1.Price prices = 1;
    */
   prices: Price[];
+
+  /**
+   * Asks for the next page. Empty: this was the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -637,7 +658,7 @@ export declare const MeteringService: GenService<{
     output: typeof ListPricesResponseSchema;
   },
   /**
-   * Lists every price that a model has had, newest first.
+   * Lists the prices that a model has had, newest first.
    *
    * @generated from rpc tollgate.metering.v1.MeteringService.ListPriceHistory
    */

@@ -4,6 +4,7 @@ import { Migration20261121041000 } from "./Migration20261121041000.ts";
 import { Migration20261122010000 } from "./Migration20261122010000.ts";
 import { Migration20261122030000 } from "./Migration20261122030000.ts";
 import { Migration20261122040000 } from "./Migration20261122040000.ts";
+import { Migration20261122041000 } from "./Migration20261122041000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -12,4 +13,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122010000", class: Migration20261122010000 },
   { name: "Migration20261122030000", class: Migration20261122030000 },
   { name: "Migration20261122040000", class: Migration20261122040000 },
+  { name: "Migration20261122041000", class: Migration20261122041000 },
 ];
