@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { addAccounts } from "./admin/accounts.ts";
+import { addCharges } from "./admin/charges.ts";
 import { addKeys } from "./admin/keys.ts";
 import { addPrices } from "./admin/prices.ts";
 import { addReceipt } from "./admin/receipt.ts";
@@ -59,6 +60,7 @@ export function createProgram(io: Io): Command {
   addPrices(program, io);
   addUsage(program, io);
   addReceipt(program, io);
+  addCharges(program, io);
   addReconcile(program, io);
   addServers(program, io);
   addMigrateStorage(program, io);

@@ -5,6 +5,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { DeadLettersService } from "#gen/tollgate/metering/v1/dead_letters_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
@@ -44,6 +45,7 @@ import { shedLoad } from "../interceptors/shed-load.ts";
 import { startBackground } from "../metering/background.ts";
 import { createFunds, type PaymentLimits } from "../metering/books/funds.ts";
 import { DeadLetters } from "../metering/dead-letters/dead-letters.ts";
+import { createDeadLettersService } from "../metering/dead-letters/dead-letters-service.ts";
 import { openJournal } from "../metering/journal/file-journal.ts";
 import { createLedger } from "../metering/ledger/ledger.ts";
 import { unavailable } from "../metering/ledger/unavailable.ts";
@@ -145,6 +147,7 @@ export async function composeCore(
   lifecycle.onStop(() => fleet.close());
   const stopBackground = startBackground({
     ...{ storage, ledger, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
+    deadLetters,
     observer: metrics.metering,
     utilisation: (model) => fleet.utilisation(model),
   });
@@ -203,6 +206,7 @@ export async function composeCore(
     registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt, readers })),
     registration(EmbeddingsService, createEmbeddingsService(serving)),
     registration(AccountsService, accountsService),
+    registration(DeadLettersService, createDeadLettersService({ deadLetters, ledger, logger })),
     registration(
       MeteringService,
       createMeteringService({ storage, ledger, prices, rateLimits, observer: metrics.metering }),

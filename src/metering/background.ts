@@ -6,6 +6,7 @@ import type { JudgedClock } from "../storage/database-clock.ts";
 import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./books/expiry.ts";
 import { reconcile } from "./books/reconcile.ts";
+import type { DeadLetters } from "./dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "./interface.ts";
 import type { CoreLedger } from "./ledger/ledger.ts";
 import { createPriceController } from "./prices/price-controller.ts";
@@ -13,6 +14,8 @@ import type { PriceList } from "./prices/prices.ts";
 
 const PRICES_MS = 5000;
 const EXPIRY_MS = 60_000;
+const DEAD_LETTERS_MS = 30_000;
+const FIRST_COUNT_MS = 1000;
 const RECONCILE_MS = 3_600_000;
 /** After a start, the time of change, the books are proved sooner. */
 const FIRST_RECONCILE_MS = 60_000;
@@ -29,7 +32,8 @@ export interface BackgroundParts {
   readonly clock: JudgedClock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly observer: Pick<MeteringObserver, "reconciled">;
+  readonly deadLetters: Pick<DeadLetters, "count">;
+  readonly observer: Pick<MeteringObserver, "reconciled" | "deadLetters">;
 }
 
 /**
@@ -38,7 +42,7 @@ export interface BackgroundParts {
  * Returns the function that ends it all.
  */
 export function startBackground(parts: BackgroundParts): () => void {
-  const { storage, ledger, prices, models, utilisation, pricing, clock, random, logger, observer } = parts;
+  const { storage, ledger, prices, models, utilisation, pricing, clock, random, logger, deadLetters, observer } = parts;
   const intervalMs = pricing.interval_s * 1000;
   const maxStep = pricing.max_step;
   const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
@@ -49,10 +53,12 @@ export function startBackground(parts: BackgroundParts): () => void {
     observer.reconciled(ok);
     if (!ok) logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
   };
+  const countDeadLetters = async () => observer.deadLetters(await deadLetters.count());
   const jobs = [
     repeat(clock, intervalMs, logger, "move prices", movePrices),
     repeat(clock, EXPIRY_MS, logger, "let lots expire", () => expireLots(parts)),
     repeat(clock, RECONCILE_MS * apart, logger, "prove the books", proveBooks, FIRST_RECONCILE_MS * apart),
+    repeat(clock, DEAD_LETTERS_MS, logger, "count the dead letters", countDeadLetters, FIRST_COUNT_MS),
   ];
   if (storage.dialect === "postgresql")
     jobs.push(repeat(clock, PRICES_MS, logger, "read the prices", () => prices.refresh()));

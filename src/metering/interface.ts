@@ -94,6 +94,8 @@ export interface MeteringObserver {
   uncharged(model: string): void;
   /** A charge could not be made and is among the dead letters. */
   deadLettered(model: string): void;
+  /** So many charges wait among the dead letters, of all cores. */
+  deadLetters(waiting: number): void;
   /** The store took so many charges together. */
   committed(charges: number, ms: number): void;
   /** The store did not take charges; it is asked again. */

@@ -44,6 +44,12 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
       for (const model of models()) this.inc({ model }, 0);
     },
   });
+  const deadLetters = new Gauge({
+    name: "tollgate_dead_letters",
+    help: "Charges of all cores that could not be made and wait for an operator. Absent until first counted.",
+    registers,
+  });
+  deadLetters.remove();
   const commits = new Histogram({
     name: "tollgate_settlement_commit_seconds",
     help: "Time that the store takes to commit a group of charges.",
@@ -84,6 +90,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
       settlements.inc({ status });
       if (short > 0) shortfall.inc(short / perUsd);
     },
+    deadLetters: (waiting) => deadLetters.set(waiting),
     deadLettered: (model) => deadLettered.inc({ model }),
     uncharged: (model) => uncharged.inc({ model }),
     committed(charges, ms) {

@@ -20,7 +20,8 @@ test("the books are proved within minutes of the start, then every hour, and a f
     random: { ...systemRandom, fraction: () => 0.5 },
     pricing: { interval_s: 60, max_step: 0.1 },
     utilisation: () => 0,
-    observer: { reconciled: (ok) => void proofs.push(ok) },
+    deadLetters: metering.deadLetters,
+    observer: { reconciled: (ok) => void proofs.push(ok), deadLetters() {} },
   });
   await clock.advance(2 * MINUTE);
   await clock.pass(1000);

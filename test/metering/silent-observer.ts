@@ -5,6 +5,7 @@ export const silentObserver: MeteringObserver = {
   charged() {},
   uncharged() {},
   deadLettered() {},
+  deadLetters() {},
   committed() {},
   refused() {},
   fenced() {},

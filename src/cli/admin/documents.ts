@@ -2,6 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letters_service_pb.js";
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
@@ -86,6 +87,23 @@ export function receiptDocument(receipt: Receipt) {
       cost_usd: formatUsd(line.costPicoUsd),
       shared_token_usd: formatUsd(line.sharedTokenPicoUsd),
     })),
+  };
+}
+
+/** Its counts may be no counts at all: what JSON cannot say is null. */
+export function deadLetterDocument(letter: DeadLetter) {
+  return {
+    id: letter.id,
+    request_id: letter.requestId,
+    account_id: letter.accountId,
+    key_id: letter.keyId === "" ? null : letter.keyId,
+    model: letter.model,
+    input_tokens: Number.isFinite(letter.inputTokens) ? letter.inputTokens : null,
+    output_tokens: Number.isFinite(letter.outputTokens) ? letter.outputTokens : null,
+    status: letter.status,
+    reason: letter.reason,
+    core_id: letter.coreId,
+    at: time(letter.at),
   };
 }
 

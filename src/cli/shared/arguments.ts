@@ -29,6 +29,12 @@ export function count(text: string): number {
   return Number(text);
 }
 
+/** A count of tokens. */
+export function tokens(text: string): bigint {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of tokens, such as 1200.");
+  return BigInt(text);
+}
+
 /** A TCP port; 0 lets the system choose. */
 export function port(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new InvalidArgumentError("It must be a port, 0 to 65535.");

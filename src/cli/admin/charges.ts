@@ -1,0 +1,48 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { type DeadLetter, DeadLettersService } from "#gen/tollgate/metering/v1/dead_letters_service_pb.js";
+import { tokens } from "../shared/arguments.ts";
+import type { Io } from "../shared/io.ts";
+import { required } from "./accounts.ts";
+import { addQuestion } from "./ask-core.ts";
+import { deadLetterDocument } from "./documents.ts";
+
+/** `tollgate charges …` */
+export function addCharges(program: Command, io: Io): void {
+  const group = program.command("charges").description("charges that could not be made");
+  const client = (core: Transport) => createClient(DeadLettersService, core);
+
+  addQuestion<[], object>(group, "list", io, {
+    description: "list the charges that could not be made, and why",
+    ask: async (core) => (await listAll(core)).map(deadLetterDocument),
+  });
+  addQuestion<[string], { inputTokens?: bigint; outputTokens?: bigint }>(group, "settle <id>", io, {
+    description: "charge one after all; what the account cannot pay becomes its debt",
+    options: (command) =>
+      command
+        .option("--input-tokens <n>", "charge so many instead of what was noted", tokens)
+        .option("--output-tokens <n>", "charge so many instead of what was noted", tokens),
+    ask: async (core, { inputTokens, outputTokens }, id) => {
+      const settled = await client(core).settleDeadLetter({
+        id,
+        ...(inputTokens === undefined ? {} : { inputTokens }),
+        ...(outputTokens === undefined ? {} : { outputTokens }),
+      });
+      return { id, request_id: settled.requestId, account_id: settled.accountId };
+    },
+  });
+  addQuestion<[string], object>(group, "drop <id>", io, {
+    description: "forget one: its request is never charged",
+    ask: async (core, _, id) => deadLetterDocument(required((await client(core).dropDeadLetter({ id })).deadLetter)),
+  });
+}
+
+async function listAll(core: Transport): Promise<DeadLetter[]> {
+  const all: DeadLetter[] = [];
+  for (let pageToken = ""; ; ) {
+    const page = await createClient(DeadLettersService, core).listDeadLetters({ pageSize: 1000, pageToken });
+    all.push(...page.deadLetters);
+    if (page.nextPageToken === "") return all;
+    pageToken = page.nextPageToken;
+  }
+}
