@@ -1,34 +1,65 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, RequestListener } from "node:http";
-import type { Transport } from "@connectrpc/connect";
+import type { ConnectError, Transport } from "@connectrpc/connect";
 import Koa from "koa";
+import { newRequestId } from "../lib/ids/request-id.ts";
+import type { Overload } from "../lib/overload/monitor.ts";
 import { createChatSurface } from "./chat/app.ts";
+import { checkHead } from "./http/connection/check-head.ts";
+import type { AnswerMalformed } from "./http/connection/malformed.ts";
+import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { createCore } from "./http/core/core.ts";
 import { Exchange } from "./http/exchange.ts";
+import { overloaded } from "./http/overloaded.ts";
 import { drain } from "./http/request/body.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
+import { BodyPace } from "./http/request/body-pace.ts";
 import { isMessagesStyle } from "./http/request/credentials.ts";
 import { RequestError } from "./http/request/error.ts";
+import { hasBody } from "./http/request/has-body.ts";
 import { answerError, mountRoutes, type Surface } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
 import { isChatPath, isMessagesPath, unknownPath } from "./http/routing/unavailable.ts";
-import type { Runtime } from "./http/runtime.ts";
+import type { ExchangeObserver, Runtime } from "./http/runtime.ts";
 import { createMessagesSurface } from "./messages/app.ts";
 
 /** What the front needs. */
 export interface FrontOptions extends Runtime {
   /** The way to the core: in process, or over gRPC. */
   readonly transport: Transport;
-  /** Bytes of request bodies that are received at the same time, all together. Default: 256 MiB. */
-  readonly bodyMemory?: number;
+  /** Whether this process has more work than it can bear. */
+  readonly overload: Overload;
+  readonly limits: FrontLimits;
 }
 
-/** Both public surfaces on one address, as a listener for an HTTP server. */
-export function createFront(options: FrontOptions): RequestListener {
+/** Bounds of what clients may cost before their requests are run. */
+export interface FrontLimits {
+  /** Bytes of request bodies that are received at the same time, all together. */
+  readonly bodyMemory: number;
+  /** Bytes a second that a body has to come with, after a grace. */
+  readonly minBodyRate: number;
+  /** Requests that one client behind a trusted proxy may have under way. */
+  readonly requestsPerAddress: number;
+}
+
+/** Both public surfaces on one address. */
+export interface Front {
+  /** For an HTTP server. */
+  readonly listener: RequestListener;
+  readonly answerMalformed: AnswerMalformed;
+}
+
+/** Seconds after which a request that was shed may come again. */
+const retryShedAfter = 5;
+
+/** Puts both public surfaces on one address. */
+export function createFront(options: FrontOptions): Front {
+  const { clock, overload, limits, observer, random } = options;
   const core = createCore(options.transport);
   const chat = createChatSurface(core);
   const messages = createMessagesSurface(core);
-  const choose = (request: IncomingMessage): Surface => (wantsMessages(request) ? messages : chat);
+  const choose = (request: IncomingMessage): Surface =>
+    wantsMessages(request.url ?? "", isMessagesStyle(request)) ? messages : chat;
 
   const routes = new Routes();
   mountRoutes(routes, [chat, messages], choose);
@@ -37,26 +68,54 @@ export function createFront(options: FrontOptions): RequestListener {
   const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
   routes.add({ verb: "GET", path: "/", handle: (exchange) => exchange.send(200, greeting) });
 
-  const bodyBudget = new BodyBudget(options.bodyMemory ?? 256 * 1024 * 1024);
+  const bodyLimits = {
+    budget: new BodyBudget(limits.bodyMemory),
+    pace: new BodyPace(clock, limits.minBodyRate),
+  };
+  const proxied = new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy);
   const app = new Koa();
   app.silent = true; // what koa tells is that a client is gone
   app.use(async (context) => {
     // The exchange writes the response itself: once, with all of its headers.
     context.respond = false;
     const { req: request, res: response, method, path } = context;
-    const exchange = new Exchange(request, response, options, bodyBudget);
+    const exchange = new Exchange(request, response, options, bodyLimits);
     const found = routes.find(method, path);
-    if (found !== undefined) return await found.route.handle(exchange, found.params);
-    await drain(request, options.clock);
-    answerError(choose(request).errorOf, exchange, unmatched(exchange, method, path, routes.methodsOf(path)));
+    try {
+      checkHead(request, response);
+      if (overload.shortage !== undefined && path !== "/") throw shed(observer);
+      proxied.admit(exchange);
+      if (found === undefined) throw unmatched(exchange, method, path, routes.methodsOf(path));
+    } catch (error) {
+      if (hasBody(request)) await drain(request, clock).catch(() => {});
+      return answerError(choose(request).errorOf, exchange, error);
+    }
+    await found.route.handle(exchange, found.params);
   });
-  return app.callback();
+  return {
+    listener: app.callback(),
+    answerMalformed(error, head) {
+      observer.opened();
+      observer.closed(error.status, false);
+      const requestId = newRequestId(random);
+      const [, url = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(head) ?? [];
+      const surface = wantsMessages(url, /^(anthropic-version|x-api-key):/im.test(head)) ? messages : chat;
+      const { status, body, headers } = surface.errorOf(error, requestId);
+      return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };
+    },
+  };
+}
+
+/** A request that is not run because the process has too much to do. */
+function shed(observer: ExchangeObserver): ConnectError {
+  observer.refused("overload");
+  return overloaded("The service has more work than it can do at the moment.", retryShedAfter);
 }
 
 /** The path chooses the surface; where both have it, or neither, the headers do. */
-function wantsMessages(request: IncomingMessage): boolean {
-  const path = request.url?.split("?", 1)[0] ?? "";
-  return isMessagesPath(path) || (!isChatPath(path) && isMessagesStyle(request));
+function wantsMessages(url: string, isMessagesStyle: boolean): boolean {
+  const [path = ""] = url.split("?", 1);
+  return isMessagesPath(path) || (!isChatPath(path) && isMessagesStyle);
 }
 
 /** No endpoint has this path, or none of those that have it takes this method. */

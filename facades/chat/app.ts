@@ -32,6 +32,7 @@ export function createChatSurface(core: Core): Surface {
     core,
     routes: chatServiceRoutes,
     errorOf,
+    keyHeader: "authorization",
     handlers: {
       async createChatCompletion(request, exchange) {
         const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);

@@ -36,10 +36,16 @@ function refusal({ status, message, param }: RequestError): ErrorAnswer {
       return answer(404, "invalid_request_error", "unknown_url", message);
     case 405:
       return answer(405, "invalid_request_error", "method_not_allowed", message);
+    case 408:
+      return answer(408, "invalid_request_error", "request_timeout", message);
     case 413:
       return answer(413, "invalid_request_error", "request_too_large", message);
     case 415:
       return answer(415, "invalid_request_error", "unsupported_media_type", message);
+    case 417:
+      return answer(417, "invalid_request_error", "expectation_failed", message);
+    case 431:
+      return answer(431, "invalid_request_error", "headers_too_large", message);
   }
 }
 
@@ -66,6 +72,8 @@ function failure(detail: ErrorDetail, message: string): ErrorAnswer {
       return answer(404, "invalid_request_error", "model_not_found", message, { param: "model" });
     case Reason.DUPLICATE_REQUEST:
       return answer(409, "invalid_request_error", "duplicate_request", message, { headers: noRetry });
+    case Reason.REQUEST_TOO_LARGE:
+      return answer(413, "invalid_request_error", "request_too_large", message);
     case Reason.RATE_LIMITED:
     case Reason.AUTHENTICATION_THROTTLED:
       return answer(429, "rate_limit_error", "rate_limit_exceeded", message, { headers });

@@ -1,33 +1,43 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { newRequestId } from "../../lib/ids/request-id.ts";
-import type { BodyBudget } from "./request/body-budget.ts";
-import { type CallHeaders, callHeaders } from "./request/credentials.ts";
+import { networkOf } from "../../lib/net/network.ts";
+import type { BodyLimits } from "./request/body-limits.ts";
+import { clientAddress } from "./request/client-address.ts";
+import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";
+import { hasBody } from "./request/has-body.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";
 import type { ExchangeTrace, Runtime } from "./runtime.ts";
+
+/** A client that does not read a whole answer within this time, in milliseconds, and a little more for a long one, is given up. */
+const readingMs = 30_000;
+/** Bytes of an answer that a client has to read in a millisecond after that. */
+const readingPace = 16;
 
 /** One HTTP request and its response. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly runtime: Runtime;
-  /** Memory for the bodies of all exchanges. */
-  readonly bodyBudget: BodyBudget;
+  readonly bodyLimits: BodyLimits;
   /** Names the request everywhere: `x-request-id`, `request-id`, and the receipt. */
   readonly requestId: string;
   /** Where the caller's key stands, once the core has told; goes into the response's headers. */
   rateLimit: RateLimitStatus | undefined;
   /** The path of its endpoint as the router has it. Undefined: there is none. */
   route: string | undefined;
+  /** Which header has the key when both do. */
+  keyHeader: KeyHeader = "x-api-key";
+  #address: string | undefined;
   readonly #gone = new AbortController();
   readonly #trace: ExchangeTrace | undefined;
   #isStream = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime, bodyBudget: BodyBudget) {
+  constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime, bodyLimits: BodyLimits) {
     this.request = request;
     this.response = response;
     this.runtime = runtime;
-    this.bodyBudget = bodyBudget;
+    this.bodyLimits = bodyLimits;
     this.requestId = newRequestId(runtime.random);
     this.#trace = runtime.trace?.(request);
     runtime.observer.opened();
@@ -44,9 +54,20 @@ export class Exchange {
     return this.#gone.signal.aborted;
   }
 
+  /** Where the request came from. Undefined: the client has left. */
+  get address(): string | undefined {
+    this.#address ??= clientAddress(this.request, this.runtime.isTrustedProxy);
+    return this.#address;
+  }
+
+  /** The network of that address, which is what one client has. */
+  get network(): string {
+    return networkOf(this.address ?? "");
+  }
+
   /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */
   get callOptions(): { headers: CallHeaders; signal: AbortSignal } {
-    const headers = callHeaders(this.request, this.runtime.isTrustedProxy);
+    const headers = callHeaders(this.request, this.address, this.keyHeader);
     return { headers: Object.assign(headers, this.#trace?.headers), signal: this.#gone.signal };
   }
 
@@ -70,13 +91,24 @@ export class Exchange {
     if (this.isGone) return;
     const headers: Record<string, string> = { "content-length": String(Buffer.byteLength(json)), ...more };
     // What was not read of the request would be taken for the next one.
-    if (!this.request.complete) headers.connection = "close";
+    if (!this.request.complete && hasBody(this.request)) headers.connection = "close";
     this.begin(status, "application/json", headers);
     this.response.end(json);
+    if (this.response.writableLength > 0) this.#boundReading(this.response.writableLength);
   }
 
   /** Logs an error that nobody meant. */
   logUnexpected(error: unknown): void {
     this.runtime.logger.error({ err: error, request_id: this.requestId }, "a request failed unexpectedly");
+  }
+
+  /** Gives a client up that does not read what is left of its answer. */
+  #boundReading(bytes: number): void {
+    const { clock, observer } = this.runtime;
+    const stop = clock.after(readingMs + bytes / readingPace, () => {
+      observer.refused("slow_reader");
+      this.response.destroy();
+    });
+    this.response.once("close", stop);
   }
 }

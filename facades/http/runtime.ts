@@ -3,6 +3,15 @@ import type { Random } from "../../lib/ids/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { IsTrustedProxy } from "./request/client-address.ts";
 
+/** Why a client was refused or cut off to keep room for others. */
+export type Refusal =
+  | "overload"
+  | "connections"
+  | "connections_per_address"
+  | "requests_per_address"
+  | "slow_body"
+  | "slow_reader";
+
 /** Is told of HTTP exchanges. */
 export interface ExchangeObserver {
   /** A request came in. */
@@ -11,6 +20,8 @@ export interface ExchangeObserver {
   streamed(): void;
   /** The exchange is over. Without a status the client left before there was one. */
   closed(status: number | undefined, isStream: boolean): void;
+  /** A client was refused or cut off to keep room for others. */
+  refused(reason: Refusal): void;
 }
 
 /** An exchange in a distributed trace. */

@@ -1,9 +1,12 @@
 import { once } from "node:events";
-import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
+import { createServer as createHttpServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { Server as NetServer, type Socket } from "node:net";
 import { listen } from "../../lib/net/listen.ts";
 import type { ServerTls, TlsIdentity } from "../../lib/net/tls-identity.ts";
+import { type ConnectionLimits, limitConnections } from "./connection/limit-connections.ts";
+import { type AnswerMalformed, refuseMalformed } from "./connection/malformed.ts";
+import { Pipeline } from "./connection/pipeline.ts";
 
 /** A server that is listening. */
 export interface HttpServer {
@@ -16,16 +19,26 @@ export interface HttpServer {
 }
 
 /** Bounds of what a client may cost before its request is whole. */
-const limits = {
-  maxHeaderSize: 32 * 1024,
-  headersTimeout: 15_000,
-  /** For the whole request, body included: 2 MiB over a slow line. */
-  requestTimeout: 120_000,
-  /** Longer than the idle time of the usual load balancers, so that they close first. */
-  keepAliveTimeout: 75_000,
-  connectionsCheckingInterval: 5_000,
-};
-const maxConnections = 20_000;
+export interface ServerLimits extends ConnectionLimits {
+  /** How long a head may take, in milliseconds. */
+  readonly headerTimeoutMs: number;
+  /** How long a whole request may take to arrive, body included, in milliseconds. */
+  readonly requestTimeoutMs: number;
+}
+
+/** What a server is made of. */
+export interface HttpServerOptions {
+  readonly limits: ServerLimits;
+  /** Answers bytes that are no request. */
+  readonly answerMalformed: AnswerMalformed;
+  /** Undefined: no TLS. */
+  readonly tls?: ServerTls | undefined;
+}
+
+const maxHeaderSize = 32 * 1024;
+/** Longer than the idle time of the usual load balancers, so that they close first. */
+const keepAliveTimeout = 75_000;
+const connectionsCheckingInterval = 5_000;
 /** How long a new connection has for its first request once the server drains. */
 const firstRequestMs = 1000;
 
@@ -33,16 +46,27 @@ const firstRequestMs = 1000;
 export async function startHttpServer(
   listener: RequestListener,
   address: string,
-  options: { readonly tls?: ServerTls | undefined } = {},
+  options: HttpServerOptions,
 ): Promise<HttpServer> {
-  const { tls } = options;
+  const { tls, limits, answerMalformed } = options;
+  const pipeline = new Pipeline(listener);
   const serve: RequestListener = (request, response) => {
     // While the server drains, each answer tells its client to come back on another connection.
     if (!server.listening) response.shouldKeepAlive = false;
-    listener(request, response);
+    pipeline.serve(request, response);
   };
-  const server = tls === undefined ? createHttpServer(limits, serve) : createSecureServer(tls, serve);
-  server.maxConnections = maxConnections;
+  const settings: ServerOptions = {
+    maxHeaderSize,
+    keepAliveTimeout,
+    headersTimeout: limits.headerTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(connectionsCheckingInterval, limits.headerTimeoutMs),
+    requireHostHeader: false, // the listener answers it in the shape of a surface
+  };
+  const server = tls === undefined ? createHttpServer(settings, serve) : createSecureServer(tls, settings, serve);
+  server.on("checkExpectation", serve);
+  server.on("clientError", (error, socket) => refuseMalformed(error, socket, pipeline, answerMalformed));
+  limitConnections(server, limits);
   const unused = unusedConnections(server, tls === undefined ? "connection" : "secureConnection");
   const bound = await listen(server, address, "listen.http");
   return {
@@ -52,9 +76,9 @@ export async function startHttpServer(
   };
 }
 
-function createSecureServer(tls: ServerTls, serve: RequestListener): Server {
+function createSecureServer(tls: ServerTls, settings: ServerOptions, serve: RequestListener): Server {
   const secure = ({ cert, key }: TlsIdentity) => ({ cert, key });
-  const server = createHttpsServer({ ...limits, ...secure(tls.current), handshakeTimeout: 10_000 }, serve);
+  const server = createHttpsServer({ ...settings, ...secure(tls.current), handshakeTimeout: 10_000 }, serve);
   tls.onRenewed((identity) => server.setSecureContext(secure(identity)));
   return server;
 }

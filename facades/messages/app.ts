@@ -25,6 +25,7 @@ export function createMessagesSurface(core: Core): Surface {
     core,
     routes: messagesServiceRoutes,
     errorOf,
+    keyHeader: "x-api-key",
     handlers: {
       async createMessage(request, exchange) {
         const { requestId, callOptions } = exchange;

@@ -57,6 +57,8 @@ function classifyDetail(detail: ErrorDetail, message: string): Classified {
     case Reason.MODEL_NOT_FOUND:
     case Reason.MODEL_KIND_MISMATCH:
       return answer(404, ErrorType.NOT_FOUND, message);
+    case Reason.REQUEST_TOO_LARGE:
+      return answer(413, ErrorType.REQUEST_TOO_LARGE, message);
     case Reason.RATE_LIMITED:
     case Reason.BALANCE_HELD:
     case Reason.AUTHENTICATION_THROTTLED:
@@ -83,11 +85,15 @@ function typeOf({ status }: RequestError): ErrorType {
   switch (status) {
     case 404:
       return ErrorType.NOT_FOUND;
+    case 408:
+      return ErrorType.TIMEOUT;
     case 413:
       return ErrorType.REQUEST_TOO_LARGE;
     case 400:
     case 405:
     case 415:
+    case 417:
+    case 431:
       return ErrorType.INVALID_REQUEST;
   }
 }

@@ -35,6 +35,7 @@ function codeOf(reason: Reason): Code {
     case Reason.BALANCE_EXHAUSTED:
     case Reason.BALANCE_HELD:
     case Reason.KEY_LIMIT_REACHED:
+    case Reason.REQUEST_TOO_LARGE:
       return Code.ResourceExhausted;
     case Reason.DUPLICATE_REQUEST:
     case Reason.PAYMENT_REFERENCE_CONFLICT:

@@ -153,6 +153,10 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
         freeOnly,
       };
     },
+
+    async identifyCaller(_, context) {
+      return { accountId: callerOf(context).accountId };
+    },
   };
 }
 

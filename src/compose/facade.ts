@@ -4,6 +4,7 @@ import { startHttpServer } from "../../facades/http/server.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
+import type { Overload } from "../../lib/overload/monitor.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
 import { inNetworks } from "../config/networks.ts";
@@ -17,6 +18,7 @@ import { startAdmin } from "./admin.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { createLogger } from "./logger.ts";
 import type { FacadeOptions } from "./options.ts";
+import { startOverload } from "./overload.ts";
 import { startTracing, type Telemetry } from "./tracing.ts";
 
 /** Where a facade without a configuration shows its metrics when a core on the same machine has the usual address. */
@@ -25,7 +27,8 @@ const besideCore = "127.0.0.1:9465";
 /** Runs both public surfaces in front of cores that run elsewhere. Resolves when it is ready. */
 export async function facade(options: FacadeOptions): Promise<void> {
   const logger = createLogger(options.log);
-  const { listen, shutdown } = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
+  const config = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
+  const { listen, shutdown } = config;
   const lifecycle = new Lifecycle(logger, shutdown);
   const tls = await openTls(listen.tls, systemClock, logger);
   const credentials = await readChannelCredentials(options);
@@ -36,30 +39,47 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const transport = createChannelTransport({ target: options.core, credentials });
   lifecycle.onStop(async () => transport.close());
-  const http = await startFront(listen, transport, lifecycle, logger, telemetry, tls);
+  const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
+  const http = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
   lifecycle.ready({ http, admin: admin.address });
 }
 
 /** Serves both public surfaces over a transport. Returns host:port. */
 export async function startFront(
-  { http, trusted_proxies }: Config["listen"],
+  { listen, http }: Pick<Config, "listen" | "http">,
   transport: Transport,
+  overload: Overload,
   lifecycle: Lifecycle,
   logger: Logger,
   { registry, tracer }: Telemetry,
   tls?: ServerTls,
 ): Promise<string> {
   const observer = httpMetrics(registry);
-  const front = createFront({
+  const isTrustedProxy = listen.trusted_proxies.length === 0 ? undefined : inNetworks(listen.trusted_proxies);
+  const { listener, answerMalformed } = createFront({
     transport,
+    overload,
     clock: systemClock,
     random: systemRandom,
     logger,
     observer,
-    isTrustedProxy: trusted_proxies.length === 0 ? undefined : inNetworks(trusted_proxies),
+    isTrustedProxy,
+    limits: {
+      bodyMemory: http.body_memory_mib * 1024 * 1024,
+      minBodyRate: http.min_body_rate,
+      requestsPerAddress: http.connections_per_address,
+    },
     ...(tracer && { trace: traceExchanges(tracer) }),
   });
-  const server = await startHttpServer(front, http, { tls });
+  const limits = {
+    connections: http.connections,
+    connectionsPerAddress: http.connections_per_address,
+    isTrustedProxy,
+    onRefused: observer.refused,
+    headerTimeoutMs: http.header_timeout_s * 1000,
+    requestTimeoutMs: http.body_timeout_s * 1000,
+  };
+  const server = await startHttpServer(listener, listen.http, { tls, limits, answerMalformed });
   lifecycle.onStop((graceMs) => server.close(graceMs));
   return server.address;
 }

@@ -49,7 +49,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (worker !== undefined) shareDrains(core.drains);
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const http = await startFront(config.listen, transport, lifecycle, logger, telemetry, tls);
+  const http = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
   if (options.config !== undefined && embedded === undefined)
     reloadOnHangup(options.config, config, core, lifecycle, logger);
   if (embedded !== undefined) {

@@ -1,3 +1,4 @@
+import { networkOf } from "../../lib/net/network.ts";
 import { type Clock, systemClock } from "../../lib/time/clock.ts";
 
 /** How often credentials from one address may be wrong. */
@@ -74,15 +75,6 @@ export function createFailedAttempts(
       return narrow.size + wide.size;
     },
   };
-}
-
-/** What one subscriber has: an IPv4 address, or the /64 around an IPv6 one. */
-export function networkOf(address: string): string {
-  const [, ipv4] = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
-  if (ipv4 !== undefined) return ipv4;
-  const [before = [], after = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
-  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0");
-  return [...before, ...zeros, ...after].slice(0, 4).join(":");
 }
 
 /** The network around a subscriber's: a /24 of IPv4, a /48 of IPv6. */

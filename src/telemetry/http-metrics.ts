@@ -15,7 +15,14 @@ export function httpMetrics(registry: Registry) {
     registers,
   });
   const streams = new Gauge({ name: "tollgate_http_streams_open", help: "Event streams among them.", registers });
+  const refused = new Counter({
+    name: "tollgate_http_refused_total",
+    help: "Clients that were refused or cut off to keep room for others, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
   return {
+    refused: (reason: string): void => refused.inc({ reason }),
     opened: (): void => open.inc(),
     streamed: (): void => streams.inc(),
     closed(status: number | undefined, isStream: boolean): void {

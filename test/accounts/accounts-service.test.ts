@@ -149,6 +149,7 @@ test("a caller learns about its own key", async () => {
   const status = await client.getKeyStatus({});
   expect(status).toMatchObject({ accountId, balancePicoUsd: USD, freeOnly: true, key: { id: key?.id } });
   expect(status.rateLimit).toMatchObject({ limit: 20, remaining: 20 });
+  expect(await client.identifyCaller({})).toMatchObject({ accountId });
   principal = { kind: "caller", accountId, keyId: "" };
   expect((await client.getKeyStatus({})).key).toBeUndefined();
   principal = { kind: "operator" };

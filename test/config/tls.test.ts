@@ -8,6 +8,7 @@ import { openTls, readTls, type TlsFiles } from "../../src/config/tls.ts";
 import { startConnectServer } from "../../src/grpc/server/connect-server.ts";
 import { startGrpcServer } from "../../src/grpc/server/server.ts";
 import { startAdminServer } from "../../src/telemetry/admin-server.ts";
+import { usualLimits } from "../facades/http/front-server.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createAuthority, writeIdentity } from "../support/certificates.ts";
 
@@ -52,7 +53,11 @@ test("every server shows a renewed certificate without a restart; one that is wr
   const [grpc, connect, http, admin] = await Promise.all([
     startGrpcServer(common),
     startConnectServer(common),
-    startHttpServer((_, response) => response.end(), "127.0.0.1:0", { tls }),
+    startHttpServer((_, response) => response.end(), "127.0.0.1:0", {
+      tls,
+      limits: usualLimits,
+      answerMalformed: ({ status, message }) => ({ status, body: message, headers: {} }),
+    }),
     startAdminServer("127.0.0.1:0", new Registry(), { ready: true }, tls),
   ]);
   const shown = () => Promise.all([grpc, connect, http, admin].map(({ address }) => nameShownAt(address)));

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { createFailedAttempts, networkOf } from "../../src/interceptors/failed-attempts.ts";
+import { networkOf } from "../../lib/net/network.ts";
+import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
 import { FakeClock } from "../fake-clock.ts";
 
 test.each([

@@ -44,7 +44,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 let front: FrontServer;
 beforeAll(async () => {
-  front = await startFront(transport, clock);
+  front = await startFront(transport, { clock });
 });
 afterAll(async () => {
   await front[Symbol.asyncDispose]();

@@ -89,7 +89,14 @@ export async function serveModels(
   const grpc = isSplit ? await startGrpcServer({ ...core, address: "127.0.0.1:0" }) : undefined;
   if (grpc !== undefined) lifecycle.onStop(() => grpc.stop(0));
   const way = grpc === undefined ? transport : createChannelTransport({ target: grpc.address });
-  const address = await startFront({ ...config.listen, http: "127.0.0.1:0" }, way, lifecycle, logger, telemetry);
+  const address = await startFront(
+    { ...config, listen: { ...config.listen, http: "127.0.0.1:0" } },
+    way,
+    { shortage: undefined },
+    lifecycle,
+    logger,
+    telemetry,
+  );
 
   const headers = { authorization: `Bearer ${secrets.operatorToken}` };
   const accounts = createClient(AccountsService, transport);

@@ -1,47 +1,51 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../lib/time/clock.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import type { Exchange } from "../exchange.ts";
+import type { BodyLease } from "./body-budget.ts";
+import { BodyBuffer } from "./body-buffer.ts";
+import type { BodyPace, PacedBody } from "./body-pace.ts";
 import { RequestError } from "./error.ts";
+import { hasBody } from "./has-body.ts";
 
 /** The largest body that is read, in bytes. */
 const maxBodyBytes = 2 * 1024 * 1024;
-/** How much of a larger one is drained, and for how long, so that its sender gets to read the answer. */
+/** So much of a body is read before its sender's key is checked, in bytes. */
+const smallBytes = 64 * 1024;
+/** How much of a body that is refused is drained, and for how long, so that its sender gets to read the answer. */
 const maxDrainBytes = 8 * 1024 * 1024;
 const maxDrainMs = 5_000;
 
+/** Asks the core whose account pays for a request. Rejects when its key is wrong. */
+export type Identify = () => Promise<string>;
+
 /**
- * Reads the body as JSON, whatever its content type says, unless it is multipart. Throws RequestError:
- * 413 once the body has been drained, or cannot be within bounds; 415; 400 for bad UTF-8 or bad JSON.
- * Throws OVERLOADED when too much is being read at the same time.
+ * Reads the body as JSON, whatever its content type says, unless it is multipart. Of a large one only a part is read
+ * before the key is checked. Throws RequestError: 413 once the body has been drained, or cannot be within bounds;
+ * 408 when it comes too slowly; 415; 400 for bad UTF-8 or bad JSON. Throws OVERLOADED when too much is being read at
+ * the same time, and what the core says to the key.
  */
-export async function readJson(request: IncomingMessage, clock: Clock, budget: BodyBudget): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let taken = 0;
+export async function readJson(exchange: Exchange, identify: Identify): Promise<unknown> {
+  const { request, runtime, bodyLimits } = exchange;
+  const declared = declaredLength(request);
+  const lease = bodyLimits.budget.open(exchange.network);
   try {
-    await consume(request, clock, (chunk) => {
-      size += chunk.length;
-      if (size > maxBodyBytes) return false;
-      budget.take(chunk.length);
-      taken += chunk.length;
-      chunks.push(chunk);
-      return true;
-    });
+    if (declared !== undefined && declared > maxBodyBytes) throw tooLarge();
+    const isLarge = declared !== undefined && declared > smallBytes;
+    if (isLarge) lease.moveTo(await identify());
+    const reception = new Reception(request, lease, declared, isLarge ? undefined : identify, runtime.clock);
+    return parseJson(await reception.read(bodyLimits.pace), request);
+  } catch (error) {
+    if (isTimeout(error)) runtime.observer.refused("slow_body");
+    else if (!request.complete) await drain(request, runtime.clock).catch(() => {});
+    throw error;
   } finally {
-    budget.give(taken);
+    lease.resize(0);
   }
-  if (size > maxBodyBytes) throw new RequestError(413, "The body is larger than 2 MiB.");
-  return parseJson(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size), request);
 }
 
 /** Reads the body away, within bounds: a client that still writes when the connection closes cannot read the answer. */
-export async function drain(request: IncomingMessage, clock: Clock): Promise<void> {
-  await consume(request, clock, () => false);
-}
-
-/** Reads to the end of the body. What `keep` does not want is read away, which ends at the bounds of draining. */
-function consume(request: IncomingMessage, clock: Clock, keep: (chunk: Buffer) => boolean): Promise<void> {
+export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     let size = 0;
     let stopTimer: (() => void) | undefined;
@@ -52,18 +56,108 @@ function consume(request: IncomingMessage, clock: Clock, keep: (chunk: Buffer) =
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      try {
-        if (keep(chunk)) return;
-      } catch (error) {
-        return settle(() => reject(error));
-      }
       if (size > maxDrainBytes) settle(resolve);
-      else stopTimer ??= clock.after(maxDrainMs, () => settle(resolve));
     };
     const onEnd = () => settle(resolve);
-    const onClose = () => settle(() => reject(new RequestError(400, "The body ended too early.")));
+    const onClose = () => settle(() => reject(endedEarly()));
+    if (request.destroyed) return reject(endedEarly());
+    if (hasBody(request)) stopTimer = clock.after(maxDrainMs, () => settle(resolve));
     request.on("data", onData).on("end", onEnd).on("close", onClose);
+    request.resume();
   });
+}
+
+/** One body that is being received. */
+class Reception implements PacedBody {
+  received = 0;
+  readonly begunAt: number;
+  readonly #buffer = new BodyBuffer();
+  readonly #request: IncomingMessage;
+  readonly #lease: BodyLease;
+  readonly #declared: number | undefined;
+  /** Undefined: the key was checked. */
+  #identify: Identify | undefined;
+  readonly #done = Promise.withResolvers<void>();
+
+  constructor(
+    request: IncomingMessage,
+    lease: BodyLease,
+    declared: number | undefined,
+    identify: Identify | undefined,
+    clock: Clock,
+  ) {
+    this.#request = request;
+    this.#lease = lease;
+    this.#declared = declared;
+    this.#identify = identify;
+    this.begunAt = clock.monotonic();
+  }
+
+  /** Reads to the end. */
+  async read(pace: BodyPace): Promise<Buffer> {
+    const request = this.#request;
+    const { promise, resolve, reject } = this.#done;
+    const onData = (chunk: Buffer) => this.#take(chunk);
+    const onClose = () => reject(endedEarly());
+    pace.add(this);
+    request.on("data", onData).on("end", resolve).on("close", onClose);
+    request.resume();
+    try {
+      await promise;
+    } finally {
+      pace.delete(this);
+      request.off("data", onData).off("end", resolve).off("close", onClose);
+    }
+    return this.#buffer.bytes;
+  }
+
+  giveUp(): void {
+    this.#done.reject(new RequestError(408, "The body came too slowly."));
+  }
+
+  #take(chunk: Buffer): void {
+    this.received += chunk.length;
+    try {
+      if (this.received > maxBodyBytes) throw tooLarge();
+      // A body that comes in one piece is not kept waiting for.
+      if (chunk.length !== this.#declared) this.#lease.resize(this.#buffer.roomFor(chunk.length));
+      this.#buffer.add(chunk);
+      if (this.#identify !== undefined && this.received > smallBytes) this.#check(this.#identify);
+    } catch (error) {
+      this.#request.pause();
+      this.#done.reject(error);
+    }
+  }
+
+  /** Reads nothing more until the key is known to be right. */
+  #check(identify: Identify): void {
+    this.#identify = undefined;
+    this.#request.pause();
+    identify()
+      .then((accountId) => {
+        this.#lease.moveTo(accountId);
+        this.#request.resume();
+      })
+      .catch((error: unknown) => this.#done.reject(error));
+  }
+}
+
+/** What a request says of its body's length. Undefined: nothing. */
+function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers["content-length"];
+  return length === undefined ? undefined : Number(length);
+}
+
+function tooLarge(): RequestError {
+  return new RequestError(413, "The body is larger than 2 MiB.");
+}
+
+function endedEarly(): RequestError {
+  return new RequestError(400, "The body ended too early.");
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof RequestError && error.status === 408;
 }
 
 function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {

@@ -1,18 +1,20 @@
 import type { IncomingMessage } from "node:http";
-import { clientAddress, type IsTrustedProxy } from "./client-address.ts";
 
 /** What a call to the core carries of the HTTP request: who pays and where the request came from. */
 export type CallHeaders = Readonly<Record<string, string>>;
 
+/** A header that has a key. */
+export type KeyHeader = "authorization" | "x-api-key";
+
 /**
- * The key of a request as the core takes it. Both surfaces accept both headers; `x-api-key` wins.
+ * The key of a request as the core takes it. Both surfaces accept both headers; where both are sent, `preferred` wins.
  * Without a key the core refuses the call, so that there is one place that does.
  */
-export function callHeaders(request: IncomingMessage, isTrustedProxy?: IsTrustedProxy): CallHeaders {
+export function callHeaders(request: IncomingMessage, address: string | undefined, preferred: KeyHeader): CallHeaders {
   const headers: Record<string, string> = {};
-  const key = keyOf(request);
+  const key =
+    preferred === "x-api-key" ? (apiKeyOf(request) ?? bearerOf(request)) : (bearerOf(request) ?? apiKeyOf(request));
   if (key !== undefined) headers.authorization = `Bearer ${key}`;
-  const address = clientAddress(request, isTrustedProxy);
   if (address !== undefined) headers["x-tollgate-client-address"] = address;
   return headers;
 }
@@ -22,10 +24,13 @@ export function isMessagesStyle(request: IncomingMessage): boolean {
   return request.headers["anthropic-version"] !== undefined || request.headers["x-api-key"] !== undefined;
 }
 
-function keyOf(request: IncomingMessage): string | undefined {
-  const apiKey = request.headers["x-api-key"];
-  if (typeof apiKey === "string" && apiKey.trim() !== "") return printable(apiKey.trim());
-  const bearer = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? "")?.[1]?.trim();
+function apiKeyOf({ headers }: IncomingMessage): string | undefined {
+  const apiKey = headers["x-api-key"];
+  return typeof apiKey === "string" && apiKey.trim() !== "" ? printable(apiKey.trim()) : undefined;
+}
+
+function bearerOf({ headers }: IncomingMessage): string | undefined {
+  const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? "")?.[1]?.trim();
   return bearer === undefined ? undefined : printable(bearer);
 }
 

@@ -1,9 +1,10 @@
 /** Statuses that a surface answers with by itself, before the core is asked to run anything. */
-export type RequestErrorStatus = 400 | 404 | 405 | 413 | 415;
+export type RequestErrorStatus = 400 | 404 | 405 | 408 | 413 | 415 | 417 | 431;
 
 /**
- * A request that this surface refuses by itself. 400: a field or the body is wrong; 404: no such
- * endpoint; 405: the endpoint has another verb; 413: the body is too large; 415: it cannot be JSON.
+ * A request that this surface refuses by itself. 400: a field, the body or the head is wrong; 404: no such
+ * endpoint; 405: the endpoint has another verb; 408: it came too slowly; 413: the body is too large;
+ * 415: it cannot be JSON; 417: it expects what cannot be; 431: the head is too large.
  */
 export class RequestError extends Error {
   readonly status: RequestErrorStatus;

@@ -5,6 +5,7 @@ import type { Core } from "../core/core.ts";
 import type { Exchange } from "../exchange.ts";
 import { jsonDecoder } from "../json/decoder.ts";
 import { readJson } from "../request/body.ts";
+import type { KeyHeader } from "../request/credentials.ts";
 import { RequestError } from "../request/error.ts";
 import { queryReader } from "../request/query.ts";
 import type { Route, Routes } from "./routes.ts";
@@ -43,12 +44,15 @@ export function createSurface<Routes extends RouteTable>(options: {
   readonly routes: Routes;
   readonly handlers: Handlers<Routes>;
   readonly errorOf: Surface["errorOf"];
+  /** Which header has the key when both do, as this surface's clients mean it. */
+  readonly keyHeader: KeyHeader;
 }): Surface {
-  const { core, routes, handlers, errorOf } = options;
+  const { core, routes, handlers, errorOf, keyHeader } = options;
   const endpoints = Object.entries(routes).map(([name, { verb, path, method }]): Route => {
     const handler = handlers[name as keyof Routes] as (request: unknown, exchange: Exchange) => Promise<void>;
-    const read = verb === "GET" ? readerOfPath(method.input) : readerOfBody(method.input);
+    const read = verb === "GET" ? readerOfPath(method.input) : readerOfBody(core, method.input);
     const handle: Route["handle"] = async (exchange, params) => {
+      exchange.keyHeader = keyHeader;
       try {
         await handler(await read(exchange, params), exchange);
       } catch (error) {
@@ -110,9 +114,12 @@ async function firstError(core: Core, exchange: Exchange, error: unknown): Promi
   }
 }
 
-function readerOfBody(input: DescMessage): (exchange: Exchange) => Promise<unknown> {
+function readerOfBody(core: Core, input: DescMessage): (exchange: Exchange) => Promise<unknown> {
   const decode = jsonDecoder(input);
-  return async (exchange) => decode(await readJson(exchange.request, exchange.runtime.clock, exchange.bodyBudget));
+  return async (exchange) => {
+    const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;
+    return decode(await readJson(exchange, identify));
+  };
 }
 
 function readerOfPath(input: DescMessage): (exchange: Exchange, params: Readonly<Record<string, string>>) => unknown {

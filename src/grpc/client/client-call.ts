@@ -1,8 +1,11 @@
 import { type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Channel, Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { bytesOf } from "../wire/bytes.ts";
+import { maxRequestBytes } from "../wire/limits.ts";
 import { type HeadersInit, headersOf, metadataOf } from "../wire/metadata.ts";
 import { errorOf } from "../wire/status.ts";
 import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
@@ -76,7 +79,12 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
 
   /** Sends the only request message. */
   sendOnly(message: Message): void {
-    this.#call.sendMessageWithContext({}, bytesOf(this.#input, message));
+    const bytes = bytesOf(this.#input, message);
+    if (bytes.length > maxRequestBytes) {
+      this.#life.abort(requestTooLarge(bytes.length));
+      return;
+    }
+    this.#call.sendMessageWithContext({}, bytes);
     this.#call.halfClose();
   }
 
@@ -86,6 +94,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
       for await (const message of messages) {
         if (this.#life.reason) return;
         const bytes = bytesOf(this.#input, message);
+        if (bytes.length > maxRequestBytes) throw requestTooLarge(bytes.length);
         await new Promise<void>((resolve) => {
           this.#sent = resolve;
           this.#call.sendMessageWithContext({ callback: () => resolve() }, bytes);
@@ -160,6 +169,11 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     this.#sent();
     if (!this.#status) this.#call.cancelWithStatus(Status.CANCELLED, "the caller cancelled the call");
   };
+}
+
+function requestTooLarge(bytes: number): ConnectError {
+  const message = `The request is too large: ${bytes} bytes after translation, of ${maxRequestBytes} at most.`;
+  return failure(Reason.REQUEST_TOO_LARGE, message);
 }
 
 function createCall(pooled: PooledChannel, path: string, deadline: number) {

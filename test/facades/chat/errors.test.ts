@@ -135,7 +135,10 @@ test.each([
   [new RequestError(400, "m"), 400, "invalid_value", null],
   [new RequestError(404, "m"), 404, "unknown_url", null],
   [new RequestError(405, "m"), 405, "method_not_allowed", null],
+  [new RequestError(408, "m"), 408, "request_timeout", null],
   [new RequestError(413, "m"), 413, "request_too_large", null],
+  [new RequestError(417, "m"), 417, "expectation_failed", null],
+  [new RequestError(431, "m"), 431, "headers_too_large", null],
   [new RequestError(415, "m"), 415, "unsupported_media_type", null],
 ])("%#: what the surface refuses by itself", (given, status, code, param) => {
   const answer = errorOf(given);

@@ -7,8 +7,10 @@ export class RawClient {
   /** All that came so far. */
   received = "";
 
-  constructor(url: string) {
-    this.socket = connect(Number(new URL(url).port), "127.0.0.1");
+  /** Connects from this machine's usual address, or from another one of it, such as 127.0.0.2. */
+  constructor(url: string, localAddress?: string) {
+    const port = Number(new URL(url).port);
+    this.socket = connect({ port, host: "127.0.0.1", ...(localAddress !== undefined && { localAddress }) });
     this.socket.setEncoding("utf8");
     this.socket.on("data", (text) => {
       this.received += text;
@@ -17,14 +19,14 @@ export class RawClient {
   }
 
   /** Sends the head of a request with a body, or with a part of one. */
-  post(path: string, body: string | Buffer, headers: Record<string, string> = {}): void {
-    const lines = {
+  post(path: string, body: string | Buffer, headers: Record<string, string | undefined> = {}): void {
+    const lines: Record<string, string | undefined> = {
       host: "t",
       authorization: "Bearer tg-1",
       "content-length": String(Buffer.byteLength(body)),
       ...headers,
     };
-    const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head = Object.entries(lines).map(([name, value]) => (value === undefined ? "" : `${name}: ${value}\r\n`));
     this.socket.write(`POST ${path} HTTP/1.1\r\n${head.join("")}\r\n`);
     this.socket.write(body);
   }

@@ -43,6 +43,8 @@ export interface CoreLog {
   readonly embedded: EmbedRequest[];
   /** Requests that were counted without being run. */
   counted: number;
+  /** Requests whose caller was asked for alone. */
+  identified: number;
   readonly headers: Headers[];
 }
 
@@ -58,7 +60,7 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
     keyStatus: {},
     ...script,
   };
-  const log: CoreLog = { generated: [], embedded: [], counted: 0, headers: [] };
+  const log: CoreLog = { generated: [], embedded: [], counted: 0, identified: 0, headers: [] };
   const admit = ({ requestHeader }: HandlerContext) => {
     log.headers.push(requestHeader);
     const refusal = told.refuse?.(requestHeader);
@@ -98,6 +100,11 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
       getKeyStatus(_request: object, context: HandlerContext) {
         admit(context);
         return told.keyStatus;
+      },
+      identifyCaller(_request: object, context: HandlerContext) {
+        admit(context);
+        log.identified++;
+        return { accountId: context.requestHeader.get("authorization") ?? "" };
       },
     }),
     registration(MeteringService, {

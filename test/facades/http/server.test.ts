@@ -2,13 +2,20 @@ import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { startHttpServer } from "../../../facades/http/server.ts";
+import { usualLimits } from "./front-server.ts";
+
+const startServer = (listener: RequestListener, address: string) =>
+  startHttpServer(listener, address, {
+    limits: usualLimits,
+    answerMalformed: ({ status, message }) => ({ status, body: message, headers: {} }),
+  });
 
 const echo: RequestListener = (incoming, response) => {
   response.end(incoming.url);
 };
 
 test("says where it listens", async () => {
-  const server = await startHttpServer(echo, "127.0.0.1:0");
+  const server = await startServer(echo, "127.0.0.1:0");
   expect(server.url).toBe(`http://${server.address}`);
   expect(await (await fetch(`${server.url}/x`)).text()).toBe("/x");
   await server.close(0);
@@ -17,27 +24,27 @@ test("says where it listens", async () => {
 
 test("takes IPv6 addresses and names", async () => {
   for (const host of ["[::1]", "localhost"]) {
-    const server = await startHttpServer(echo, `${host}:0`);
+    const server = await startServer(echo, `${host}:0`);
     expect((await fetch(server.url)).status).toBe(200);
     await server.close(0);
   }
 });
 
 test("says what is wrong with an address", async () => {
-  const server = await startHttpServer(echo, "127.0.0.1:0");
-  await expect(startHttpServer(echo, server.address)).rejects.toThrow(
+  const server = await startServer(echo, "127.0.0.1:0");
+  await expect(startServer(echo, server.address)).rejects.toThrow(
     `Cannot listen on ${server.address}: another process already does`,
   );
-  await expect(startHttpServer(echo, "192.0.2.1:0")).rejects.toThrow(
+  await expect(startServer(echo, "192.0.2.1:0")).rejects.toThrow(
     "Cannot listen on 192.0.2.1:0: this machine has no such address",
   );
-  await expect(startHttpServer(echo, "8080")).rejects.toThrow("listen.http must be an address such as");
+  await expect(startServer(echo, "8080")).rejects.toThrow("listen.http must be an address such as");
   await server.close(0);
 });
 
 test("a drain lets a running response finish and refuses new connections", async () => {
   const running = Promise.withResolvers<ServerResponse>();
-  const server = await startHttpServer((_request, response) => {
+  const server = await startServer((_request, response) => {
     response.write("begun");
     running.resolve(response);
   }, "127.0.0.1:0");
@@ -56,7 +63,7 @@ test("a drain lets a running response finish and refuses new connections", async
 });
 
 test("a drain does not wait for idle connections", async () => {
-  const server = await startHttpServer(echo, "127.0.0.1:0");
+  const server = await startServer(echo, "127.0.0.1:0");
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   socket.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
   await once(socket, "data");
@@ -64,7 +71,7 @@ test("a drain does not wait for idle connections", async () => {
 });
 
 test("a drain waits a moment for connections that have asked nothing, and serves those that do", async () => {
-  const server = await startHttpServer(echo, "127.0.0.1:0");
+  const server = await startServer(echo, "127.0.0.1:0");
   const [silent, speaking] = [1, 2].map(() => connect(Number(new URL(server.url).port), "127.0.0.1"));
   await Promise.all([silent, speaking].map((socket) => once(socket as Socket, "connect")));
   await (await fetch(server.url)).text(); // the server has seen the two before
@@ -76,7 +83,7 @@ test("a drain waits a moment for connections that have asked nothing, and serves
 });
 
 test("a drain cuts what outlives its deadline", async () => {
-  const server = await startHttpServer((_request, response) => {
+  const server = await startServer((_request, response) => {
     response.write("forever");
   }, "127.0.0.1:0");
   const outgoing = request(server.url).end();
@@ -88,7 +95,7 @@ test("a drain cuts what outlives its deadline", async () => {
 });
 
 test("a head that is too large is refused", async () => {
-  const server = await startHttpServer(echo, "127.0.0.1:0");
+  const server = await startServer(echo, "127.0.0.1:0");
   const response = await fetch(server.url, { headers: { "x-large": "x".repeat(40_000) } });
   expect(response.status).toBe(431);
   await server.close(0);

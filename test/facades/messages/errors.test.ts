@@ -27,6 +27,7 @@ test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
   [Reason.MODEL_NOT_FOUND, 404, "not_found_error", {}, {}],
   [Reason.MODEL_KIND_MISMATCH, 404, "not_found_error", {}, {}],
   [Reason.DUPLICATE_REQUEST, 409, "invalid_request_error", {}, { "x-should-retry": "false" }],
+  [Reason.REQUEST_TOO_LARGE, 413, "request_too_large", {}, {}],
   [Reason.RATE_LIMITED, 429, "rate_limit_error", soon, { "retry-after": "3" }],
   [Reason.BALANCE_HELD, 429, "rate_limit_error", soon, { "retry-after": "3" }],
   [Reason.AUTHENTICATION_THROTTLED, 429, "rate_limit_error", soon, { "retry-after": "3" }],
@@ -76,7 +77,10 @@ test.each([
   [400, "invalid_request_error"],
   [404, "not_found_error"],
   [405, "invalid_request_error"],
+  [408, "timeout_error"],
   [413, "request_too_large"],
+  [417, "invalid_request_error"],
+  [431, "invalid_request_error"],
   [415, "invalid_request_error"],
 ] as const)("a request refused with %i is a %s", (status, type) => {
   const error = new RequestError(status, "No.", "messages");

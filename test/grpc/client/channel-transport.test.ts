@@ -1,7 +1,9 @@
 import { Code, type ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { detailOf } from "../../../lib/errors/detail.ts";
 import {
   type ChannelTransport,
   type ChannelTransportOptions,
@@ -177,4 +179,20 @@ describe("closing", () => {
     const { value } = await stream.next();
     expect(textsOf(value)).toEqual(["b"]);
   });
+});
+
+test("a request that is larger than a core takes is refused before it is sent, and the connection goes on", async () => {
+  const { address } = await serve(new ScriptedService({ countTokens: () => 3 }));
+  const { client } = clientOf({ target: address });
+  const text = "x".repeat(4 * 1024 * 1024);
+  const generated = client
+    .generate({ prompt: { case: "text", value: text } })
+    [Symbol.asyncIterator]()
+    .next();
+  for (const call of [client.countTokens({ model: text }), generated]) {
+    const refusal = await call.catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: Code.ResourceExhausted });
+    expect(detailOf(refusal)).toMatchObject({ reason: Reason.REQUEST_TOO_LARGE });
+  }
+  expect((await client.countTokens({})).inputTokens).toBe(3);
 });

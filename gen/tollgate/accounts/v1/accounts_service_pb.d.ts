@@ -725,6 +725,40 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
 export declare const GetKeyStatusResponseSchema: GenMessage<GetKeyStatusResponse>;
 
 /**
+ * Nothing: the credential says who calls.
+ *
+ * @generated from message tollgate.accounts.v1.IdentifyCallerRequest
+ */
+export declare type IdentifyCallerRequest = Message<"tollgate.accounts.v1.IdentifyCallerRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.IdentifyCallerRequest.
+ * Use `create(IdentifyCallerRequestSchema)` to create a new message.
+ */
+export declare const IdentifyCallerRequestSchema: GenMessage<IdentifyCallerRequest>;
+
+/**
+ * Who calls.
+ *
+ * @generated from message tollgate.accounts.v1.IdentifyCallerResponse
+ */
+export declare type IdentifyCallerResponse = Message<"tollgate.accounts.v1.IdentifyCallerResponse"> & {
+  /**
+   * The account that pays.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.IdentifyCallerResponse.
+ * Use `create(IdentifyCallerResponseSchema)` to create a new message.
+ */
+export declare const IdentifyCallerResponseSchema: GenMessage<IdentifyCallerResponse>;
+
+/**
  * Accounts, their money coming in, and their keys.
  *
  * @generated from service tollgate.accounts.v1.AccountsService
@@ -859,6 +893,16 @@ export declare const AccountsService: GenService<{
     methodKind: "unary";
     input: typeof GetKeyStatusRequestSchema;
     output: typeof GetKeyStatusResponseSchema;
+  },
+  /**
+   * Checks a credential without counting or running anything. A facade calls it before it reads a large body.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.IdentifyCaller
+   */
+  identifyCaller: {
+    methodKind: "unary";
+    input: typeof IdentifyCallerRequestSchema;
+    output: typeof IdentifyCallerResponseSchema;
   },
 }>;
 

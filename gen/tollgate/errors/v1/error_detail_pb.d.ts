@@ -300,6 +300,13 @@ export enum Reason {
    * @generated from enum value: REASON_KEY_STATE_CONFLICT = 30;
    */
   KEY_STATE_CONFLICT = 30,
+
+  /**
+   * The request message is larger than the core takes.
+   *
+   * @generated from enum value: REASON_REQUEST_TOO_LARGE = 31;
+   */
+  REQUEST_TOO_LARGE = 31,
 }
 
 /**

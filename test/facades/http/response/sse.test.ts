@@ -57,7 +57,7 @@ async function open(path: string): Promise<{ front: FrontServer; clock: ManualCl
       return feed.read(signal);
     },
   });
-  const front = await startFront(transport, clock);
+  const front = await startFront(transport, { clock });
   const client = new RawClient(front.url);
   client.post(path, request);
   await begun.promise;
@@ -243,7 +243,7 @@ describe("a client that reads too slowly", () => {
         for (;;) yield { events: [text(big)] };
       },
     });
-    await using front = await startFront(transport, clock);
+    await using front = await startFront(transport, { clock });
     const client = new RawClient(front.url);
     client.post("/v1/chat/completions", request);
     client.socket.pause();

@@ -1,0 +1,39 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Exchange } from "../exchange.ts";
+import type { IsTrustedProxy } from "../request/client-address.ts";
+import { NetworkCounts } from "./network-counts.ts";
+
+/**
+ * Bounds what one client has under way through proxies that are trusted: their connections tell nothing of it. Clients
+ * that connect themselves are bounded by their connections, which run one request each.
+ */
+export class ProxiedRequests {
+  readonly #counts = new NetworkCounts();
+  readonly #most: number;
+  readonly #isTrustedProxy: IsTrustedProxy | undefined;
+
+  constructor(most: number, isTrustedProxy: IsTrustedProxy | undefined) {
+    this.#most = most;
+    this.#isTrustedProxy = isTrustedProxy;
+  }
+
+  /** Counts a request until it is over. Throws RATE_LIMITED when its client has too many. */
+  admit(exchange: Exchange): void {
+    if (this.#isTrustedProxy === undefined) return;
+    const { address, network, request, response, runtime } = exchange;
+    if (address === undefined || address === request.socket.remoteAddress) return;
+    if (!this.#counts.add(network, this.#most)) {
+      runtime.observer.refused("requests_per_address");
+      throw tooMany();
+    }
+    response.once("close", () => this.#counts.remove(network));
+  }
+}
+
+function tooMany(): ConnectError {
+  return failure(Reason.RATE_LIMITED, "Too many requests from this address are under way.", {
+    retryAfter: { seconds: 1n },
+  });
+}

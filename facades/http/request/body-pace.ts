@@ -1,0 +1,55 @@
+import type { Clock } from "../../../lib/time/clock.ts";
+
+/** How long a body may take whatever its pace, in milliseconds. */
+const graceMs = 10_000;
+/** Between two looks, in milliseconds. */
+const intervalMs = 1_000;
+
+/** A body that is being received. */
+export interface PacedBody {
+  /** Bytes that came so far. */
+  readonly received: number;
+  /** When it began, on the monotonic clock. */
+  readonly begunAt: number;
+  /** Is told that it comes too slowly. */
+  giveUp(): void;
+}
+
+/** Gives up bodies that come too slowly. One timer looks at all of them, and rests while there are none. */
+export class BodyPace {
+  /** Bytes a second that a body has to come with after the grace, on average. */
+  readonly bytesPerSecond: number;
+  readonly #bodies = new Set<PacedBody>();
+  readonly #clock: Clock;
+  #isLooking = false;
+
+  constructor(clock: Clock, bytesPerSecond: number) {
+    this.#clock = clock;
+    this.bytesPerSecond = bytesPerSecond;
+  }
+
+  /** Watches a body until it is deleted. */
+  add(body: PacedBody): void {
+    this.#bodies.add(body);
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#lookLater();
+  }
+
+  delete(body: PacedBody): void {
+    this.#bodies.delete(body);
+  }
+
+  #lookLater(): void {
+    this.#clock.after(intervalMs, () => {
+      const now = this.#clock.monotonic();
+      for (const body of this.#bodies) if (this.#isSlow(body, now)) body.giveUp();
+      this.#isLooking = this.#bodies.size > 0;
+      if (this.#isLooking) this.#lookLater();
+    });
+  }
+
+  #isSlow({ received, begunAt }: PacedBody, now: number): boolean {
+    return received < ((now - begunAt - graceMs) / 1000) * this.bytesPerSecond;
+  }
+}
