@@ -4,12 +4,12 @@ import { CompletionSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
-import { collectAnswer } from "../http/core/answer.ts";
+import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { Core } from "../http/core/core.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createSurface, type Surface } from "../http/routing/mount-routes.ts";
-import { completion, completionStream, continueRequest } from "./completions.ts";
+import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
 import { headOf } from "./head.ts";
@@ -49,11 +49,12 @@ export function createChatSurface(core: Core): Surface {
       async createCompletion(request, exchange) {
         const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
         const head = headOf(exchange, "cmpl-", request.model);
+        const answers = promptCount(request);
         if (request.stream) {
           const separateUsage = request.streamOptions?.includeUsage ?? false;
-          return await sendEvents(exchange, answer, completionStream(head, { separateUsage }));
+          return await sendEvents(exchange, answer, completionStream(head, { separateUsage, answers }), answers);
         }
-        exchange.send(200, writeCompletion(completion(head, await collectAnswer(exchange, answer))));
+        exchange.send(200, writeCompletion(completion(head, await collectAnswers(exchange, answer, answers))));
       },
 
       async createEmbedding(request, exchange) {

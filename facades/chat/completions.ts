@@ -4,7 +4,7 @@ import {
   CompletionChunkSchema,
   type CreateCompletionRequest,
 } from "#gen/tollgate/chat/v1/completion_pb.js";
-import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { FinishReason, GenerationEvent, Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { type GenerateRequest, Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { Answer } from "../http/core/answer.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
@@ -26,12 +26,11 @@ const writeChunk = jsonEncoder(CompletionChunkSchema);
 export function continueRequest(request: CreateCompletionRequest, requestId: string): GenerateRequest {
   if (request.echo) throw invalidField("echo", "must be false");
   if (request.suffix) throw invalidField("suffix", "must be empty: text cannot be inserted");
-  const form = request.prompt?.form;
   return {
     $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
     model: request.model,
-    prompt: { case: "text", value: (form?.case === "texts" ? form.value.texts[0] : form?.value) ?? "" },
+    prompt: promptOf(request),
     maxOutputTokens: outputBound(request.maxTokens ?? defaultMaxTokens),
     sampling: samplingOf(request),
     thinking: Thinking.UNSPECIFIED,
@@ -40,19 +39,35 @@ export function continueRequest(request: CreateCompletionRequest, requestId: str
   };
 }
 
-/** A whole answer. The format has no place for thinking, which is dropped. */
-export function completion(head: Head, answer: Answer): Completion {
-  return {
-    $typeName: "tollgate.chat.v1.Completion",
-    ...head,
-    object: "text_completion",
-    choices: [{ ...choice(answer.text), finishReason: finishReasonOf(answer.finishReason) }],
-    usage: usageOf(answer.usage),
-  };
+/** How many texts are continued. */
+export function promptCount({ prompt }: CreateCompletionRequest): number {
+  return prompt?.form.case === "texts" ? prompt.form.value.texts.length : 1;
 }
 
-/** Writes an answer as chunks of text, then finish reason, usage and [DONE]. */
-export function completionStream(head: Head, rules: { readonly separateUsage: boolean }): EventEncoder {
+/** A single text in an array is one text. */
+function promptOf({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"] {
+  const form = prompt?.form;
+  if (form?.case !== "texts") return { case: "text", value: form?.value ?? "" };
+  const { texts } = form.value;
+  if (texts.length === 1) return { case: "text", value: texts[0] ?? "" };
+  return { case: "texts", value: { $typeName: "tollgate.inference.v1.TextBatch", texts } };
+}
+
+/** Whole answers, one choice each. The format has no place for thinking, which is dropped. */
+export function completion(head: Head, answers: readonly Answer[]): Completion {
+  const choices = answers.map(({ text, finishReason }, index) => ({
+    ...choice(index, text),
+    finishReason: finishReasonOf(finishReason),
+  }));
+  const usage = usageOf(sumOfUsage(answers.map((answer) => answer.usage)));
+  return { $typeName: "tollgate.chat.v1.Completion", ...head, object: "text_completion", choices, usage };
+}
+
+/** Writes answers as chunks of text that tell whose they are by their index, then the usage of all, and [DONE]. */
+export function completionStream(
+  head: Head,
+  rules: { readonly separateUsage: boolean; readonly answers: number },
+): EventEncoder {
   const chunk = (choices: CompletionChoice[], usage?: Completion["usage"]): string =>
     `data: ${writeChunk({
       $typeName: "tollgate.chat.v1.CompletionChunk",
@@ -62,22 +77,43 @@ export function completionStream(head: Head, rules: { readonly separateUsage: bo
       ...(usage !== undefined && { usage }),
     })}\n\n`;
 
-  const text = textTemplate((content) => chunk([choice(content)]));
-  const write = ({ event }: GenerationEvent): string => {
-    if (event.case === "text" && event.value !== "") return text(event.value);
-    if (event.case !== "finished") return "";
-    const last = { ...choice(""), finishReason: finishReasonOf(event.value.reason) };
-    const usage = usageOf(event.value.usage);
+  const texts = Array.from({ length: rules.answers }, (_, index) =>
+    textTemplate((content) => chunk([choice(index, content)])),
+  );
+  const counted: Usage[] = [];
+
+  const end = (index: number, reason: FinishReason, used: Usage | undefined): string => {
+    if (used !== undefined) counted.push(used);
+    const last = { ...choice(index, ""), finishReason: finishReasonOf(reason) };
+    if (counted.length < rules.answers) return chunk([last]);
+    const usage = usageOf(sumOfUsage(counted));
     return (rules.separateUsage ? chunk([last]) + chunk([], usage) : chunk([last], usage)) + done;
+  };
+
+  const write = ({ event }: GenerationEvent, index: number): string => {
+    if (event.case === "text" && event.value !== "") return texts[index]?.(event.value) ?? "";
+    return event.case === "finished" ? end(index, event.value.reason, event.value.usage) : "";
   };
 
   return {
     keepAlive,
     fail: (error) => `data: ${errorOf(error).body}\n\n${done}`,
-    encode: (events) => events.map(write).join(""),
+    encode: (events, index = 0) => events.map((event) => write(event, index)).join(""),
   };
 }
 
-function choice(text: string): CompletionChoice {
-  return { $typeName: "tollgate.chat.v1.CompletionChoice", index: 0, text };
+function choice(index: number, text: string): CompletionChoice {
+  return { $typeName: "tollgate.chat.v1.CompletionChoice", index, text };
+}
+
+/** What several answers used together; a count that no engine gave stays unsaid. */
+function sumOfUsage(usages: readonly Usage[]): Usage {
+  const total: Usage = { $typeName: "tollgate.inference.v1.Usage", inputTokens: 0, outputTokens: 0 };
+  for (const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens } of usages) {
+    total.inputTokens += inputTokens;
+    total.outputTokens += outputTokens;
+    if (reasoningTokens !== undefined) total.reasoningTokens = (total.reasoningTokens ?? 0) + reasoningTokens;
+    if (cachedInputTokens !== undefined) total.cachedInputTokens = (total.cachedInputTokens ?? 0) + cachedInputTokens;
+  }
+  return total;
 }

@@ -7,6 +7,7 @@ const names: readonly (readonly [core: RegExp, surface: string])[] = [
   [/^conversation\.(.+)$/, "$1"],
   [/^conversation$/, "messages"],
   [/^text$/, "prompt"],
+  [/^texts(.*)$/, "prompt$1"],
   [/^max_output_tokens$/, "max_tokens"],
   [/^sampling\.(.+)$/, "$1"],
   [/^stop_sequences.*$/, "stop"],

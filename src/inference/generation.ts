@@ -90,6 +90,7 @@ export async function* generation(
 const response = (events: GenerationEvent[]): GenerateResponse => ({
   $typeName: "tollgate.inference.v1.GenerateResponse",
   events,
+  choice: 0,
 });
 
 function startedEvent(requestId: string, inputTokens: number, rateLimit: RateLimitStatus): GenerationEvent {

@@ -10,6 +10,7 @@ import { hangUpKey } from "../grpc/hang-up.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { rateLimitStatus } from "../metering/interface.ts";
+import { batch } from "./batch.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { generation } from "./generation.ts";
 import { plan } from "./plan.ts";
@@ -23,7 +24,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
     generate(request: GenerateRequest, context: HandlerContext) {
       const caller = callerOf(context);
       let leave = () => {};
-      const start = async (signal: AbortSignal) => {
+      const start = async (signal: AbortSignal, stop: () => void) => {
         const observer = deps.observer.received();
         const admitted = await deps.rateLimits.begin(caller);
         leave = admitted.leave;
@@ -31,7 +32,9 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
         const requestId = nameRequest(request.requestId, deps.random, context.values);
         const model = deps.catalogue.ofKind(request.model, "generation");
         const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });
-        return generation(planned, rateLimit, { ...deps, observer }, signal);
+        const answers = planned.map((one) => generation(one, rateLimit, { ...deps, observer }, signal));
+        const [first] = answers;
+        return answers.length === 1 && first !== undefined ? first : batch(answers, stop);
       };
       return new ReadAhead(start, {
         ...deps.readers,

@@ -9,6 +9,7 @@ import { contextRefusal } from "./context-refusal.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { limitOutput } from "./output-limit.ts";
 import { samplingOf } from "./sampling.ts";
+import { shareHold } from "./shared-hold.ts";
 import { thinkingOf } from "./thinking.ts";
 import { estimateTokens, inputBound } from "./token-bound.ts";
 import { validate } from "./validate.ts";
@@ -24,7 +25,10 @@ export interface PlannedGeneration {
   readonly countInput?: () => Promise<number | undefined>;
 }
 
-/** Judges a request, settles every default and limit, and holds its worst case. Throws as the ledger does. */
+/**
+ * Judges a request, settles every default and limit, and holds its worst case; one generation for each text of a batch,
+ * under one hold. Throws as the ledger does.
+ */
 export async function plan(
   request: GenerateRequest,
   requestId: string,
@@ -32,20 +36,20 @@ export async function plan(
   caller: Caller,
   deps: InferenceDependencies,
   { signal, values }: Pick<HandlerContext, "signal" | "values">,
-): Promise<PlannedGeneration> {
+): Promise<PlannedGeneration[]> {
   validate(request);
-  const prompt = request.prompt;
-  if (prompt.case === undefined) throw new Error("validate let an empty prompt pass");
   const thinking = thinkingOf(request.thinking, model.thinking);
-  const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
-  const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
-  const limits = await limitOutput(model, request.maxOutputTokens, {
-    bound: inputBound(prompt),
-    estimate: estimateTokens(prompt),
-    count: countInput,
-  }).catch((error: unknown): never => {
-    throw contextRefusal(error, model, prompt);
-  });
+  const measured = await Promise.all(
+    promptsOf(request).map(async (prompt) => {
+      const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
+      const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
+      const length = { bound: inputBound(prompt), estimate: estimateTokens(prompt), count: countInput };
+      const limits = await limitOutput(model, request.maxOutputTokens, length).catch((error: unknown): never => {
+        throw contextRefusal(error, model, prompt);
+      });
+      return { tokenizable, countInput, limits };
+    }),
+  );
   const sampling = samplingOf(request.sampling, model.sampling);
   const hold = await deps.ledger.hold(
     {
@@ -53,29 +57,53 @@ export async function plan(
       accountId: caller.accountId,
       keyId: caller.keyId,
       model: model.id,
-      inputTokens: limits.input,
-      outputTokens: limits.output,
-      countInput,
+      inputTokens: sum(measured, ({ limits }) => limits.input),
+      outputTokens: sum(measured, ({ limits }) => limits.output),
+      countInput: async () => sumOfKnown(await Promise.all(measured.map(({ countInput }) => countInput()))),
     },
     signal,
   );
   const trace = values.get(traceContextKey);
-  return {
-    model,
-    hold,
-    whole: request.whole,
-    ...(limits.mayPass && { countInput }),
-    request: {
-      ...tokenizable,
-      requestId,
-      accountId: caller.accountId,
-      maxOutputTokens: hold.outputTokens,
-      sampling,
-      stopSequences: request.stopSequences,
-      ...(trace && { trace }),
-      ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
-    },
-  };
+  const wanted = measured.map(({ limits }) => limits.output);
+  const holds = wanted.length === 1 ? [hold] : shareHold(hold, wanted);
+  return measured.map(({ tokenizable, countInput, limits }, index) => {
+    const part = holds[index] ?? hold;
+    return {
+      model,
+      hold: part,
+      whole: request.whole,
+      ...(limits.mayPass && { countInput }),
+      request: {
+        ...tokenizable,
+        requestId: holds.length === 1 ? requestId : `${requestId}-${index}`,
+        accountId: caller.accountId,
+        maxOutputTokens: part.outputTokens,
+        sampling,
+        stopSequences: request.stopSequences,
+        ...(trace && { trace }),
+        ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
+      },
+    };
+  });
+}
+
+function promptsOf({ prompt }: GenerateRequest): FleetRequest["prompt"][] {
+  if (prompt.case === undefined) throw new Error("validate let an empty prompt pass");
+  return prompt.case === "texts" ? prompt.value.texts.map((value) => ({ case: "text", value })) : [prompt];
+}
+
+function sum<T>(values: readonly T[], read: (value: T) => number): number {
+  return values.reduce((total, value) => total + read(value), 0);
+}
+
+/** Undefined when one is. */
+function sumOfKnown(counts: readonly (number | undefined)[]): number | undefined {
+  let total = 0;
+  for (const count of counts) {
+    if (count === undefined) return undefined;
+    total += count;
+  }
+  return total;
 }
 
 /** Asks at most once, however often it is called. */

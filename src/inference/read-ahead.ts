@@ -33,6 +33,12 @@ export interface ReadAheadSettings {
 /** Text that waits is handed on in messages of about this many bytes, so that no later buffer gets it all at once. */
 const pieceBytes = 4096;
 
+/** Messages of one answer that wait. */
+interface Piece {
+  readonly answer: WholeAnswer;
+  readonly choice: number;
+}
+
 const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
 type Result = IteratorResult<GenerateResponse, undefined>;
 
@@ -42,13 +48,13 @@ type Result = IteratorResult<GenerateResponse, undefined>;
  * long is given up: the source is stopped, which bills what ran. Costs a plain reader one promise a message.
  */
 export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefined> {
-  readonly #open: (signal: AbortSignal) => Promise<AsyncGenerator<GenerateResponse>>;
+  readonly #open: (signal: AbortSignal, stop: () => void) => Promise<AsyncGenerator<GenerateResponse>>;
   readonly #settings: ReadAheadSettings;
   readonly #controller = new AbortController();
   readonly #onAbort = () => this.#controller.abort(this.#settings.signal.reason);
   #source: AsyncGenerator<GenerateResponse> | undefined;
   #opening: Promise<unknown> | undefined;
-  readonly #pieces: WholeAnswer[] = [];
+  readonly #pieces: Piece[] = [];
   #bytes = 0;
   #isFetching = false;
   #isOver = false;
@@ -63,8 +69,11 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #caughtUp = false;
   #stopTimer: (() => void) | undefined;
 
-  /** `open` starts the answer with the signal that stops it; it is called with the first read. */
-  constructor(open: (signal: AbortSignal) => Promise<AsyncGenerator<GenerateResponse>>, settings: ReadAheadSettings) {
+  /** `open` starts the answer with the signal that stops it and what aborts that; it is called with the first read. */
+  constructor(
+    open: (signal: AbortSignal, stop: () => void) => Promise<AsyncGenerator<GenerateResponse>>,
+    settings: ReadAheadSettings,
+  ) {
     this.#open = open;
     this.#settings = settings;
     this.#credit = settings.limits.patienceMs;
@@ -78,11 +87,12 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     if (this.#opening === undefined) return this.#start();
     const piece = this.#pieces.shift();
     if (piece !== undefined) {
-      this.#count(-piece.bytes);
-      this.#taken += piece.bytes;
+      const { answer, choice } = piece;
+      this.#count(-answer.bytes);
+      this.#taken += answer.bytes;
       if (this.#isOver) this.#end();
       this.#fetch();
-      return Promise.resolve({ done: false, value: response(piece.end()) });
+      return Promise.resolve({ done: false, value: response(answer.end(), choice) });
     }
     this.#caughtUp = true;
     const failed = this.#failure;
@@ -107,7 +117,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     if (this.#isClosed) return end;
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener("abort", this.#onAbort, { once: true });
-    const opening = this.#open(this.#controller.signal);
+    const opening = this.#open(this.#controller.signal, () => this.#controller.abort());
     this.#opening = opening;
     try {
       this.#source = await opening;
@@ -161,15 +171,16 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     else if (!this.#isClosed) this.#failure = { error };
   };
 
-  #keep({ events }: GenerateResponse): void {
+  #keep({ events, choice }: GenerateResponse): void {
     let piece = this.#pieces.at(-1);
-    if (piece === undefined || piece.bytes >= pieceBytes) {
-      piece = new WholeAnswer();
+    if (piece === undefined || piece.choice !== choice || piece.answer.bytes >= pieceBytes) {
+      piece = { answer: new WholeAnswer(), choice };
       this.#pieces.push(piece);
     }
-    const before = piece.bytes;
-    piece.add(events);
-    this.#count(piece.bytes - before);
+    const { answer } = piece;
+    const before = answer.bytes;
+    answer.add(events);
+    this.#count(answer.bytes - before);
     if (this.#stopTimer !== undefined) return;
     this.#caughtUp = false;
     this.#taken = 0;
@@ -236,9 +247,10 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   }
 }
 
-const response = (events: GenerationEvent[]): GenerateResponse => ({
+const response = (events: GenerationEvent[], choice: number): GenerateResponse => ({
   $typeName: "tollgate.inference.v1.GenerateResponse",
   events,
+  choice,
 });
 
 function ignore(): void {}

@@ -5,12 +5,14 @@ import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_servi
 import { failure } from "../../lib/errors/failure.ts";
 
 const maxStopSequences = 16;
+const maxTexts = 16;
 
 /** What a request must hold whatever the model is. Throws INVALID_ARGUMENT with the field. */
 export function validate(request: GenerateRequest): void {
   const { prompt } = request;
   if (prompt.case === undefined) throw refusal("prompt", "A conversation or a text is required.");
   if (prompt.case === "text" && prompt.value === "") throw refusal("text", "The prompt must not be empty.");
+  if (prompt.case === "texts") validateTexts(prompt.value.texts);
   if (prompt.case === "conversation") validateConversation(prompt.value);
   if (request.maxOutputTokens === 0) throw refusal("max_output_tokens", "max_output_tokens must be at least 1.");
   if (request.stopSequences.length > maxStopSequences) {
@@ -18,6 +20,12 @@ export function validate(request: GenerateRequest): void {
   }
   const empty = request.stopSequences.indexOf("");
   if (empty >= 0) throw refusal(`stop_sequences[${empty}]`, "A stop sequence must not be empty.");
+}
+
+function validateTexts(texts: readonly string[]): void {
+  if (texts.length < 1 || texts.length > maxTexts) throw refusal("texts", `From 1 to ${maxTexts} texts are taken.`);
+  const empty = texts.indexOf("");
+  if (empty >= 0) throw refusal(`texts[${empty}]`, "The prompt must not be empty.");
 }
 
 /** A conversation as Generate and CountTokens take it. */

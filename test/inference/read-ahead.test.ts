@@ -26,7 +26,7 @@ function start(
           throw signal.reason;
         }
         seen.read++;
-        yield { $typeName: "tollgate.inference.v1.GenerateResponse", events: [textEvent(step)] };
+        yield { $typeName: "tollgate.inference.v1.GenerateResponse", events: [textEvent(step)], choice: 0 };
       }
     } finally {
       seen.isDone = true;

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { FinishReason, Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { FinishReason, GenerationEvent, Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { Exchange } from "../exchange.ts";
 
@@ -16,36 +16,57 @@ export interface Answer {
 
 /** Gathers an answer that is not streamed, and notes the rate limit that the core tells. */
 export async function collectAnswer(exchange: Exchange, stream: AsyncIterable<GenerateResponse>): Promise<Answer> {
-  let reasoning = "";
-  let text = "";
-  const toolCalls: { id: string; name: string; arguments: string }[] = [];
-  let end: { finishReason: FinishReason; usage: Usage } | undefined;
-  for await (const { events } of stream) {
+  const [answer] = await collectAnswers(exchange, stream, 1);
+  return answer as Answer;
+}
+
+/** Gathers the answers of a batch, in the order of its texts. */
+export async function collectAnswers(
+  exchange: Exchange,
+  stream: AsyncIterable<GenerateResponse>,
+  count: number,
+): Promise<Answer[]> {
+  const gathered = Array.from({ length: count }, () => new Gathered());
+  for await (const { events, choice } of stream) {
     for (const { event } of events) {
-      switch (event.case) {
-        case "started":
-          exchange.rateLimit = event.value.rateLimit;
-          break;
-        case "reasoning":
-          reasoning += event.value;
-          break;
-        case "text":
-          text += event.value;
-          break;
-        case "toolCallStarted":
-          toolCalls[event.value.index] = { id: event.value.id, name: event.value.name, arguments: "" };
-          break;
-        case "toolCallArguments": {
-          const call = toolCalls[event.value.index];
-          if (call !== undefined) call.arguments += event.value.fragment;
-          break;
-        }
-        case "finished":
-          if (event.value.usage !== undefined) end = { finishReason: event.value.reason, usage: event.value.usage };
-          break;
-      }
+      if (event.case === "started") exchange.rateLimit = event.value.rateLimit;
+      gathered[choice]?.add(event);
     }
   }
-  if (end === undefined) throw new ConnectError("the answer broke off", Code.Internal);
-  return { reasoning, text, toolCalls, ...end };
+  return gathered.map((one) => one.end());
+}
+
+/** One answer, as far as it has come. */
+class Gathered {
+  #reasoning = "";
+  #text = "";
+  readonly #toolCalls: { id: string; name: string; arguments: string }[] = [];
+  #end: Pick<Answer, "finishReason" | "usage"> | undefined;
+
+  add(event: GenerationEvent["event"]): void {
+    switch (event.case) {
+      case "reasoning":
+        this.#reasoning += event.value;
+        break;
+      case "text":
+        this.#text += event.value;
+        break;
+      case "toolCallStarted":
+        this.#toolCalls[event.value.index] = { id: event.value.id, name: event.value.name, arguments: "" };
+        break;
+      case "toolCallArguments": {
+        const call = this.#toolCalls[event.value.index];
+        if (call !== undefined) call.arguments += event.value.fragment;
+        break;
+      }
+      case "finished":
+        if (event.value.usage !== undefined) this.#end = { finishReason: event.value.reason, usage: event.value.usage };
+        break;
+    }
+  }
+
+  end(): Answer {
+    if (this.#end === undefined) throw new ConnectError("the answer broke off", Code.Internal);
+    return { reasoning: this.#reasoning, text: this.#text, toolCalls: this.#toolCalls, ...this.#end };
+  }
 }

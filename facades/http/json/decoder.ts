@@ -170,13 +170,15 @@ function valueReader(field: DescField): Read {
     if (!Array.isArray(json)) throw path.error("must be an array");
     if (json.length < least)
       throw path.error(json.length === 0 ? "must not be empty" : `must have at least ${least} items`);
-    if (json.length > most) throw path.error(`must have at most ${most} item${most === 1 ? "" : "s"}`);
+    const isTooLong = json.length > most;
     const items: unknown[] = [];
-    for (let i = 0; i < json.length; i++) {
+    for (let i = 0; i < (isTooLong ? 1 : json.length); i++) {
       path.push(i);
       items.push(read(json[i], path));
       path.pop();
     }
+    // After the first item: that all are of the wrong kind is the better advice.
+    if (isTooLong) throw path.error(`must have at most ${most} item${most === 1 ? "" : "s"}`);
     return items;
   };
 }

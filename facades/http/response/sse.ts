@@ -14,8 +14,8 @@ const maxStalledMs = 60_000;
 
 /** How a surface writes an answer as server-sent events. Holds the state of one stream. */
 export interface EventEncoder {
-  /** The events that a batch becomes, as text that ends at the end of an event. Empty: nothing to say. */
-  encode(events: readonly GenerationEvent[]): string;
+  /** The events that a batch of one answer becomes, as text that ends at the end of an event. Empty: nothing to say. `choice`: which answer. */
+  encode(events: readonly GenerationEvent[], choice?: number): string;
   /** What ends a stream that fails after its head was sent. */
   fail(error: unknown): string;
   /** What is sent during silence; may come between any two events. */
@@ -25,22 +25,23 @@ export interface EventEncoder {
 /**
  * Streams an answer. The status waits for the first batch, so that an early failure is thrown here and
  * keeps its own; a later one ends the stream as the surface does it. Resolves when all is said or the
- * client is gone, which ends the core's work too. Reads the core no faster than the client reads us.
+ * client is gone, which ends the core's work too. `answers`: how many the core gives. Reads the core no faster than the client reads us.
  */
 export async function sendEvents(
   exchange: Exchange,
   answer: AsyncIterable<GenerateResponse>,
   encoder: EventEncoder,
+  answers = 1,
 ): Promise<void> {
   const stream = new EventStream(exchange, encoder.keepAlive);
   try {
-    let isFinished = false;
-    for await (const { events } of answer) {
+    let finished = 0;
+    for await (const { events, choice } of answer) {
       stream.begin(events);
-      isFinished = events.at(-1)?.event.case === "finished";
-      if (!stream.write(encoder.encode(events))) await stream.drained();
+      if (events.at(-1)?.event.case === "finished") finished++;
+      if (!stream.write(encoder.encode(events, choice))) await stream.drained();
     }
-    if (!isFinished) throw new ConnectError("the answer broke off", Code.Internal);
+    if (finished < answers) throw new ConnectError("the answer broke off", Code.Internal);
   } catch (error) {
     if (exchange.isGone) return;
     if (!stream.hasBegun) throw error;

@@ -16,6 +16,7 @@ test.each<[body: object, expected: object]>([
     { requestId: "req_1", model: "m", prompt: { case: "text", value: "p" }, maxOutputTokens: 16, stopSequences: [] },
   ],
   [{ prompt: ["p"] }, { prompt: { case: "text", value: "p" } }],
+  [{ prompt: ["p", "q"] }, { prompt: { case: "texts", value: { texts: ["p", "q"] } } }],
   [{ max_tokens: 5 }, { maxOutputTokens: 5 }],
   [
     { temperature: 0.5, top_p: 0.5, seed: 1, stop: ["x"] },
@@ -29,8 +30,10 @@ test.each<[body: object, expected: object]>([
 test.each([
   [{ prompt: "" }, "prompt must not be empty."],
   [{ prompt: [] }, "prompt must not be empty."],
-  [{ prompt: ["a", "b"] }, "prompt must have at most 1 item."],
-  [{ prompt: [1, 2] }, "prompt must have at most 1 item."],
+  [{ prompt: Array(17).fill("a") }, "prompt must have at most 16 items."],
+  [{ prompt: ["a", ""] }, "prompt[1] must not be empty."],
+  [{ prompt: Array(40).fill(1) }, "prompt[0] must be a string: arrays of token ids are not supported; send text."],
+  [{ prompt: [[1], [2]] }, "prompt[0] must be a string: arrays of token ids are not supported; send text."],
   [{ prompt: [1] }, "prompt[0] must be a string: arrays of token ids are not supported; send text."],
   [{ prompt: null }, "prompt is required."],
   [{ n: 2 }, "n must be 1."],
@@ -43,10 +46,9 @@ test.each([
 
 test("a whole answer has no place for thinking", () => {
   const usage = { $typeName: "tollgate.inference.v1.Usage" as const, inputTokens: 3, outputTokens: 2 };
-  const whole = completion(
-    { id: "cmpl-1", created: 5, model: "m" },
+  const whole = completion({ id: "cmpl-1", created: 5, model: "m" }, [
     { reasoning: "secret", text: "Hi", toolCalls: [], finishReason: FinishReason.LENGTH, usage },
-  );
+  ]);
   const json = JSON.parse(jsonEncoder(CompletionSchema)(whole));
   expect(json).toEqual({
     id: "cmpl-1",

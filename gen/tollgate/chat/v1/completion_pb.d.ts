@@ -25,7 +25,7 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   model: string;
 
   /**
-   * The text, or an array that holds it alone.
+   * The text, or an array of texts that are continued each by itself: one choice each, with its index.
    *
    * @generated from field: tollgate.chat.v1.Prompt prompt = 2;
    */
@@ -150,7 +150,7 @@ export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
     case: "text";
   } | {
     /**
-     * The text alone.
+     * Several texts.
      *
      * @generated from field: tollgate.chat.v1.PromptTexts texts = 2;
      */
@@ -166,13 +166,13 @@ export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
 export declare const PromptSchema: GenMessage<Prompt>;
 
 /**
- * A prompt in an array.
+ * Prompts in an array.
  *
  * @generated from message tollgate.chat.v1.PromptTexts
  */
 export declare type PromptTexts = Message<"tollgate.chat.v1.PromptTexts"> & {
   /**
-   * The text.
+   * The texts.
    *
    * @generated from field: repeated string texts = 1;
    */

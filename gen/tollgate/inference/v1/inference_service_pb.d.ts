@@ -57,6 +57,15 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
      */
     value: string;
     case: "text";
+  } | {
+    /**
+     * Bare texts, each continued by itself. All run at the same time, are held and charged as one request, and
+     * fail together.
+     *
+     * @generated from field: tollgate.inference.v1.TextBatch texts = 10;
+     */
+    value: TextBatch;
+    case: "texts";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -171,6 +180,14 @@ export declare type GenerateResponse = Message<"tollgate.inference.v1.GenerateRe
    * @generated from field: repeated tollgate.inference.v1.GenerationEvent events = 1;
    */
   events: GenerationEvent[];
+
+  /**
+   * Which text of a batch the events answer, from 0. Each text has events of its own from started to finished, with
+   * its own usage. Always 0 without a batch.
+   *
+   * @generated from field: uint32 choice = 2;
+   */
+  choice: number;
 };
 
 /**
@@ -178,6 +195,26 @@ export declare type GenerateResponse = Message<"tollgate.inference.v1.GenerateRe
  * Use `create(GenerateResponseSchema)` to create a new message.
  */
 export declare const GenerateResponseSchema: GenMessage<GenerateResponse>;
+
+/**
+ * Texts that are continued together.
+ *
+ * @generated from message tollgate.inference.v1.TextBatch
+ */
+export declare type TextBatch = Message<"tollgate.inference.v1.TextBatch"> & {
+  /**
+   * From 1 to 16, none of them empty.
+   *
+   * @generated from field: repeated string texts = 1;
+   */
+  texts: string[];
+};
+
+/**
+ * Describes the message tollgate.inference.v1.TextBatch.
+ * Use `create(TextBatchSchema)` to create a new message.
+ */
+export declare const TextBatchSchema: GenMessage<TextBatch>;
 
 /**
  * A conversation whose tokens are to be estimated.

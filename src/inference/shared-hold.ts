@@ -1,0 +1,72 @@
+import type { ChargedTokens, Hold, SettleStatus } from "../metering/interface.ts";
+
+/**
+ * One hold for several answers: each gets a hold of its own with a part of the output, and the request is charged once,
+ * for all of them together, when the last has ended. Their settlements resolve at once but for the last, which waits
+ * until the charge is durable. It is charged as failed when one failed, else as cancelled when one was left.
+ */
+export function shareHold(hold: Hold, wanted: readonly number[]): Hold[] {
+  const shared = new SharedHold(hold, wanted.length);
+  const all = wanted.reduce((sum, output) => sum + output, 0);
+  return wanted.map((output, index) => {
+    const outputTokens =
+      hold.outputTokens >= all ? output : Math.max(1, Math.floor((hold.outputTokens * output) / all));
+    return {
+      outputTokens,
+      progress: (tokens) => shared.progress(index, tokens),
+      settle: (tokens, status) => shared.settle(index, tokens, status),
+      release: () => shared.release(index),
+    };
+  });
+}
+
+const rank: Record<SettleStatus, number> = { completed: 0, cancelled: 1, failed: 2 };
+
+class SharedHold {
+  readonly #hold: Hold;
+  readonly #counts: (ChargedTokens | undefined)[];
+  readonly #ended: boolean[];
+  #status: SettleStatus | undefined;
+
+  constructor(hold: Hold, parts: number) {
+    this.#hold = hold;
+    this.#counts = Array(parts).fill(undefined);
+    this.#ended = Array(parts).fill(false);
+  }
+
+  progress(index: number, tokens: ChargedTokens): void {
+    this.#counts[index] = tokens;
+    const { inputTokens, outputTokens } = this.#sum();
+    // The hold shrinks to the first input that it hears of, so it hears of none before all are counted.
+    const isKnown = this.#counts.every((count, part) => count !== undefined || this.#ended[part]);
+    this.#hold.progress({ inputTokens: isKnown ? inputTokens : 0, outputTokens });
+  }
+
+  async settle(index: number, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
+    this.#counts[index] = tokens;
+    if (this.#status === undefined || rank[status] > rank[this.#status]) this.#status = status;
+    await this.#end(index);
+  }
+
+  release(index: number): void {
+    this.#counts[index] = undefined;
+    // A charge that is not taken now is told and kept by the ledger; there is no answer here that waits for it.
+    this.#end(index).catch(() => {});
+  }
+
+  async #end(index: number): Promise<void> {
+    this.#ended[index] = true;
+    if (this.#ended.includes(false)) return;
+    if (this.#status === undefined) this.#hold.release();
+    else await this.#hold.settle(this.#sum(), this.#status);
+  }
+
+  #sum(): ChargedTokens {
+    let [inputTokens, outputTokens] = [0, 0];
+    for (const count of this.#counts) {
+      inputTokens += count?.inputTokens ?? 0;
+      outputTokens += count?.outputTokens ?? 0;
+    }
+    return { inputTokens, outputTokens };
+  }
+}
