@@ -1,5 +1,6 @@
-// Looks up what is known by now of vulnerabilities in the dependencies that ship: `npm run audit`. It is apart from
-// `npm test`, whose outcome must not change by itself.
+// Looks up what is known by now of vulnerabilities in the dependencies that ship: `npm run audit`, or for a
+// release `npm run audit -- --release` (or TOLLGATE_RELEASE=1), which fails when nobody can tell. It is apart from `npm test`,
+// whose outcome must not change by itself.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -13,12 +14,15 @@ interface Report {
 }
 
 /**
- * Judges what `npm audit --json` printed. Without a report nothing is found: registries and mirrors without an
- * audit, and those that are away, say nothing about the dependencies.
+ * Judges what `npm audit --json` printed. Registries and mirrors without an audit, and those that are away, say nothing about
+ * the dependencies: that fails a release, and nothing else.
  */
-export function judge(output: string): { readonly ok: boolean; readonly lines: readonly string[] } {
+export function judge(output: string, isRelease: boolean): { readonly ok: boolean; readonly lines: readonly string[] } {
   const { vulnerabilities, message = "the registry gave no report" } = parse(output);
-  if (vulnerabilities === undefined) return { ok: true, lines: [`not audited: ${message}`] };
+  if (vulnerabilities === undefined) {
+    const consequence = isRelease ? ["a release has to be audited: ask a registry that has an audit"] : [];
+    return { ok: !isRelease, lines: [`not audited: ${message}`, ...consequence] };
+  }
   const found = Object.entries(vulnerabilities);
   if (found.length === 0) return { ok: true, lines: ["no known vulnerabilities"] };
   const lines = found.map(([name, { severity, range }]) => `${severity}: ${name} ${range}`);
@@ -35,7 +39,8 @@ function parse(output: string): Report {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { stdout } = spawnSync("npm", ["audit", "--json", "--omit=dev"], { encoding: "utf8" });
-  const { ok, lines } = judge(stdout);
+  const isRelease = process.argv.includes("--release") || process.env.TOLLGATE_RELEASE === "1";
+  const { ok, lines } = judge(stdout, isRelease);
   console.log(lines.join("\n"));
   process.exitCode = ok ? 0 : 1;
 }

@@ -82,8 +82,8 @@ test.each(ours.map((one) => [containerOf(one).name, one] as const))(
   async (name, one) => {
     const { args, ports, envFrom = [], volumeMounts } = containerOf(one);
     const command = await parseCommand(args);
-    expect(command).toMatchObject({ command: name, config: `/etc/tollgate/${name}.yaml` });
-    expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain("/etc/tollgate");
+    expect(command).toMatchObject({ command: name, config: `/etc/tollgate/config/${name}.yaml` });
+    expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain("/etc/tollgate/config");
     const { listen } = configs.get(name) ?? {};
     const portOf = (field: string) =>
       Number(
@@ -156,6 +156,56 @@ test("budgets, autoscalers, services and policies point at something", () => {
     const wanted = (spec.ingress ?? []).flatMap((rule: { ports: { port: string }[] }) => rule.ports);
     for (const { port } of wanted) if (ports !== undefined) expect(ports).toContain(port);
   }
+});
+
+/** What the egress policies of a workload allow, as destinations with their ports. */
+function destinations(app: string): string[] {
+  const policies = ofKind("NetworkPolicy").filter(({ spec }) => {
+    const { matchLabels, matchExpressions = [] } = spec.podSelector;
+    const isNamed =
+      matchLabels?.app === app || matchExpressions.some(({ values }: { values: string[] }) => values.includes(app));
+    return spec.policyTypes.includes("Egress") && isNamed;
+  });
+  type Rule = { to: Record<string, { matchLabels: Record<string, string> }>[]; ports: { port: string | number }[] };
+  return policies
+    .flatMap(({ spec }) => spec.egress as Rule[])
+    .flatMap(({ to, ports }) =>
+      to.flatMap((one) =>
+        Object.values(one).flatMap(({ matchLabels }) =>
+          ports.map(({ port }) => `${Object.values(matchLabels)}:${port}`),
+        ),
+      ),
+    )
+    .toSorted();
+}
+
+test("facades reach cores alone, cores their servers and stores, both names and traces", () => {
+  const both = ["kube-system:53", "kube-system:53", "monitoring:4318"];
+  expect(destinations("tollgate-facade")).toEqual([...both, "tollgate-core:grpc"].toSorted());
+  expect(destinations("tollgate-core")).toEqual([...both, "databases:5432", "databases:6379", "vllm:http"].toSorted());
+});
+
+test("facades and cores speak TLS, both with certificates, from mounted secrets", async () => {
+  const { tls, insecure } = configs.get("core")?.listen ?? {};
+  expect(insecure).toBe(false);
+  const folder = "/etc/tollgate/tls";
+  expect(tls).toEqual({ cert: `${folder}/tls.crt`, key: `${folder}/tls.key`, client_ca: `${folder}/ca.crt` });
+  for (const one of ours) {
+    expect(containerOf(one).volumeMounts).toContainEqual({ name: "tls", mountPath: folder, readOnly: true });
+    const secret = { name: "tls", secret: { secretName: `tollgate-${containerOf(one).name}-tls` } };
+    expect(podOf(one).volumes).toContainEqual(secret);
+  }
+  const facade = ours.find((one) => containerOf(one).name === "facade") as Resource;
+  const { ca, cert, certKey } = await parseCommand(containerOf(facade).args);
+  expect({ ca, cert, certKey }).toEqual({
+    ca: `${folder}/ca.crt`,
+    cert: `${folder}/tls.crt`,
+    certKey: `${folder}/tls.key`,
+  });
+});
+
+test("no proxy is trusted until the operator names it", () => {
+  expect(configs.get("facade")?.listen.trusted_proxies).toEqual([]);
 });
 
 test("the cores' servers are the pods of the inference server", () => {

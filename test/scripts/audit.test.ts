@@ -30,5 +30,24 @@ test.each([
   ["no JSON", "npm error", true, ["not audited: the registry gave no report"]],
   ["no output", "", true, ["not audited: the registry gave no report"]],
 ])("%s", (_, output, ok, lines) => {
-  expect(judge(output)).toEqual({ ok, lines });
+  expect(judge(output, false)).toEqual({ ok, lines });
+});
+
+test.each([
+  ["no audit", JSON.stringify({ message: "405 Method Not Allowed - POST" })],
+  ["no registry", JSON.stringify({ message: "getaddrinfo ENOTFOUND" })],
+  ["no JSON", "npm error"],
+  ["no output", ""],
+])("a release fails with %s", (_, output) => {
+  const { ok, lines } = judge(output, true);
+  expect(ok).toBe(false);
+  expect(lines).toEqual([
+    expect.stringMatching(/^not audited: /),
+    expect.stringContaining("a release has to be audited"),
+  ]);
+});
+
+test("a release passes when nothing is known, and fails with what is", () => {
+  expect(judge(report({}), true).ok).toBe(true);
+  expect(judge(report({ koa: found("critical") }), true).ok).toBe(false);
 });
