@@ -25,6 +25,7 @@ import { admitShort, costOf } from "./admission.ts";
 import { findFault, toChargeable } from "./charge-faults.ts";
 import { CoreLease } from "./core-lease.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
+import { awaitPredecessors } from "./predecessors.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { type Run, requestKey, runKey } from "./run.ts";
 import { Settler } from "./settler.ts";
@@ -340,10 +341,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
    */
   async recover(): Promise<void> {
     await this.#store.listen(this.#announced);
+    const remains = await this.journal.read();
+    if (remains.charges.length + remains.running.length > 0)
+      await awaitPredecessors({ store: this.#store, clock: this.#clock, logger: this.#logger }, this.journal.instance);
     const entered = await this.#store.enter({ instance: this.journal.instance, after: 0 });
     const adopted = entered.adopted.map((slice) => slice.id);
     await this.#coreLease.renew();
-    const remains = await this.journal.read();
     const left = { slices: adopted.length, promised: remains.charges.length, running: remains.running.length };
     if (left.slices + left.promised + left.running === 0) return;
     const done = this.#chargeRemains(adopted, remains).then(() =>

@@ -1,0 +1,41 @@
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { type CoreEpoch, DEAD_AFTER_MS, type LedgerStore } from "../store/ledger-store.ts";
+
+/** How often the hearts of earlier epochs are looked at. */
+const LOOK_MS = 1000;
+
+/**
+ * Waits until every process that may have written this core's journal is surely dead: at once when they held the lock that
+ * this process holds now, else until their hearts have stood still for 30 s. Throws when one beats: the journal is a copy
+ * of a living core's, which charges by itself what it runs, and more of it than the copy knows.
+ */
+export async function awaitPredecessors(
+  parts: { readonly store: LedgerStore; readonly clock: Clock; readonly logger: Logger },
+  instance: string | undefined,
+): Promise<void> {
+  const { store, clock, logger } = parts;
+  const suspects = async () =>
+    (await store.epochs()).filter((epoch) => !epoch.dead && (instance === undefined || epoch.instance !== instance));
+  const seen = await suspects();
+  if (seen.length === 0) return;
+
+  logger.warn({ epochs: seen.length }, "waiting for a sign of life of the core that this journal comes from");
+  const began = clock.monotonic();
+  while (clock.monotonic() - began < DEAD_AFTER_MS) {
+    await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+    refuseLiving(seen, await suspects());
+  }
+  await store.reap(seen);
+  refuseLiving(seen, await suspects());
+}
+
+function refuseLiving(seen: readonly CoreEpoch[], now: readonly CoreEpoch[]): void {
+  for (const { coreId, epoch, beats } of now) {
+    const before = seen.find((other) => other.epoch === epoch);
+    if (before?.beats === beats) continue;
+    throw new Error(
+      `the journal of core ${coreId} is another process's, which runs: this data directory is a copy of its own, or both use it. Give this process an empty TOLLGATE_DATA_DIR`,
+    );
+  }
+}

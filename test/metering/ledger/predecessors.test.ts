@@ -1,0 +1,41 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
+import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { openJournal } from "../../../src/metering/journal/file-journal.ts";
+import { Usage } from "../../../src/storage/entities/usage.ts";
+import { databases } from "../databases.ts";
+import { never, openMetering, request, USD } from "../fixture.ts";
+
+const newDatabase = databases();
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+test("a process on a copy of a living core's journal is refused, and 5,000 tokens are charged as 5,000", async () => {
+  const url = await newDatabase("postgresql");
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-copy-"));
+  const copy = mkdtempSync(join(tmpdir(), "tollgate-copy-"));
+  const open = (at: string) => {
+    const journal = openJournal(at, { clock: systemClock, random: systemRandom, logger: silent });
+    return { journal, metering: () => openMetering({ url, clock: systemClock, journal, coreId: journal.coreId }) };
+  };
+  const living = await open(directory).metering();
+  const account = await living.account({ paid: 10 * USD });
+  const wanted = request(account, { inputTokens: 10, outputTokens: 10_000 });
+  const hold = await living.ledger.hold(wanted, never);
+  hold.progress({ inputTokens: 10, outputTokens: 300 });
+  await new Promise((resolve) => systemClock.after(200, () => resolve(undefined))); // the note is in the file
+
+  cpSync(directory, copy, { recursive: true });
+  const second = open(copy);
+  expect((await second.journal.read()).running).toHaveLength(1);
+  await expect(second.metering()).rejects.toThrow("is another process's, which runs");
+  await hold.settle({ inputTokens: 10, outputTokens: 5000 }, "completed");
+  const receipts = await living.storage.orm.em.fork().findAll(Usage);
+  expect(receipts).toMatchObject([{ outputTokens: 5000, status: "completed", shortfall: 0 }]);
+  expect(await reconcile(living.storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+  await living.close();
+  for (const each of [directory, copy]) rmSync(each, { recursive: true, force: true });
+}, 90_000);
