@@ -2,6 +2,7 @@ import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { formatUsd, MAX_PICO_USD } from "../../lib/money.ts";
+import { isStorable } from "../../lib/text/storable.ts";
 
 const LONGEST_NAME = 200;
 
@@ -15,14 +16,21 @@ export function requireId(id: string, what: "account" | "key"): string {
 
 /** A label for people. */
 export function requireName(name: string): string {
+  requireText("name", name);
   if (name.length <= LONGEST_NAME) return name;
   throw invalid("name", `A name may have at most ${LONGEST_NAME} characters.`);
 }
 
 /** The name that makes a movement of money idempotent. */
 export function requireReference(reference: string): string {
+  requireText("reference", reference);
   if (reference.length > 0 && reference.length <= LONGEST_NAME) return reference;
   throw invalid("reference", `A reference must have 1 to ${LONGEST_NAME} characters.`);
+}
+
+/** A text that every database keeps. */
+function requireText(field: string, text: string): void {
+  if (!isStorable(text)) throw invalid(field, `${field} must not hold NUL characters or broken surrogate pairs.`);
 }
 
 /** An amount of pico-USD that one movement may have. */

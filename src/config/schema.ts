@@ -10,6 +10,10 @@ import { parseNetwork } from "./networks.ts";
 const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? MAX_PICO_USD) < MAX_PICO_USD, {
   message: 'must be a decimal amount of USD from "0" to "9007" with at most 12 decimals, such as "1.00"',
 });
+/** A sum over many payments, each of which is bounded for itself. */
+const usdTotal = z.coerce.string().refine((text) => parseUsd(text) !== undefined, {
+  message: 'must be a decimal amount of USD with at most 12 decimals, such as "20000"',
+});
 /** Above any real price, and low enough for tokens times rate to stay an exact number. */
 const MAX_RATE = 1_000_000_000n;
 const rate = z.coerce.string().refine((text) => (parseRate(text) ?? MAX_RATE + 1n) <= MAX_RATE, {
@@ -337,7 +341,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       minimum_usd: usd.default("5").describe("The least of one top-up, in USD."),
       maximum_usd: usd.default("1000").describe("The most of one top-up, in USD."),
-      rolling_24h_usd: usd.default("2000").describe("The most of an account within 24 hours, in USD."),
+      rolling_24h_usd: usdTotal.default("2000").describe("The most of an account within 24 hours, in USD."),
     })
     .superRefine(({ minimum_usd, maximum_usd, rolling_24h_usd }, context) => {
       const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });

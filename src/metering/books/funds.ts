@@ -13,6 +13,9 @@ import type { Credit, Funds, PicoUsd } from "../interface.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";
 import { readStatement } from "./statement.ts";
 
+/** The largest number of a 64-bit column. */
+const mostPaid = 2n ** 63n - 1n;
+
 /** Bounds on payments, in pico-USD. */
 export interface PaymentLimits {
   readonly minimum: bigint;
@@ -95,7 +98,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     if (debtPaid > 0)
       await em.insert(LotEntry, { id: random.uuid(), lotId, kind: "debt", amount: debtPaid, paymentId, at });
     account.debt -= BigInt(debtPaid);
-    if (kind === "paid") account.paidTotal += BigInt(amount);
+    if (kind === "paid") account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
     return lotId;
   }
 
@@ -251,4 +254,14 @@ function checkAmount(amount: PicoUsd): void {
     parameter: "amount_pico_usd",
     limit: MAX_PICO_USD,
   });
+}
+
+/** What an account has paid. Throws INVALID_ARGUMENT past what a 64-bit column holds, where SQLite would round it. */
+function addPaid(total: bigint, amount: bigint): bigint {
+  if (total + amount <= mostPaid) return total + amount;
+  throw failure(
+    Reason.INVALID_ARGUMENT,
+    `An account cannot have paid more than ${formatUsd(mostPaid)} USD in total: open another one.`,
+    { parameter: "amount_pico_usd" },
+  );
 }

@@ -3,6 +3,7 @@ import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
+import { isStorable } from "../../../lib/text/storable.ts";
 import { Usage, UsageLine } from "../../storage/entities/usage.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { receiptLines } from "./receipt-lines.ts";
@@ -23,7 +24,7 @@ const statuses = {
  */
 export async function readReceipts(storage: Storage, requestId: string, accountId: string | undefined) {
   const em = storage.orm.em.fork();
-  const known = accountId === undefined || isUuid(accountId);
+  const known = isStorable(requestId) && (accountId === undefined || isUuid(accountId));
   const where = { requestId, ...(accountId === undefined ? {} : { accountId }) };
   const runs = known
     ? await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: MOST_RUNS })

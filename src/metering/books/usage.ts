@@ -3,6 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type ListUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
+import { isStorable } from "../../../lib/text/storable.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row } from "../../storage/snapshot.ts";
 
@@ -15,6 +16,14 @@ export async function* listUsage(storage: Storage, request: ListUsageRequest): A
     throw failure(Reason.INVALID_ARGUMENT, "A group must be one of account, key, model and day.", {
       parameter: "group_by",
     });
+  for (const [parameter, text] of [
+    ["key_id", request.keyId],
+    ["model", request.model],
+  ] as const)
+    if (!isStorable(text))
+      throw failure(Reason.INVALID_ARGUMENT, `${parameter} must not hold NUL characters or broken surrogate pairs.`, {
+        parameter,
+      });
   // A comparison with something that is no UUID is an error in PostgreSQL; it matches no account anyway.
   if (request.accountId !== "" && !/^[0-9a-f-]{36}$/i.test(request.accountId)) return;
 
