@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Options, parseOptions, usageText } from "./arguments.ts";
-import { judge, judgeFigures } from "./budgets.ts";
-import { compare } from "./compare.ts";
 import { scenarios } from "./registry.ts";
+import { judge, judgeFigures } from "./report/budgets.ts";
+import { compare } from "./report/compare.ts";
 import {
   changeTable,
   figureTable,
@@ -14,10 +14,10 @@ import {
   resultTable,
   verdictTable,
   writeReport,
-} from "./report.ts";
+} from "./report/report.ts";
+import type { Result } from "./report/summary.ts";
 import { RAW } from "./run.ts";
 import type { Figure } from "./scenario.ts";
-import type { Result } from "./summary.ts";
 import type { System } from "./systems/interface.ts";
 import { passThrough } from "./systems/pass-through.ts";
 import { peer } from "./systems/peer.ts";

@@ -1,6 +1,6 @@
 import { ledger } from "./ledger/ledger.ts";
-import { loadScenarios } from "./loads.ts";
-import { memory } from "./memory.ts";
+import { loadScenarios } from "./load/loads.ts";
+import { memory } from "./measure/memory.ts";
 import { profile } from "./profile/profile.ts";
 import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";

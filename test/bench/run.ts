@@ -1,14 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Cell, cellName, cellRequest } from "./cell.ts";
-import type { Job, Measurement } from "./load.ts";
-import { type Helper, startHelper } from "./processes.ts";
+import type { Job, Measurement } from "./load/load.ts";
+import { type Cell, cellName, cellRequest } from "./measure/cell.ts";
+import { type Helper, startHelper } from "./measure/processes.ts";
+import { takeUndisturbed } from "./measure/undisturbed.ts";
+import { cpuOfUnit, type Result, summarise, type Turn } from "./report/summary.ts";
+import { short } from "./report/table.ts";
 import type { Bench } from "./scenario.ts";
-import { cpuOfUnit, type Result, summarise, type Turn } from "./summary.ts";
 import type { Running, System } from "./systems/interface.ts";
-import { short } from "./table.ts";
-import { takeUndisturbed } from "./undisturbed.ts";
 
 /** The yardstick, without which no ratio can be told. */
 export const RAW = "pass-through";
@@ -33,7 +33,7 @@ export async function run(cells: readonly Cell[], of: readonly System[], bench: 
     return started;
   };
   try {
-    const engine = await helper("engine.ts");
+    const engine = await helper("load/engine.ts");
     const systems: { system: System; running: Running }[] = [];
     for (const system of of) {
       bench.progress(`starting ${system.name}`);
@@ -44,7 +44,7 @@ export async function run(cells: readonly Cell[], of: readonly System[], bench: 
       systems.push({ system, running });
     }
     const { duration, rounds } = bench.options;
-    const stage = { systems, load: await helper("load.ts"), light: await helper("load.ts"), duration };
+    const stage = { systems, load: await helper("load/load.ts"), light: await helper("load/load.ts"), duration };
     await warmUp(cells, stage, bench);
     const results: Result[] = [];
     for (const cell of cells) results.push(...(await takeTurns(cell, stage, rounds, bench)));

@@ -1,6 +1,6 @@
 import type { Options } from "./arguments.ts";
-import type { Spread } from "./statistics.ts";
-import type { Result } from "./summary.ts";
+import type { Spread } from "./report/statistics.ts";
+import type { Result } from "./report/summary.ts";
 import type { System } from "./systems/interface.ts";
 
 /** What a scenario gets to run with. */

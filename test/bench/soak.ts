@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startHelper } from "./processes.ts";
+import { startHelper } from "./measure/processes.ts";
+import { short } from "./report/table.ts";
 import type { Bench, Findings, Scenario } from "./scenario.ts";
 import { figuresOf, plotsOf, single, unfinishedOf, type Watched } from "./soak/findings.ts";
 import type { LoadReport, Order } from "./soak/load.ts";
@@ -10,7 +11,6 @@ import { startOperator } from "./soak/operator.ts";
 import { grievances } from "./soak/output.ts";
 import { type Reading, read } from "./soak/readings.ts";
 import type { Inside, System } from "./systems/interface.ts";
-import { short } from "./table.ts";
 
 const perSecond = 25;
 const readEveryMs = 5000;
@@ -58,7 +58,7 @@ export const soak: Scenario = {
 async function soakOne(system: System, bench: Bench): Promise<Soaked> {
   const directory = join(bench.directory, system.name);
   mkdirSync(directory);
-  const engine = await startHelper("engine.ts");
+  const engine = await startHelper("load/engine.ts");
   const load = await startHelper("soak/load.ts");
   const running = await system.start({ enginePort: engine.port, directory, models: [gone] });
   try {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Cell, SHORT_PROMPT } from "./cell.ts";
-import type { Measurement } from "./load.ts";
-import { startHelper } from "./processes.ts";
+import type { Measurement } from "./load/load.ts";
+import { type Cell, SHORT_PROMPT } from "./measure/cell.ts";
+import { startHelper } from "./measure/processes.ts";
+import { spread } from "./report/statistics.ts";
+import { short } from "./report/table.ts";
 import { measure } from "./run.ts";
 import type { Bench, Figure, Scenario } from "./scenario.ts";
-import { spread } from "./statistics.ts";
 import type { System } from "./systems/interface.ts";
-import { short } from "./table.ts";
 
 /** A model whose server takes 32 requests at once, each for about 200 ms: 160 a second, which is no work for a CPU. */
 const capacity = 32;
@@ -44,8 +44,8 @@ export const tenants: Scenario = {
 };
 
 async function floodOne(system: System, { options, directory, progress }: Bench): Promise<Figure[]> {
-  const engine = await startHelper("engine.ts");
-  const [load, light] = [await startHelper("load.ts"), await startHelper("load.ts")];
+  const engine = await startHelper("load/engine.ts");
+  const [load, light] = [await startHelper("load/load.ts"), await startHelper("load/load.ts")];
   const running = await system.start({ enginePort: engine.port, directory, models: [sharedModel(engine.port)] });
   const duration = Math.max(options.duration, shortest);
   const turns: { readonly quiet: Measurement; readonly beside: Measurement }[] = [];

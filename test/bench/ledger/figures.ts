@@ -1,6 +1,6 @@
-import { lineChart } from "../line-chart.ts";
+import { lineChart } from "../plots/line-chart.ts";
+import { spread } from "../report/statistics.ts";
 import type { Figure } from "../scenario.ts";
-import { spread } from "../statistics.ts";
 import type { Store } from "./databases.ts";
 import type { LedgerLoad, LedgerMeasurement } from "./load.ts";
 

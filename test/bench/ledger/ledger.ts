@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { startHelper } from "../processes.ts";
+import { startHelper } from "../measure/processes.ts";
+import { takeUndisturbed } from "../measure/undisturbed.ts";
+import { short } from "../report/table.ts";
 import type { Bench, Scenario } from "../scenario.ts";
-import { short } from "../table.ts";
-import { takeUndisturbed } from "../undisturbed.ts";
 import { type Databases, openDatabases, type Store, stores } from "./databases.ts";
 import { FULL, figuresOf, type LedgerRun, plotsOf, rates, runName, USUAL_ACCOUNTS } from "./figures.ts";
 import type { LedgerJob, LedgerLoad, LedgerMeasurement } from "./load.ts";
@@ -40,7 +40,7 @@ async function measureAccounts(
   const own = join(directory, `${store}-${accounts}`);
   mkdirSync(own);
   const url = await databases.create(`ledger_${accounts}`);
-  const process = await startHelper("./ledger/load.ts", [url, own, String(accounts)]);
+  const process = await startHelper("ledger/load.ts", [url, own, String(accounts)]);
   try {
     const runs: LedgerRun[] = [];
     for (const load of loadsOf(store, accounts)) {

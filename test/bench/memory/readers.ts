@@ -3,8 +3,8 @@
  * of its answer; told to close them, when all connections are gone.
  */
 import { connect, createServer, type Socket } from "node:net";
-import { encodeRequest, type HttpRequest } from "../encode-request.ts";
-import { listenAndReport } from "../processes.ts";
+import { encodeRequest, type HttpRequest } from "../load/encode-request.ts";
+import { listenAndReport } from "../measure/processes.ts";
 
 /** What to open. */
 export interface Opening extends HttpRequest {

@@ -1,4 +1,4 @@
-import { document, round, text } from "../svg.ts";
+import { document, round, text } from "../plots/svg.ts";
 import type { Frame } from "./cpu-profile.ts";
 
 const width = 1200;

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Cell, cellName, SHORT_PROMPT } from "../cell.ts";
+import { type Cell, cellName, SHORT_PROMPT } from "../measure/cell.ts";
+import { spread } from "../report/statistics.ts";
 import { run } from "../run.ts";
 import type { Bench, Figure, Findings, Scenario } from "../scenario.ts";
-import { spread } from "../statistics.ts";
 import { byPart, lastLoad, readMainProfile } from "./cpu-profile.ts";
 import { flameGraph } from "./flame-graph.ts";
 

@@ -11,10 +11,10 @@ import { Place, Pool } from "../../../src/fleet/servers/pool.ts";
 import { chatRequest } from "../../engines/requests.ts";
 import { VirtualClock } from "../../fleet/routing/simulation/virtual-clock.ts";
 import { SeededRandom } from "../../fleet/seeded-random.ts";
-import { parseSchedstat } from "../cpu.ts";
-import { lineChart } from "../line-chart.ts";
+import { parseSchedstat } from "../measure/cpu.ts";
+import { lineChart } from "../plots/line-chart.ts";
+import { type Spread, spread } from "../report/statistics.ts";
 import type { Figure } from "../scenario.ts";
-import { type Spread, spread } from "../statistics.ts";
 
 /** CPU time of choosing a server, in microseconds. */
 export interface ChoiceCost {

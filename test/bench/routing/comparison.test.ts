@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { judgeFigures } from "../budgets.ts";
+import { judgeFigures } from "../report/budgets.ts";
 import { type Comparison, comparisonFigures, comparisonPlots } from "./comparison.ts";
 
 const outcome = { requests: 100, hitRate: 0.6, p50: 60, p99: 200, imbalance: 1.1 };

@@ -1,9 +1,9 @@
 import type { Routing } from "../../../src/config/schema.ts";
 import { type Outcome, policies, simulate } from "../../fleet/routing/simulation/simulate.ts";
 import { assistants, chats, strangers } from "../../fleet/routing/simulation/workloads.ts";
-import { barChart } from "../bar-chart.ts";
+import { barChart } from "../plots/bar-chart.ts";
+import { type Spread, spread } from "../report/statistics.ts";
 import type { Figure } from "../scenario.ts";
-import { type Spread, spread } from "../statistics.ts";
 
 const servers = 8;
 

@@ -1,4 +1,4 @@
-import { lineChart } from "../line-chart.ts";
+import { lineChart } from "../plots/line-chart.ts";
 import type { Figure } from "../scenario.ts";
 import type { Reading } from "./readings.ts";
 import { floors, type Point, slope } from "./trend.ts";

@@ -5,8 +5,8 @@
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, setGlobalDispatcher } from "undici";
-import { listenAndReport } from "../processes.ts";
-import { type Percentiles, percentiles } from "../statistics.ts";
+import { listenAndReport } from "../measure/processes.ts";
+import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { complaint, type Keys, type Kind, kindAt } from "./mix.ts";
 
 /** Whom to load and how much. */

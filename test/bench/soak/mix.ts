@@ -1,4 +1,4 @@
-import { TOKEN_WORD } from "../marker.ts";
+import { TOKEN_WORD } from "../load/marker.ts";
 
 /** The keys of the customers that a soak plays. */
 export interface Keys {

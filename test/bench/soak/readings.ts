@@ -1,4 +1,4 @@
-import { usage } from "../cpu.ts";
+import { usage } from "../measure/cpu.ts";
 import type { Part } from "../systems/interface.ts";
 import { readMetric } from "./metrics.ts";
 

@@ -1,11 +1,11 @@
-import { startHelper } from "../processes.ts";
+import { startHelper } from "../measure/processes.ts";
 import { type System, usualPaths } from "./interface.ts";
 
 /** The bare Node pass-through that everything else is compared with. */
 export const passThrough: System = {
   name: "pass-through",
   async start({ enginePort }) {
-    const helper = await startHelper("pass-through.ts", [String(enginePort)]);
+    const helper = await startHelper("load/pass-through.ts", [String(enginePort)]);
     return {
       host: "127.0.0.1",
       ports: [helper.port],

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startProgram } from "../processes.ts";
+import { startProgram } from "../measure/processes.ts";
 import type { System } from "./interface.ts";
 
 /** How another gateway is started and reached. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { freePorts, type Program, startProgram } from "../processes.ts";
+import { freePorts, type Program, startProgram } from "../measure/processes.ts";
 import type { Inside, Part, Running, Surroundings } from "./interface.ts";
 import { usualPaths } from "./interface.ts";
 

@@ -1,4 +1,4 @@
-import type { Figure } from "./scenario.ts";
+import type { Figure } from "../scenario.ts";
 import type { Spread } from "./statistics.ts";
 import type { Result } from "./summary.ts";
 

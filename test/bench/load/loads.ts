@@ -1,6 +1,6 @@
-import { type Cell, LONG_PROMPT, SHORT_PROMPT } from "./cell.ts";
-import { run } from "./run.ts";
-import type { Scenario } from "./scenario.ts";
+import { type Cell, LONG_PROMPT, SHORT_PROMPT } from "../measure/cell.ts";
+import { run } from "../run.ts";
+import type { Scenario } from "../scenario.ts";
 
 /** A scenario that loads systems with requests of several kinds, in turn. */
 interface Load {

@@ -1,5 +1,5 @@
-import { TOKEN_WORD } from "./marker.ts";
-import type { Surface } from "./systems/interface.ts";
+import { TOKEN_WORD } from "../load/marker.ts";
+import type { Surface } from "../systems/interface.ts";
 
 /** One load, the same for every system. */
 export interface Cell {

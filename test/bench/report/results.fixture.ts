@@ -1,5 +1,5 @@
-import type { Cell } from "./cell.ts";
-import type { Figure } from "./scenario.ts";
+import type { Cell } from "../measure/cell.ts";
+import type { Figure } from "../scenario.ts";
 import { type Result, summarise, type Turn } from "./summary.ts";
 
 export const plain: Cell = {

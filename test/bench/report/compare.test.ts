@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
+import type { Figure } from "../scenario.ts";
 import { compare } from "./compare.ts";
 import { figure, plain, results } from "./results.fixture.ts";
-import type { Figure } from "./scenario.ts";
 import type { Result } from "./summary.ts";
 
 const run = (of: Result[], figures: Figure[] = []) => ({ results: of, figures });

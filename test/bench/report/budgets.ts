@@ -1,4 +1,4 @@
-import type { Figure } from "./scenario.ts";
+import type { Figure } from "../scenario.ts";
 import type { Result } from "./summary.ts";
 
 /** What a budget of the design came to under one load. */

@@ -1,7 +1,7 @@
+import type { Cell } from "../measure/cell.ts";
+import type { Result } from "../report/summary.ts";
 import { barChart } from "./bar-chart.ts";
-import type { Cell } from "./cell.ts";
 import { lineChart } from "./line-chart.ts";
-import type { Result } from "./summary.ts";
 
 /** How a figure of a scenario grows with something that its cells vary. */
 interface Growth {

@@ -4,12 +4,12 @@
  */
 import { createServer } from "node:net";
 import { availableParallelism } from "node:os";
+import { machineUsage, usage } from "../measure/cpu.ts";
+import { listenAndReport } from "../measure/processes.ts";
+import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { Connection, type ResponseListener } from "./connection.ts";
-import { machineUsage, usage } from "./cpu.ts";
 import { encodeRequest, type HttpRequest } from "./encode-request.ts";
 import { WordCounter } from "./marker.ts";
-import { listenAndReport } from "./processes.ts";
-import { type Percentiles, percentiles } from "./statistics.ts";
 
 /** One load on one system. */
 export interface Job extends HttpRequest {

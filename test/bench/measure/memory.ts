@@ -1,15 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Opened, Opening } from "../memory/readers.ts";
+import { spread } from "../report/statistics.ts";
+import { short } from "../report/table.ts";
+import { measure } from "../run.ts";
+import type { Bench, Figure, Scenario } from "../scenario.ts";
+import type { Running, System } from "../systems/interface.ts";
 import { type Cell, cellRequest, SHORT_PROMPT } from "./cell.ts";
 import { usage } from "./cpu.ts";
-import type { Opened, Opening } from "./memory/readers.ts";
 import { type Helper, startHelper } from "./processes.ts";
-import { measure } from "./run.ts";
-import type { Bench, Figure, Scenario } from "./scenario.ts";
-import { spread } from "./statistics.ts";
-import type { Running, System } from "./systems/interface.ts";
-import { short } from "./table.ts";
 
 const stream = { scenario: "memory", surface: "chat", stream: true, prompt: SHORT_PROMPT, concurrency: 1 } as const;
 /** A token a second for long enough. */
@@ -57,8 +57,8 @@ async function hold(system: System, { options, directory, progress }: Bench): Pr
 }
 
 async function holdIn(system: System, directory: string, kind: Kind): Promise<number> {
-  const engine = await startHelper("engine.ts");
-  const [load, readers] = [await startHelper("load.ts"), await startHelper("memory/readers.ts")];
+  const engine = await startHelper("load/engine.ts");
+  const [load, readers] = [await startHelper("load/load.ts"), await startHelper("memory/readers.ts")];
   const running = await system.start({ enginePort: engine.port, directory });
   try {
     // The heap finds its size first: what grows later is the streams.

@@ -3,7 +3,7 @@
  * knows nothing of what they say. Its argument is the engine's port; it reports its own port to the parent.
  */
 import { Agent, createServer, request as send } from "node:http";
-import { listenAndReport } from "./processes.ts";
+import { listenAndReport } from "../measure/processes.ts";
 
 const port = Number(process.argv[2]);
 const agent = new Agent({ keepAlive: true });

@@ -19,9 +19,11 @@ export function listenAndReport(server: Server): void {
   process.on("disconnect", () => process.exit());
 }
 
-/** Starts a helper and waits for its port. */
+/** Starts a helper, a file named from test/bench, and waits for its port. */
 export async function startHelper(file: string, args: readonly string[] = []): Promise<Helper> {
-  const child = fork(new URL(file, import.meta.url), args, { execArgv: ["--disable-warning=ExperimentalWarning"] });
+  const child = fork(new URL(`../${file}`, import.meta.url), args, {
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
   const { port } = await message<{ port: number }>(child, file);
   return {
     pid: child.pid ?? 0,

@@ -1,5 +1,5 @@
-import { type Cell, cellName } from "./cell.ts";
-import type { Measurement } from "./load.ts";
+import type { Measurement } from "../load/load.ts";
+import { type Cell, cellName } from "../measure/cell.ts";
 import { type Spread, spread } from "./statistics.ts";
 
 /** One turn of a system under a load. */

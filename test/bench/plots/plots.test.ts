@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { plain, results } from "../report/results.fixture.ts";
 import { plots } from "./plots.ts";
-import { plain, results } from "./results.fixture.ts";
 
 test("draws bars, and lines where a scenario shows how costs grow", () => {
   const drawn = plots([

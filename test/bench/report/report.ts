@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { plots } from "../plots/plots.ts";
+import type { Figure } from "../scenario.ts";
 import { margin, type Verdict } from "./budgets.ts";
 import type { Change } from "./compare.ts";
-import { plots } from "./plots.ts";
-import type { Figure } from "./scenario.ts";
 import type { Result } from "./summary.ts";
 import { short, table } from "./table.ts";
 

@@ -8,8 +8,8 @@
  * - `steady`, `paced`, `slow`: a write per token every 5 ms, 20 ms, 1 s, each stream in its own phase.
  */
 import { createServer, type ServerResponse } from "node:http";
+import { listenAndReport } from "../measure/processes.ts";
 import { embeddingsAnswer, plainAnswer, streamChunks } from "./engine-answers.ts";
-import { listenAndReport } from "./processes.ts";
 
 const models = ["burst", "eager", "steady", "paced", "slow"];
 
