@@ -133,7 +133,7 @@ export interface Statement extends FundingState {
   readonly balance: bigint;
   readonly held: bigint;
   readonly debt: bigint;
-  /** Lots with money left, in the order of spending. */
+  /** The first lots with money left, at most 100, in the order of spending. */
   readonly lots: readonly LotStatement[];
 }
 

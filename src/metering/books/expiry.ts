@@ -1,7 +1,7 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { JudgedClock } from "../../storage/database-clock.ts";
-import { Lot, LotEntry } from "../../storage/entities/lot.ts";
+import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 
 /** Lots in one transaction. */
@@ -33,7 +33,7 @@ function expireSome({ storage, clock, random }: ExpiryParts): Promise<number> {
   const at = new Date(clock.now());
   return storage.orm.em.fork().transactional(async (em) => {
     const due = await em.execute<{ id: string }[]>(
-      `select id from lot where expires_at <= ? and spent + leased + refunded + expired < granted order by id limit ${BATCH}`,
+      `select id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} order by expires_at, id limit ${BATCH}`,
       [at],
     );
     const lots = await em.find(

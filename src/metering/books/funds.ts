@@ -5,12 +5,15 @@ import type { Random } from "../../../lib/ids/random.ts";
 import { formatUsd, MAX_PICO_USD } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { Account } from "../../storage/entities/account.ts";
-import { Lot, LotEntry } from "../../storage/entities/lot.ts";
+import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
 import { Payment } from "../../storage/entities/payment.ts";
 import { PriceVersion } from "../../storage/entities/price.ts";
+import { Slice } from "../../storage/entities/slice.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Credit, Funds, PicoUsd } from "../interface.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";
+import { priorities } from "../store/spending-order.ts";
+import { sumFreeMoney } from "./free-money.ts";
 import { readStatement } from "./statement.ts";
 
 /** The largest number of a 64-bit column. */
@@ -24,13 +27,13 @@ export interface PaymentLimits {
   readonly rolling24h: bigint;
 }
 
-/** Free money is spent first, then gifts, then paid money. */
-const priorities = { free: 10, grant: 20, paid: 50 } as const;
 const DAY_MS = 86_400_000;
 /** Why a refund was refused: cores have leased the money. */
 const LEASED = Symbol("leased");
 const REFUND_TRIES = 5;
 const REFUND_RETRY_MS = 200;
+/** Lots that a refund locks at once. */
+const REFUND_LOTS = 100;
 
 /** What funds are made of. */
 export interface FundsParts {
@@ -121,8 +124,11 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
         `A payment must be at most ${formatUsd(limits.maximum)} USD (payment maximum).`,
       );
     const since = new Date(clock.now() - DAY_MS);
-    const recent = await em.find(Payment, { accountId, kind: "paid", at: { $gt: since } });
-    const total = recent.reduce((sum, payment) => sum + BigInt(payment.amount), asked);
+    const [recent] = await em.execute<{ amount: string }[]>(
+      "select cast(coalesce(sum(amount), 0) as text) as amount from payment where account_id = ? and kind = 'paid' and at > ?",
+      [accountId, since],
+    );
+    const total = BigInt(recent?.amount ?? 0) + asked;
     if (total > limits.rolling24h)
       throw refuse(
         Reason.PAYMENT_24H_LIMIT,
@@ -134,32 +140,34 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
 
   /** Takes money out of the account's newest paid lots. Returns the newest one touched. */
   async function takeBack(em: SqlEntityManager, account: Account, amount: PicoUsd, paymentId: string): Promise<string> {
-    const lots = await em.find(
-      Lot,
-      { accountId: account.id, kind: "paid" },
-      { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
-    lots.sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
     const at = new Date(clock.now());
+    await checkRefundable(em, account, amount, at);
     let left = amount;
     let newest: string | undefined;
-    for (const lot of lots) {
-      const taken = Math.min(left, lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired);
-      if (taken <= 0) continue;
-      lot.refunded += taken;
-      left -= taken;
-      newest ??= lot.id;
-      await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "refund", amount: taken, paymentId, at });
+    while (left > 0) {
+      const lots = await newestPaidLots(em, account.id, at);
+      if (lots.length === 0) throw tooMuch(amount, amount - left, true); // a core was faster
+      for (const lot of lots) {
+        const taken = Math.min(left, lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired);
+        if (taken <= 0) continue;
+        lot.refunded += taken;
+        left -= taken;
+        newest ??= lot.id;
+        await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "refund", amount: taken, paymentId, at });
+      }
+      await em.flush();
     }
-    if (left > 0 || newest === undefined)
-      throw failure(
-        Reason.REFUND_EXCEEDS_BALANCE,
-        `Only ${formatUsd(BigInt(amount - left))} USD of paid money is unspent and not held by running requests.`,
-        { parameter: "amount_pico_usd", limit: BigInt(amount - left), actual: BigInt(amount) },
-        left <= lots.reduce((sum, lot) => sum + lot.leased, 0) ? LEASED : undefined,
-      );
     account.paidTotal -= BigInt(amount);
-    return newest;
+    return newest ?? "";
+  }
+
+  async function checkRefundable(em: SqlEntityManager, account: Account, amount: PicoUsd, now: Date): Promise<void> {
+    const free = await sumFreeMoney(em, account.id, now, "paid");
+    if (free >= BigInt(amount)) return;
+    const slices = await em.find(Slice, { accountId: account.id, open: true });
+    const paid = await em.find(Lot, { id: { $in: slices.map((slice) => slice.lotId) }, kind: "paid" });
+    const leased = paid.reduce((sum, lot) => sum + BigInt(lot.leased), 0n);
+    throw tooMuch(amount, Number(free), BigInt(amount) - free <= leased);
   }
 
   /** Tries again for a moment where other cores may have leased the money: they have been told to give it back. */
@@ -229,6 +237,36 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     statement: (accountId) =>
       readStatement(storage, accountId, { held: BigInt(ledger.held(accountId)), now: clock.now() }),
   };
+}
+
+/** Some of an account's newest paid lots that have free money, locked; newest first. */
+async function newestPaidLots(em: SqlEntityManager, accountId: string, now: Date): Promise<Lot[]> {
+  const part = (which: string) => `
+    select * from (
+      select id, created_at from lot where account_id = ? and ${withFreeMoney} and ${which}
+        and priority = ${priorities.paid}
+      order by created_at desc, id desc limit ${REFUND_LOTS}) part`;
+  const found = await em.execute<{ id: string }[]>(
+    `select id from (${part("expires_at is null")} union all ${part("expires_at is not null and expires_at > ?")}) lots
+     order by created_at desc, id desc limit ${REFUND_LOTS}`,
+    [accountId, accountId, now],
+  );
+  const ids = found.map(({ id }) => id);
+  const lots = await em.find(
+    Lot,
+    { id: { $in: ids } },
+    { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+  return lots.sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
+}
+
+function tooMuch(amount: PicoUsd, free: PicoUsd, leased: boolean) {
+  return failure(
+    Reason.REFUND_EXCEEDS_BALANCE,
+    `Only ${formatUsd(BigInt(free))} USD of paid money is unspent and not held by running requests.`,
+    { parameter: "amount_pico_usd", limit: BigInt(free), actual: BigInt(amount) },
+    leased ? LEASED : undefined,
+  );
 }
 
 /** The lot of a payment that was already taken. Throws when the reference stands for something else. */

@@ -1,4 +1,4 @@
-import { IsolationLevel } from "@mikro-orm/sql";
+import { IsolationLevel, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { Account } from "../../storage/entities/account.ts";
@@ -6,6 +6,11 @@ import { Lot } from "../../storage/entities/lot.ts";
 import { Slice } from "../../storage/entities/slice.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { LotStatement, Statement } from "../interface.ts";
+import { bySpending, firstLots, priorities, type SpendingKey } from "../store/spending-order.ts";
+import { sumFreeMoney } from "./free-money.ts";
+
+/** Lots that a statement lists. */
+export const LISTED_LOTS = 100;
 
 /** An account's money as the store has it, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
 export async function readStatement(
@@ -14,29 +19,38 @@ export async function readStatement(
   { held, now }: { readonly held: bigint; readonly now: number },
 ): Promise<Statement> {
   const options = storage.dialect === "postgresql" ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : {};
-  const { account, lots, slices } = await storage.orm.em.fork().transactional(async (em) => {
+  const at = new Date(now);
+  const { account, free, lots, slices, paid } = await storage.orm.em.fork().transactional(async (manager) => {
+    const em = manager as SqlEntityManager;
     const account = await em.findOne(Account, accountId);
-    const lots = await em.find(Lot, { accountId });
-    const slices = await em.find(Slice, { lotId: { $in: lots.map((lot) => lot.id) }, open: true });
-    return { account, lots, slices };
+    if (account === null)
+      throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+    const slices = await em.find(Slice, { accountId, open: true });
+    const first = await em.execute<{ id: string }[]>(
+      `select id from (${firstLots({ account: "?", now: "?", limit: String(LISTED_LOTS) })}) first`,
+      [accountId, at, accountId],
+    );
+    const ids = new Set([...first, ...slices.map(({ lotId }) => ({ id: lotId }))].map(({ id }) => id));
+    const lots = await em.find(Lot, { id: { $in: [...ids] } });
+    const free = await sumFreeMoney(em, accountId, at);
+    const paid = await sumFreeMoney(em, accountId, at, "paid");
+    return { account, free, lots, slices, paid };
   }, options);
-  if (account === null)
-    throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
 
   const spending = new Map<string, number>();
   for (const slice of slices) spending.set(slice.lotId, (spending.get(slice.lotId) ?? 0) + slice.spent);
   const statements = lots
-    .sort(bySpending)
     .map((lot) => toStatement(lot, spending.get(lot.id) ?? 0, now))
-    .filter((lot) => lot.remaining > 0);
+    .filter((lot) => lot.remaining > 0)
+    .sort((a, b) => bySpending(spendingKey(a), spendingKey(b)));
   return {
     createdAt: account.createdAt.getTime(),
     paidTotal: account.paidTotal,
-    freeOnly: !statements.some((lot) => lot.kind === "paid"),
-    balance: statements.reduce((sum, lot) => sum + BigInt(lot.remaining), 0n),
+    freeOnly: paid === 0n && !statements.some((lot) => lot.kind === "paid"),
+    balance: slices.reduce((sum, slice) => sum + BigInt(slice.granted - slice.spent), free),
     held,
     debt: account.debt,
-    lots: statements,
+    lots: statements.slice(0, LISTED_LOTS),
   };
 }
 
@@ -56,13 +70,11 @@ function toStatement(lot: Lot, spentOfSlices: number, now: number): LotStatement
   };
 }
 
-function bySpending(a: Lot, b: Lot): number {
-  const never = Number.POSITIVE_INFINITY;
-  const expiry = (lot: Lot) => lot.expiresAt?.getTime() ?? never;
-  return (
-    a.priority - b.priority ||
-    (expiry(a) === expiry(b) ? 0 : expiry(a) - expiry(b)) ||
-    a.createdAt.getTime() - b.createdAt.getTime() ||
-    (a.id < b.id ? -1 : 1)
-  );
+function spendingKey({ kind, expiresAt, createdAt, id }: LotStatement): SpendingKey {
+  return {
+    priority: priorities[kind],
+    expiresAt: expiresAt?.getTime(),
+    createdAt: createdAt.getTime(),
+    lotId: id,
+  };
 }

@@ -102,6 +102,8 @@ export class WalletCache implements AuditedWallets {
     while (wallet.refilling !== undefined) await wallet.refilling;
     await this.#look(wallet, 0, this.#store.shared ? 0 : MOST_LEASED);
     wallet.stale = true;
+    // What just came in may be spent before the rest, which then need not be here any more.
+    await this.alone(wallet, () => this.#giveBack(wallet, wallet.takeSurplus()));
   }
 
   /** Looks at the account's money anew, in the background, when the last look was long ago. */

@@ -1,9 +1,14 @@
 import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../interface.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { ChargeLine, Lease, LeasedSlice } from "../store/ledger-store.ts";
+import { bySpending } from "../store/spending-order.ts";
 import { split } from "./split.ts";
 import type { WaitQueue } from "./wait-queue.ts";
 import { WalletRates } from "./wallet-rates.ts";
+
+/** A wallet of more slices than this gives back all but the first ones. */
+const MOST_SLICES = 16;
+const KEPT_SLICES = 8;
 
 /** A slice while this core spends it. */
 interface OpenSlice extends LeasedSlice {
@@ -102,7 +107,7 @@ export class Wallet {
       this.#slices.push({ ...slice, available: slice.granted - slice.spent, uncommitted: 0, uncommittedCost: 0 });
       this.available += slice.granted - slice.spent;
     }
-    this.#slices.sort(bySpending);
+    this.#slices.sort(byTurn);
     this.#rates.keepOnly(new Set([...this.#slices, ...this.#drained].map(({ priceVersion }) => priceVersion)));
     this.#maxRates.clear();
   }
@@ -226,7 +231,7 @@ export class Wallet {
       if (slice.available === 0) {
         this.#drained = this.#drained.filter((other) => other !== slice);
         if (!this.#slices.includes(slice)) this.#slices.push(slice);
-        this.#slices.sort(bySpending);
+        this.#slices.sort(byTurn);
         this.#maxRates.clear();
       }
       slice.available += line.cost;
@@ -282,6 +287,13 @@ export class Wallet {
     return parts;
   }
 
+  /** Takes out the free money of all slices but the first ones: a wallet need not hold a thousand lots. */
+  takeSurplus(): { sliceId: string; amount: PicoUsd }[] {
+    if (this.#slices.length <= MOST_SLICES) return [];
+    const surplus = new Set<LeasedSlice>(this.#slices.slice(KEPT_SLICES));
+    return this.takeFree((slice) => surplus.has(slice));
+  }
+
   /** Takes out the money of lots that have expired, as far as nobody holds it. */
   takeExpired(now: number): { sliceId: string; amount: PicoUsd }[] {
     return this.takeFree((slice) => isExpired(slice, now));
@@ -319,17 +331,7 @@ function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
 
-/** Free money first, gifts next, then paid; what lapses sooner first, then what came sooner. */
-function bySpending(a: LeasedSlice, b: LeasedSlice): number {
-  return (
-    a.priority - b.priority ||
-    compare(a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY) ||
-    a.createdAt - b.createdAt ||
-    compare(a.lotId, b.lotId) ||
-    compare(a.id, b.id)
-  );
-}
-
-function compare<T extends string | number>(a: T, b: T): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** In the order in which they are spent; of one lot, what was leased first. */
+function byTurn(a: LeasedSlice, b: LeasedSlice): number {
+  return bySpending(a, b) || (a.id < b.id ? -1 : 1);
 }

@@ -91,11 +91,11 @@ export interface LeaseRequest {
 export interface Lease {
   readonly createdAt: number;
   readonly paidTotal: bigint;
-  /** All unspent paid money, whoever holds it. */
+  /** Unspent paid money, whoever holds it; of many lots at least that of the first ones. */
   readonly paidLeft: bigint;
   /** New slices, in the order of spending. */
   readonly slices: readonly LeasedSlice[];
-  /** Unspent money that nobody holds now. */
+  /** Unspent money that nobody holds now; of many lots at least that of the first ones. */
   readonly unleased: bigint;
   /** Unspent money that other cores hold. */
   readonly elsewhere: bigint;

@@ -39,6 +39,7 @@ export const Slice = defineEntity({
   indexes: [
     { properties: ["lotId"], where: "open" },
     { properties: ["coreId"], where: "open" },
+    { properties: ["accountId"], where: "open" },
   ],
   checks: [
     { name: "slice_granted", expression: `granted >= 0 and granted <= ${MAX_AMOUNT}` },

@@ -81,7 +81,7 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   maxKeys: number;
 
   /**
-   * The lots with money left, in the order in which they are spent.
+   * The lots with money left, in the order in which they are spent; of many the first 100.
    *
    * @generated from field: repeated tollgate.accounts.v1.Lot lots = 10;
    */

@@ -1,6 +1,9 @@
 // The statements of the ledger on PostgreSQL. Each is atomic by itself. Rows are locked in the order
 // slice, account, lot, and by id within a table.
 
+import { withFreeMoney } from "../../../storage/entities/lot.ts";
+import { firstLots, freeMoney, spendingOrder } from "../spending-order.ts";
+
 /** A statement that the server plans once a connection, under its name. */
 export interface Statement {
   readonly name: string;
@@ -114,11 +117,13 @@ export const BURY: Statement = {
   update core set dead_beat = beats from silent where core.id = silent.id and core.epoch = silent.epoch`,
 };
 
-/** $1 accounts. */
+/** $1 accounts, $2 now, $3 lots an account. */
 export const LOCK_LOTS: Statement = {
   name: "lock lots",
   text: `
-  select id from lot where account_id = any($1::uuid[]) and spent + leased + refunded + expired < granted
+  select id from lot where ${withFreeMoney} and id = any(array(
+    select page.id from unnest($1::uuid[]) as account(id), lateral (
+      ${firstLots({ account: "account.id", now: "$2::timestamptz", limit: "$3::int" })}) page))
   order by id for update`,
 };
 
@@ -132,11 +137,10 @@ export const LEASE: Statement = {
   text: `
   with wanted as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as t(account_id, least, most, n)),
   lots as (
-    select lot.*, wanted.least, wanted.most, wanted.n, granted - spent - leased - refunded - expired as available,
-      row_number() over (partition by account_id order by priority, expires_at nulls last, created_at, lot.id) as place
+    select lot.*, wanted.least, wanted.most, wanted.n, ${freeMoney} as available,
+      row_number() over (partition by account_id order by ${spendingOrder}) as place
     from lot join wanted using (account_id)
-    where lot.id = any($10::uuid[]) and spent + leased + refunded + expired < granted
-      and (expires_at is null or expires_at > $7)),
+    where lot.id = any($10::uuid[]) and ${withFreeMoney} and (expires_at is null or expires_at > $7)),
   queue as (
     select *, sum(available) over (partition by account_id order by place) - available as before,
       greatest(least, least(most, div(sum(available) over (partition by account_id), 2 * $6::int))) as target
@@ -152,23 +156,27 @@ export const LEASE: Statement = {
   from taken as lot where amount > 0 order by account_id, place`,
 };
 
-/** $1 accounts, $2 core, $3 now, $4 epoch. */
+/**
+ * $1 accounts, $2 core, $3 now, $4 lots that are looked at, $5 epoch. Slices are looked at all: as many are open as cores have
+ * leased lots, however many lots there are.
+ */
 export const FACTS: Statement = {
   name: "facts",
   text: `
-  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, coalesce(lots.paid_left, 0)::text as paid_left,
-    coalesce(lots.unleased, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere
+  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text,
+    (coalesce(slices.paid, 0) + coalesce(paid.free, 0))::text as paid_left,
+    coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere
   from account
   left join lateral (
-    select sum(granted - spent - refunded - expired - in_slices.spent_there) filter (where kind = 'paid') as paid_left,
-      sum(granted - spent - leased - refunded - expired) filter (where expires_at is null or expires_at > $3) as unleased
-    from lot, lateral (
-      select coalesce(sum(slice.spent), 0) as spent_there from slice where slice.lot_id = lot.id and slice.open) in_slices
-    where lot.account_id = account.id and lot.spent + lot.refunded + lot.expired < lot.granted) lots on true
+    select sum(slice.granted - slice.spent) filter (where (slice.core_id, slice.epoch) <> ($2, $5)) as elsewhere,
+      sum(slice.granted - slice.spent) filter (where lot.kind = 'paid') as paid
+    from slice join lot on lot.id = slice.lot_id where slice.account_id = account.id and slice.open) slices on true
   left join lateral (
-    select sum(slice.granted - slice.spent) as elsewhere
-    from lot join slice on slice.lot_id = lot.id and slice.open and (slice.core_id, slice.epoch) <> ($2, $4)
-    where lot.account_id = account.id and lot.leased > 0) slices on true
+    select sum(${freeMoney}) as free from (
+      ${firstLots({ account: "account.id", now: "$3::timestamptz", limit: "$4::int" })}) page) lots on true
+  left join lateral (
+    select sum(${freeMoney}) as free from (
+      ${firstLots({ account: "account.id", now: "$3::timestamptz", limit: "$4::int", paid: true })}) page) paid on true
   where account.id = any($1::uuid[])`,
 };
 

@@ -21,8 +21,10 @@ import { Announcements } from "./announcements.ts";
 import * as sql from "./statements.ts";
 import { settleValues } from "./values.ts";
 
-/** Lots that one account may lease from at once. */
+/** Lots that one account leases from at once. */
 const LOTS = 8;
+/** So many when they are so small that less does not do. */
+const MOST_LOTS = 512;
 /** A statement without an answer for this long has failed as far as we can tell. */
 const TIMEOUT_MS = 10_000;
 /** Processes of one core that may begin at the same moment. */
@@ -112,25 +114,45 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
     const accounts = requests.map((request) => request.accountId);
+    const at = new Date(now);
     return this.#transaction(async (client) => {
-      // One statement locks the lots; the next one then sees their newest state.
-      const locked = await query<{ id: string }>(client, sql.LOCK_LOTS, [accounts]);
-      const leased = await query<SliceRow>(client, sql.LEASE, [
-        accounts,
-        requests.map((request) => request.least),
-        requests.map((request) => request.most),
-        accounts.flatMap(() => Array.from({ length: LOTS }, () => this.#random.uuid())),
-        LOTS,
-        this.#cores,
-        new Date(now),
-        this.#coreId,
-        this.#epoch,
-        locked.rows.map((lot) => lot.id),
-      ]);
-      const facts = await query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, new Date(now), this.#epoch]);
-      const slices = Map.groupBy(leased.rows.map(toSlice), (slice) => slice.accountId);
-      return new Map(facts.rows.map((row) => [row.id, toLease(row, slices.get(row.id) ?? [])]));
+      const slices: LeasedSlice[] = [];
+      // Those whose first lots are too small for what they need take more of them, and then still more.
+      for (let lots = LOTS, wanting = requests; ; lots = Math.min(4 * lots, MOST_LOTS)) {
+        slices.push(...(await this.#lease(client, wanting, at, lots)));
+        const facts = await query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, at, LOTS, this.#epoch]);
+        const byAccount = Map.groupBy(slices, (slice) => slice.accountId);
+        const leases = facts.rows.map((row) => [row.id, toLease(row, byAccount.get(row.id) ?? [])] as const);
+        const found = new Map(leases);
+        wanting = requests.map((request) => lacking(request, found.get(request.accountId))).filter(wantsMore);
+        if (wanting.length === 0 || slices.length >= MOST_LOTS) return found;
+      }
     });
+  }
+
+  /** Leases from the first lots of each account. */
+  async #lease(
+    client: PoolClient,
+    requests: readonly LeaseRequest[],
+    at: Date,
+    lots: number,
+  ): Promise<readonly LeasedSlice[]> {
+    const accounts = requests.map((request) => request.accountId);
+    // One statement locks the lots; the next one then sees their newest state.
+    const locked = await query<{ id: string }>(client, sql.LOCK_LOTS, [accounts, at, lots]);
+    const { rows } = await query<SliceRow>(client, sql.LEASE, [
+      accounts,
+      requests.map((request) => request.least),
+      requests.map((request) => request.most),
+      accounts.flatMap(() => Array.from({ length: lots }, () => this.#random.uuid())),
+      lots,
+      this.#cores,
+      at,
+      this.#coreId,
+      this.#epoch,
+      locked.rows.map((lot) => lot.id),
+    ]);
+    return rows.map(toSlice);
   }
 
   async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
@@ -213,6 +235,15 @@ export class PostgresqlLedgerStore implements LedgerStore {
     }
   }
 }
+
+/** What of a request a lease has not met; undefined: nothing that could be met. */
+function lacking(request: LeaseRequest, lease: Lease | undefined): LeaseRequest | undefined {
+  const got = lease?.slices.reduce((sum, slice) => sum + slice.granted, 0) ?? 0;
+  if (lease === undefined || lease.unleased === 0n || got >= request.least) return undefined;
+  return { accountId: request.accountId, least: request.least - got, most: request.most - got };
+}
+
+const wantsMore = (request: LeaseRequest | undefined): request is LeaseRequest => request !== undefined;
 
 /** Runs a statement that the server plans once a connection. */
 function query<Row extends QueryResultRow>(

@@ -17,6 +17,7 @@ import {
   type SliceRange,
   type StoredSlice,
 } from "../ledger-store.ts";
+import { firstLots, freeMoney } from "../spending-order.ts";
 
 /** A value too big, a constraint broken, a type that does not fit. https://www.sqlite.org/rescode.html */
 const VIOLATIONS: ReadonlySet<number> = new Set([18, 19, 20]);
@@ -35,12 +36,22 @@ const SLICES_AFTER = `${STORED_SLICES} and account_id > ? and account_id <= (
     select account_id from slice where open and core_id = ? and account_id > ? order by account_id limit ?))
   order by account_id`;
 
-const LOTS_WITH_MONEY = `
+/** Lots that one account leases from at once; more only when these do not do. */
+const LOTS = 8;
+
+const page = (paid?: true) =>
+  firstLots({ account: "?1", now: "?2", limit: String(LOTS), ...(paid === undefined ? {} : { paid }) });
+
+const NEXT_LOTS = `
   select id, kind, priority, price_version_id as priceVersion, created_at as createdAt, expires_at as expiresAt,
-    granted - spent - leased - refunded - expired as unleased,
-    coalesce((select sum(granted - spent) from slice where lot_id = lot.id and open), 0) as unspentLease
-  from lot where account_id = ? and granted > spent + refunded + expired
-  order by priority, expires_at is null, expires_at, created_at, id`;
+    ${freeMoney} as unleased from (${page()})`;
+
+/** Sums may pass what a number holds. */
+const FACTS = `
+  select cast(coalesce((select sum(${freeMoney}) from (${page()})), 0) as text) as unleased,
+    cast(coalesce((select sum(${freeMoney}) from (${page(true)})), 0)
+      + coalesce((select sum(slice.granted - slice.spent) from slice join lot on lot.id = slice.lot_id
+          where slice.account_id = ?1 and slice.open and lot.kind = 'paid'), 0) as text) as paidLeft`;
 
 const SPEND = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
 
@@ -52,7 +63,6 @@ interface LotRow {
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly unleased: number;
-  readonly unspentLease: number;
 }
 
 /** Runs a function while nobody else uses its connection. */
@@ -139,47 +149,41 @@ export class SqliteLedgerStore implements LedgerStore {
     });
   }
 
-  #lease(run: Runner, { accountId, most }: LeaseRequest, now: number): Lease | undefined {
+  #lease(run: Runner, { accountId, least, most }: LeaseRequest, now: number): Lease | undefined {
     const account = run.get<{ createdAt: number; paidTotal: string }>(
       "select created_at as createdAt, cast(paid_total as text) as paidTotal from account where id = ?",
       [accountId],
     );
     if (account === undefined) return undefined;
     const slices: LeasedSlice[] = [];
-    let wanted = most;
-    let unleased = 0n;
-    let paidLeft = 0n;
-    for (const lot of run.all<LotRow>(LOTS_WITH_MONEY, [accountId])) {
-      if (lot.kind === "paid") paidLeft += BigInt(lot.unleased) + BigInt(lot.unspentLease);
-      if (lot.unleased === 0 || (lot.expiresAt !== null && lot.expiresAt <= now)) continue;
-      const granted = Math.min(lot.unleased, wanted);
-      unleased += BigInt(lot.unleased - granted);
-      if (granted === 0) continue;
-      wanted -= granted;
-      const id = this.#random.uuid();
-      run.run("update lot set leased = leased + ? where id = ?", [granted, lot.id]);
-      run.run(
-        `insert into slice (id, lot_id, account_id, core_id, epoch, granted, spent, open)
-         values (?, ?, ?, ?, ?, ?, 0, true)`,
-        [id, lot.id, accountId, this.#coreId, this.#epoch, granted],
-      );
-      const { kind, priority, priceVersion, createdAt } = lot;
-      const expiresAt = lot.expiresAt ?? undefined;
-      slices.push({
-        id,
-        lotId: lot.id,
-        accountId,
-        kind,
-        priority,
-        priceVersion,
-        createdAt,
-        expiresAt,
-        granted,
-        spent: 0,
-      });
+    let granted = 0;
+    for (;;) {
+      const lots = granted < most ? run.all<LotRow>(NEXT_LOTS, [accountId, now]) : [];
+      for (const lot of lots) {
+        const amount = Math.min(lot.unleased, most - granted);
+        if (amount > 0) slices.push(this.#makeSlice(run, accountId, lot, amount));
+        granted += amount;
+      }
+      // Lots too small for what is needed make room for the next ones.
+      if (lots.length < LOTS || granted >= least) break;
     }
+    const facts = run.get<{ unleased: string; paidLeft: string }>(FACTS, [accountId, now]);
     const { createdAt } = account;
+    const [unleased, paidLeft] = [BigInt(facts?.unleased ?? 0), BigInt(facts?.paidLeft ?? 0)];
     return { createdAt, paidTotal: BigInt(account.paidTotal), paidLeft, slices, unleased, elsewhere: 0n };
+  }
+
+  #makeSlice(run: Runner, accountId: string, lot: LotRow, granted: PicoUsd): LeasedSlice {
+    const id = this.#random.uuid();
+    run.run("update lot set leased = leased + ? where id = ?", [granted, lot.id]);
+    run.run(
+      `insert into slice (id, lot_id, account_id, core_id, epoch, granted, spent, open)
+       values (?, ?, ?, ?, ?, ?, 0, true)`,
+      [id, lot.id, accountId, this.#coreId, this.#epoch, granted],
+    );
+    const { id: lotId, kind, priority, priceVersion, createdAt } = lot;
+    const expiresAt = lot.expiresAt ?? undefined;
+    return { id, lotId, accountId, kind, priority, priceVersion, createdAt, expiresAt, granted, spent: 0 };
   }
 
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {

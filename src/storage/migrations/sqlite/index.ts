@@ -3,6 +3,7 @@ import { Migration20261121000000 } from "./Migration20261121000000.ts";
 import { Migration20261121041000 } from "./Migration20261121041000.ts";
 import { Migration20261122010000 } from "./Migration20261122010000.ts";
 import { Migration20261122030000 } from "./Migration20261122030000.ts";
+import { Migration20261122030100 } from "./Migration20261122030100.ts";
 import { Migration20261122040000 } from "./Migration20261122040000.ts";
 import { Migration20261122041000 } from "./Migration20261122041000.ts";
 
@@ -12,6 +13,7 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261121041000", class: Migration20261121041000 },
   { name: "Migration20261122010000", class: Migration20261122010000 },
   { name: "Migration20261122030000", class: Migration20261122030000 },
+  { name: "Migration20261122030100", class: Migration20261122030100 },
   { name: "Migration20261122040000", class: Migration20261122040000 },
   { name: "Migration20261122041000", class: Migration20261122041000 },
 ];

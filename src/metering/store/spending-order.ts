@@ -1,0 +1,57 @@
+import { withFreeMoney } from "../../storage/entities/lot.ts";
+
+/** Free money is spent first, then gifts, then paid money. */
+export const priorities = { free: 10, grant: 20, paid: 50 } as const;
+
+/** A lot's place in the order of spending. */
+export interface SpendingKey {
+  readonly priority: number;
+  /** Milliseconds since the epoch. Undefined: never. */
+  readonly expiresAt: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly lotId: string;
+}
+
+/** Orders lots: by priority, then what lapses sooner, then what came in sooner. */
+export function bySpending(a: SpendingKey, b: SpendingKey): number {
+  return (
+    a.priority - b.priority ||
+    compare(a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY) ||
+    a.createdAt - b.createdAt ||
+    compare(a.lotId, b.lotId)
+  );
+}
+
+function compare<T extends string | number>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The same order in SQL, of both databases. */
+export const spendingOrder = "priority, expires_at is null, expires_at, created_at, id";
+
+/** What of a lot nobody has leased. */
+export const freeMoney = "granted - spent - leased - refunded - expired";
+
+/** Lots that lapse are in an index of their own, as nulls do not sort alike in the two databases. */
+const parts = [
+  { where: "expires_at is not null", order: "priority, expires_at, created_at, id" },
+  { where: "expires_at is null", order: "priority, created_at, id" },
+] as const;
+
+/**
+ * The first lots of an account in the order of spending that have free money and have not lapsed: a query whose cost
+ * is that of the lots that it returns, however many the account has. Its parameters are texts of SQL. Paid: of the
+ * paid ones alone.
+ */
+export function firstLots(of: { account: string; now: string; limit: string; paid?: true }): string {
+  const page = parts.map(
+    ({ where, order }) => `
+    select * from (
+      select * from lot where account_id = ${of.account} and ${withFreeMoney} and ${where}
+        ${where === parts[0].where ? `and expires_at > ${of.now}` : ""}
+        ${of.paid ? `and priority = ${priorities.paid}` : ""}
+      order by ${order} limit ${of.limit}) part`,
+  );
+  return `select * from (${page.join(" union all ")}) page order by ${spendingOrder} limit ${of.limit}`;
+}
