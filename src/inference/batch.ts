@@ -8,6 +8,7 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 export async function* batch(
   answers: readonly AsyncGenerator<GenerateResponse>[],
   stop: () => void,
+  settled: () => Promise<void>,
 ): AsyncGenerator<GenerateResponse> {
   const arrivals = new Arrivals(answers);
   try {
@@ -15,6 +16,7 @@ export async function* batch(
   } finally {
     stop();
     await Promise.allSettled(answers.map((answer) => answer.return(undefined)));
+    await Promise.allSettled([settled()]); // the reader hears of no end before its charge is durable
   }
 }
 

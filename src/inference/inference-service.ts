@@ -32,9 +32,9 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
         const requestId = nameRequest(request.requestId, deps.random, context.values);
         const model = deps.catalogue.ofKind(request.model, "generation");
         const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });
-        const answers = planned.map((one) => generation(one, rateLimit, { ...deps, observer }, signal));
+        const answers = planned.generations.map((one) => generation(one, rateLimit, { ...deps, observer }, signal));
         const [first] = answers;
-        return answers.length === 1 && first !== undefined ? first : batch(answers, stop);
+        return answers.length === 1 && first !== undefined ? first : batch(answers, stop, planned.settled);
       };
       return new ReadAhead(start, {
         ...deps.readers,

@@ -25,6 +25,13 @@ export interface PlannedGeneration {
   readonly countInput?: () => Promise<number | undefined>;
 }
 
+/** The generations of one request: one, or one for each text of a batch. */
+export interface PlannedRequest {
+  readonly generations: readonly PlannedGeneration[];
+  /** Resolves, once all of them have ended, when what they cost is charged. */
+  settled(): Promise<void>;
+}
+
 /**
  * Judges a request, settles every default and limit, and holds its worst case; one generation for each text of a batch,
  * under one hold. Throws as the ledger does.
@@ -36,7 +43,7 @@ export async function plan(
   caller: Caller,
   deps: InferenceDependencies,
   { signal, values }: Pick<HandlerContext, "signal" | "values">,
-): Promise<PlannedGeneration[]> {
+): Promise<PlannedRequest> {
   validate(request);
   const thinking = thinkingOf(request.thinking, model.thinking);
   const measured = await Promise.all(
@@ -65,8 +72,8 @@ export async function plan(
   );
   const trace = values.get(traceContextKey);
   const wanted = measured.map(({ limits }) => limits.output);
-  const holds = wanted.length === 1 ? [hold] : shareHold(hold, wanted);
-  return measured.map(({ tokenizable, countInput, limits }, index) => {
+  const { holds, settled } = wanted.length === 1 ? { holds: [hold], settled: async () => {} } : shareHold(hold, wanted);
+  const generations = measured.map(({ tokenizable, countInput, limits }, index) => {
     const part = holds[index] ?? hold;
     return {
       model,
@@ -85,6 +92,7 @@ export async function plan(
       },
     };
   });
+  return { generations, settled };
 }
 
 function promptsOf({ prompt }: GenerateRequest): FleetRequest["prompt"][] {

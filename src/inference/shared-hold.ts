@@ -1,14 +1,21 @@
 import type { ChargedTokens, Hold, SettleStatus } from "../metering/interface.ts";
 
+/** The parts of one hold. */
+export interface SharedHolds {
+  readonly holds: readonly Hold[];
+  /** Resolves, once all parts have ended, when the charge for them is durable. */
+  settled(): Promise<void>;
+}
+
 /**
  * One hold for several answers: each gets a hold of its own with a part of the output, and the request is charged once,
  * for all of them together, when the last has ended. Their settlements resolve at once but for the last, which waits
  * until the charge is durable. It is charged as failed when one failed, else as cancelled when one was left.
  */
-export function shareHold(hold: Hold, wanted: readonly number[]): Hold[] {
+export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
   const shared = new SharedHold(hold, wanted.length);
   const all = wanted.reduce((sum, output) => sum + output, 0);
-  return wanted.map((output, index) => {
+  const holds = wanted.map((output, index): Hold => {
     const outputTokens =
       hold.outputTokens >= all ? output : Math.max(1, Math.floor((hold.outputTokens * output) / all));
     return {
@@ -18,11 +25,14 @@ export function shareHold(hold: Hold, wanted: readonly number[]): Hold[] {
       release: () => shared.release(index),
     };
   });
+  return { holds, settled: () => shared.charge };
 }
 
 const rank: Record<SettleStatus, number> = { completed: 0, cancelled: 1, failed: 2 };
 
 class SharedHold {
+  /** What the end of the last part led to. */
+  charge = Promise.resolve();
   readonly #hold: Hold;
   readonly #counts: (ChargedTokens | undefined)[];
   readonly #ended: boolean[];
@@ -50,15 +60,17 @@ class SharedHold {
 
   release(index: number): void {
     this.#counts[index] = undefined;
-    // A charge that is not taken now is told and kept by the ledger; there is no answer here that waits for it.
-    this.#end(index).catch(() => {});
+    this.#end(index).catch(() => {}); // whoever asks for the charge is told
   }
 
   async #end(index: number): Promise<void> {
     this.#ended[index] = true;
     if (this.#ended.includes(false)) return;
     if (this.#status === undefined) this.#hold.release();
-    else await this.#hold.settle(this.#sum(), this.#status);
+    else {
+      this.charge = this.#hold.settle(this.#sum(), this.#status);
+      await this.charge;
+    }
   }
 
   #sum(): ChargedTokens {

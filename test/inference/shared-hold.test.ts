@@ -5,7 +5,7 @@ const tokens = (inputTokens: number, outputTokens: number) => ({ inputTokens, ou
 
 function share(covered: number, wanted: readonly number[]) {
   const seen = { progress: [] as ChargedTokens[], ended: [] as unknown[] };
-  const parts = shareHold(
+  const { holds: parts } = shareHold(
     {
       outputTokens: covered,
       progress: (counted) => void seen.progress.push(counted),
