@@ -83,7 +83,8 @@ async function detectEngine(url: string, signal: AbortSignal): Promise<EngineNam
   const connection = new HttpConnection(url, settings);
   try {
     const list = await ask(connection, "/v1/models", signal);
-    const owner = owners[`${list?.data?.[0]?.owned_by}`];
+    const owned = list?.data?.[0]?.owned_by;
+    const owner = typeof owned === "string" && Object.hasOwn(owners, owned) ? owners[owned] : undefined;
     if (owner !== undefined) return owner;
     const answers = await Promise.all(marks.map(([path]) => ask(connection, path, signal)));
     const mark = marks.find(([, field], index) => answers[index]?.[field] !== undefined);

@@ -102,6 +102,36 @@ test("a template's own text that comes as a piece is no token: the engine's coun
   }
 });
 
+const wrong = [null, { choices: 5 }, { choices: [{ delta: { content: {} } }] }, { usage: "x" }];
+
+test.each(
+  ["/v1/chat/completions", "/v1/messages"].flatMap((path) => [true, false].map((stream) => [path, stream] as const)),
+)(
+  "%s, streamed: %s: wrong types in an answer are the server's failure, and what was counted is paid",
+  async (path, stream) => {
+    const server = serverOf("vllm");
+    for (const chunk of wrong) {
+      for (const began of [false, true]) {
+        const counted = [
+          { choices: [{ delta: { content: "abc" } }], usage: { prompt_tokens: 7, completion_tokens: 2 } },
+        ];
+        server.chunks = [...(began ? counted : []), chunk];
+        let response: Response | undefined;
+        await eventually(async () => {
+          response = await post(path, { model: "of/vllm", stream });
+          const isLeftAlone = response.status === 503 || response.status === 529; // its breaker is open for a second
+          return !isLeftAlone;
+        });
+        const text = await response?.text();
+        if (response?.status === 200) expect(text).toMatch(/"error"/);
+        else expect(response?.status).toBe(502);
+        expect(text).not.toMatch(/TypeError|internal/i);
+      }
+    }
+  },
+  60_000,
+);
+
 test("the books add up after all that", async () => {
   expect(await tollgate.admin("reconcile")).toMatchObject({ ok: true });
 }, 30_000);

@@ -1,6 +1,7 @@
 import type { Dialect, Fields } from "../shared/chat-completions/dialect.ts";
 import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 import type { WireUsage } from "../shared/chat-completions/usage.ts";
+import { countIn } from "../shared/counts.ts";
 
 /**
  * llama-server, by its source as of 2026 (tools/server/server-task.cpp). Its prefix cache knows no salt,
@@ -17,7 +18,8 @@ export const llamaCpp: Dialect = {
     ...(continued && { chat_template_kwargs: { thinking: false, enable_thinking: false } }),
   }),
   fields: () => ({ stream_options: { include_usage: true }, timings_per_token: true }),
-  readUsage: ({ timings }) => (timings === undefined ? undefined : usageOf(timings as Timings)),
+  readUsage: ({ timings }) =>
+    typeof timings === "object" && timings !== null ? usageOf(timings as Timings) : undefined,
   healthPath: "/health",
   tokenize: ({ prompt, ...chat }) =>
     prompt === undefined
@@ -33,14 +35,15 @@ export const llamaCpp: Dialect = {
 
 /** Counts since the request began: prompt tokens found in the cache, read, and tokens produced. */
 interface Timings {
-  readonly cache_n?: number;
-  readonly prompt_n: number;
-  readonly predicted_n: number;
+  readonly cache_n?: unknown;
+  readonly prompt_n?: unknown;
+  readonly predicted_n?: unknown;
 }
 
 function usageOf({ cache_n = 0, prompt_n, predicted_n }: Timings): WireUsage & Fields {
+  const [cached, read] = [countIn(cache_n), countIn(prompt_n)];
   return {
-    prompt_tokens: cache_n + prompt_n,
+    prompt_tokens: cached === undefined || read === undefined ? prompt_n : cached + read,
     completion_tokens: predicted_n,
     prompt_tokens_details: { cached_tokens: cache_n },
   };

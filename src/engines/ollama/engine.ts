@@ -7,11 +7,12 @@ import type {
   EngineRequest,
 } from "../interface.ts";
 import { AnswerBuilder, type EngineTraits } from "../shared/answer/answer-builder.ts";
+import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
 import { refusalOf } from "../shared/chat-completions/errors.ts";
 import { countIn } from "../shared/counts.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
-import { HttpConnection, type HttpRequest } from "../shared/http/connection.ts";
+import { HttpConnection, type HttpRequest, mostTokenListBytes } from "../shared/http/connection.ts";
 import { callJson } from "../shared/http/json-call.ts";
 import { openStream } from "../shared/http/stream.ts";
 import type { EngineSettings } from "../shared/settings.ts";
@@ -51,7 +52,8 @@ export class OllamaEngine implements Engine {
       limit,
       embed: async (batch) => {
         const body = JSON.stringify({ model, input: batch, truncate: false, options: { num_ctx: limit } });
-        return this.#readEmbeddings(await this.#call({ path: "/api/embed", body }, signal), batch.length);
+        const call = { path: "/api/embed", body, mostBytes: mostEmbeddingBytes(batch.length) };
+        return this.#readEmbeddings(await this.#call(call, signal), batch.length);
       },
       count: () => this.countTokens(),
     });
@@ -62,13 +64,15 @@ export class OllamaEngine implements Engine {
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
-    const { models } = (await this.#call({ path: "/api/tags" }, signal)) as { models?: { readonly name: string }[] };
-    return Promise.all((models ?? []).map(({ name }) => this.#describe(name, signal)));
+    const { models } = (await this.#call({ path: "/api/tags" }, signal)) as { models?: unknown };
+    const listed = Array.isArray(models) ? (models as readonly ({ readonly name?: unknown } | null)[]) : [];
+    const names = listed.flatMap((model) => (typeof model?.name === "string" ? [model.name] : []));
+    return Promise.all(names.map((name) => this.#describe(name, signal)));
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {
-    const { version = "" } = (await this.#call({ path: "/api/version" }, signal)) as { readonly version?: string };
-    if (!cutsPrompts(version)) return;
+    const { version } = (await this.#call({ path: "/api/version" }, signal)) as { readonly version?: unknown };
+    if (!cutsPrompts(typeof version === "string" ? version : "")) return;
     const what = `${this.#traits.where} is version ${version}, which cuts long prompts: ${firstThatRefuses} does not`;
     throw engineFailed(what, false);
   }
@@ -83,18 +87,21 @@ export class OllamaEngine implements Engine {
 
   async #describe(id: string, signal: AbortSignal): Promise<EngineModel> {
     const body = JSON.stringify({ model: id });
-    const { capabilities = [], model_info = {} } = (await this.#call({ path: "/api/show", body }, signal)) as WireModel;
-    const [, contextLength] = Object.entries(model_info).find(([key]) => key.endsWith(".context_length")) ?? [];
+    const call = { path: "/api/show", body, mostBytes: mostTokenListBytes }; // a vocabulary may be among it
+    const { capabilities, model_info } = (await this.#call(call, signal)) as WireModel;
+    const [, told] = Object.entries(model_info ?? {}).find(([key]) => key.endsWith(".context_length")) ?? [];
+    const contextLength = countIn(told);
     return {
       id,
-      kind: capabilities.includes("completion") ? "generation" : "embedding",
-      ...(typeof contextLength === "number" && { contextLength }),
+      kind: Array.isArray(capabilities) && capabilities.includes("completion") ? "generation" : "embedding",
+      ...(contextLength && { contextLength }),
     };
   }
 
   #readEmbeddings(answer: WireEmbeddings, inputs: number): EngineEmbeddings {
     const { where } = this.#traits;
-    const vectors = (answer.embeddings ?? []).map((vector) => Float32Array.from(vector));
+    const listed = Array.isArray(answer.embeddings) ? answer.embeddings : [];
+    const vectors = listed.map((vector) => Float32Array.from(Array.isArray(vector) ? vector : []));
     if (vectors.length !== inputs) throw engineFailed(`${where} embedded ${vectors.length} of ${inputs} inputs`, true);
     const inputTokens = countIn(answer.prompt_eval_count);
     if (!inputTokens) throw engineFailed(`${where} did not count the tokens`, false);
@@ -108,12 +115,12 @@ export class OllamaEngine implements Engine {
 
 /** What `/api/show` tells of a model. */
 interface WireModel {
-  readonly capabilities?: readonly string[];
+  readonly capabilities?: unknown;
   /** Metadata of the model file, such as `qwen3.context_length`. */
-  readonly model_info?: Readonly<Record<string, unknown>>;
+  readonly model_info?: Readonly<Record<string, unknown>> | null;
 }
 
 interface WireEmbeddings {
-  readonly embeddings?: readonly (readonly number[])[];
+  readonly embeddings?: unknown;
   readonly prompt_eval_count?: unknown;
 }

@@ -1,5 +1,7 @@
 import type { EngineOutput } from "../interface.ts";
 import type { AnswerBuilder } from "../shared/answer/answer-builder.ts";
+import { checkCall } from "../shared/answer/check-call.ts";
+import { checkList, checkObject, checkText, isAbsent } from "../shared/answer/check-type.ts";
 import type { ToolCallDelta } from "../shared/answer/tool-calls.ts";
 import { refusalOf, streamFailure } from "../shared/chat-completions/errors.ts";
 import { isNoCount, readUsage } from "../shared/chat-completions/usage.ts";
@@ -71,8 +73,8 @@ export class LineReader implements StreamReader {
     if (line.done === true) this.#finish(line);
   }
 
-  #finish({ done_reason = "stop", prompt_eval_count, eval_count }: Line): void {
-    this.#answer.addFinish(done_reason);
+  #finish({ done_reason, prompt_eval_count, eval_count }: Line): void {
+    this.#answer.addFinish(done_reason ?? "stop");
     const wire = { prompt_tokens: prompt_eval_count, completion_tokens: eval_count };
     const usage = readUsage(wire, undefined);
     if (usage !== undefined) this.#answer.addUsage(usage);
@@ -82,9 +84,23 @@ export class LineReader implements StreamReader {
 
   #parse(text: string): Line {
     try {
-      return JSON.parse(text);
+      return checkLine(JSON.parse(text));
     } catch (error) {
-      throw engineFailed(`${this.#where} sent a line that is not JSON`, true, error);
+      const what = error instanceof TypeError ? `whose ${error.message}` : "that is not JSON";
+      throw engineFailed(`${this.#where} sent a line ${what}`, true, error);
     }
   }
+}
+
+function checkLine(value: unknown): Line {
+  const { message, response, thinking, done_reason } = checkObject("line", value);
+  checkText("response", response);
+  checkText("thinking", thinking);
+  checkText("done_reason", done_reason);
+  if (isAbsent(message)) return value as Line;
+  const { content, thinking: thought, tool_calls } = checkObject("message", message);
+  checkText("content", content);
+  checkText("thinking", thought);
+  if (!isAbsent(tool_calls)) for (const call of checkList("tool_calls", tool_calls)) checkCall(call);
+  return value as Line;
 }

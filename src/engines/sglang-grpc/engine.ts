@@ -19,6 +19,7 @@ import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
 import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
 import { parseObject } from "../shared/http/json-call.ts";
+import { longestLine } from "../shared/http/line-splitter.ts";
 import { fitOutput } from "../shared/output-fit/fit-output.ts";
 import type { EngineSettings } from "../shared/settings.ts";
 import { readLoad } from "./load.ts";
@@ -128,6 +129,7 @@ export class SglangGrpcEngine implements Engine {
 
 async function* outputsOf(stream: AsyncIterable<OpenAIStreamChunk>, chunks: ChunkReader): AsyncGenerator<EngineOutput> {
   for await (const { jsonChunk } of stream) {
+    if (jsonChunk.length > longestLine) throw engineFailed("a chunk of the stream is too long", true);
     if (jsonChunk.length > 0) chunks.read(decode(jsonChunk));
     const output = chunks.take();
     if (output !== undefined) yield output;

@@ -25,10 +25,16 @@ export function readLoad(json: string): EngineLoad | undefined {
 function parse(json: string): readonly PartLoad[] {
   try {
     const parts: unknown = JSON.parse(json);
-    return Array.isArray(parts) ? parts : [];
+    return Array.isArray(parts) ? parts.map(partIn) : [];
   } catch {
     return [];
   }
+}
+
+/** The numbers of a part; what is none is left out. */
+function partIn(part: unknown): PartLoad {
+  const numbers = Object.entries(Object(part)).filter(([, value]) => typeof value === "number");
+  return Object.fromEntries(numbers);
 }
 
 function sum<T>(values: readonly T[], of: (value: T) => number): number {

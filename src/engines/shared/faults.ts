@@ -3,6 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import { EngineFault } from "../interface.ts";
+import { countIn } from "./counts.ts";
 
 // What every engine's failures become, whatever its protocol.
 
@@ -24,6 +25,12 @@ export function engineUnreachable(what: string, cause: unknown): ConnectError {
     {},
     new EngineFault(what, true, cause, true),
   );
+}
+
+/** The engine's answer made our own code throw. */
+export function unreadable(where: string, cause: unknown): ConnectError {
+  const name = cause instanceof Error ? cause.name : "something"; // its message may quote the answer
+  return engineFailed(`${where} sent what cannot be read (${name})`, true, cause);
 }
 
 /** The engine is full, or still loading its model. */
@@ -61,7 +68,9 @@ export interface Overflow {
 
 /** The prompt, or the prompt and the output asked for, pass the context. */
 export function contextExceeded(what: string, overflow: Overflow): ConnectError {
-  const { limit, actual, requestedOutput } = overflow;
+  const limit = countIn(overflow.limit);
+  const actual = countIn(overflow.actual);
+  const requestedOutput = countIn(overflow.requestedOutput);
   const bound = limit === undefined ? "is exceeded" : `is ${limit} tokens`;
   const came = actual === undefined ? "" : ` The prompt has ${actual} tokens.`;
   return failure(
@@ -78,7 +87,8 @@ export function contextExceeded(what: string, overflow: Overflow): ConnectError 
 
 /** One input of an embeddings request is longer than the model takes. */
 export function inputTooLong(what: string, index: number | undefined, overflow: Overflow): ConnectError {
-  const { limit, actual } = overflow;
+  const limit = countIn(overflow.limit);
+  const actual = countIn(overflow.actual);
   const which = index === undefined ? "An input" : `Input ${index}`;
   const came = actual === undefined ? "is too long" : `has ${actual} tokens`;
   const bound = limit === undefined ? "" : `; the maximum is ${limit}`;
@@ -100,8 +110,9 @@ export function inputTooLong(what: string, index: number | undefined, overflow: 
  * The engine's own log has the rest, under the same request id.
  */
 export function diagnosisOf(names: readonly unknown[], message: string): string {
-  const plain = names.map((name) => String(name ?? "")).filter((name) => /^[\w.-]{1,64}$/.test(name));
   const known = diagnoses.flatMap((diagnosis) => diagnosis.exec(message)?.[0] ?? []);
+  const scalars = names.filter((name) => typeof name === "string" || typeof name === "number");
+  const plain = scalars.map(String).filter((name) => /^[\w.-]{1,64}$/.test(name));
   return [...plain, ...known].join(" ");
 }
 

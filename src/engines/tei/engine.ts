@@ -7,11 +7,12 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
+import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
 import { countIn } from "../shared/counts.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
-import { HttpConnection, type HttpRequest } from "../shared/http/connection.ts";
-import { callJson } from "../shared/http/json-call.ts";
+import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes } from "../shared/http/connection.ts";
+import { callJson, parseObject } from "../shared/http/json-call.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import type { EngineSettings } from "../shared/settings.ts";
 import { refusalOf } from "./errors.ts";
@@ -71,7 +72,7 @@ export class TeiEngine implements Engine {
   }
 
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
-    const response = await this.#connection.send({ path: "/metrics" }, signal);
+    const response = await this.#connection.send({ path: "/metrics", mostBytes: mostMetricsBytes }, signal);
     const waiting = response.status === 200 ? metricSum(response.text, "te_queue_size") : undefined;
     return waiting === undefined ? undefined : { waiting };
   }
@@ -82,8 +83,9 @@ export class TeiEngine implements Engine {
 
   async #countTokens(input: string, signal: AbortSignal): Promise<number> {
     const body = JSON.stringify({ inputs: [input] });
-    const [tokens] = (await this.#call({ path: "/tokenize", body }, signal)) as readonly (readonly unknown[])[];
-    if (tokens === undefined) throw engineFailed(`${this.#where} listed no tokens`, true);
+    const call = { path: "/tokenize", body, mostBytes: mostTokenListBytes };
+    const { 0: tokens } = (await this.#call(call, signal)) as { readonly 0?: unknown };
+    if (!Array.isArray(tokens)) throw engineFailed(`${this.#where} listed no tokens`, true);
     return tokens.length;
   }
 
@@ -93,12 +95,16 @@ export class TeiEngine implements Engine {
     signal: AbortSignal,
   ): Promise<EngineEmbeddings> {
     const body = JSON.stringify({ inputs, truncate: false, normalize: true });
-    const response = await this.#connection.send({ path: "/embed", body, headers }, signal);
+    const response = await this.#connection.send(
+      { path: "/embed", body, headers, mostBytes: mostEmbeddingBytes(inputs.length) },
+      signal,
+    );
     if (response.status !== 200) throw refusalOf(this.#where, response);
     const told = String(response.headers["x-compute-tokens"] ?? "");
     const inputTokens = /^\d+$/.test(told) ? countIn(Number(told)) : undefined;
     if (!inputTokens) throw engineFailed(`${this.#where} did not count the tokens`, false);
-    const vectors = (JSON.parse(response.text) as number[][]).map((vector) => Float32Array.from(vector));
+    const listed = parseObject(this.#where, response.text);
+    const vectors = Array.isArray(listed) ? listed.map(vectorIn) : [];
     if (vectors.length !== inputs.length) {
       throw engineFailed(`${this.#where} embedded ${vectors.length} of ${inputs.length} inputs`, true);
     }
@@ -107,13 +113,12 @@ export class TeiEngine implements Engine {
 
   /** Asked once, and again after a failure. */
   #readInfo(signal: AbortSignal): Promise<TeiInfo> {
-    this.#info ??= this.#call({ path: "/info" }, signal).then(
-      (info) => info as TeiInfo,
-      (error) => {
+    this.#info ??= this.#call({ path: "/info" }, signal)
+      .then((info) => checkInfo(this.#where, info))
+      .catch((error) => {
         this.#info = undefined;
         throw error;
-      },
-    );
+      });
     return this.#info;
   }
 
@@ -127,4 +132,15 @@ interface TeiInfo {
   readonly model_id: string;
   readonly max_input_length: number;
   readonly max_client_batch_size: number;
+}
+
+function checkInfo(where: string, info: Partial<Record<keyof TeiInfo, unknown>>): TeiInfo {
+  const { model_id } = info;
+  const [longest, batch] = [countIn(info.max_input_length), countIn(info.max_client_batch_size)];
+  if (typeof model_id !== "string" || !longest || !batch) throw engineFailed(`${where} tells nonsense on /info`, true);
+  return { model_id, max_input_length: longest, max_client_batch_size: batch };
+}
+
+function vectorIn(vector: unknown): Float32Array {
+  return Float32Array.from(Array.isArray(vector) ? vector : []);
 }

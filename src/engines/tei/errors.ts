@@ -27,7 +27,7 @@ export function refusalOf(where: string, response: HttpResponse): ConnectError {
 function readError(text: string): { message: string; type: unknown } {
   try {
     const { error, error_type } = JSON.parse(text);
-    return { message: typeof error === "string" ? error : "", type: error_type };
+    return { message: typeof error === "string" ? error.slice(0, 4096) : "", type: error_type };
   } catch {
     return { message: "", type: undefined };
   }

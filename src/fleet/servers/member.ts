@@ -2,6 +2,7 @@ import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Routing, ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineLoad } from "../../engines/interface.ts";
+import { believableLoad } from "../health/believable-load.ts";
 import { Breaker } from "../health/breaker.ts";
 
 /** One server of one model as the fleet sees it. */
@@ -78,8 +79,8 @@ export class Member {
   }
 
   set load(load: EngineLoad | undefined) {
-    this.#load = load;
-    this.#foreign = Math.max(0, (load?.running ?? 0) + (load?.waiting ?? 0) - this.inFlight);
+    this.#load = load && believableLoad(load);
+    this.#foreign = Math.max(0, (this.#load?.running ?? 0) + (this.#load?.waiting ?? 0) - this.inFlight);
   }
 
   /** It said that it is full: no work for a while. */

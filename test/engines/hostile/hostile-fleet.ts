@@ -1,7 +1,7 @@
 import type { input } from "zod";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createEngine } from "../../../src/engines/create-engine.ts";
-import type { EngineOutput } from "../../../src/engines/interface.ts";
+import type { Engine, EngineOutput } from "../../../src/engines/interface.ts";
 import { createFleet } from "../../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../../src/fleet/interface.ts";
 import { FakeClock } from "../../fake-clock.ts";
@@ -24,6 +24,10 @@ export interface HostileFleet extends AsyncDisposable {
   run(
     request?: Partial<FleetRequest>,
   ): Promise<{ outputs: EngineOutput[]; last: EngineOutput | undefined; error?: unknown }>;
+  /** The same without the fleet, whose breaker does not come in between. */
+  generate(
+    request?: Partial<FleetRequest>,
+  ): Promise<{ outputs: EngineOutput[]; last: EngineOutput | undefined; error?: unknown }>;
   embed(inputs: readonly string[]): Promise<number>;
   count(text: string): Promise<number | undefined>;
 }
@@ -39,10 +43,14 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
   const caught: string[] = [];
   const logged: HostileFleet["logged"] = [];
   const log = (fields: object, message: string) => void logged.push({ message, ...fields });
+  let adapter: Engine | undefined;
   const fleet = createFleet({
     models: [model],
     config: config.fleet,
-    engines: (one) => createEngine(one, model, config.fleet),
+    engines: (one) => {
+      adapter = createEngine(one, model, config.fleet);
+      return adapter;
+    },
     clock,
     random: new SeededRandom(1),
     logger: { debug() {}, info() {}, warn: log, error: log },
@@ -58,6 +66,11 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
     logged,
     async run(request = {}) {
       const { outputs, ...rest } = await drain(fleet.generate(model, { ...chatRequest("hi"), ...request }, signal));
+      return { outputs, last: outputs.at(-1), ...rest };
+    },
+    async generate(request = {}) {
+      if (adapter === undefined) throw new Error("there is no adapter");
+      const { outputs, ...rest } = await drain(adapter.generate({ ...chatRequest("hi"), ...request }, signal));
       return { outputs, last: outputs.at(-1), ...rest };
     },
     embed: async (inputs) =>

@@ -1,7 +1,9 @@
+import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { EngineOutput } from "../../interface.ts";
 
-/** Events that may wait for a slow reader before the engine's socket is paused. */
+/** Events, and bytes of the socket, that may wait for a slow reader before the engine's socket is paused. */
 const highWater = 256;
+const highWaterBytes = 256 * 1024;
 
 /** The source of a queue's outputs, as the queue steers it. */
 export interface OutputSource {
@@ -20,6 +22,9 @@ export interface OutputSource {
 export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefined> {
   readonly #source: OutputSource;
   #waiting: EngineOutput | undefined;
+  /** The events of what waits; its own, so that more of them are appended in place. */
+  #waitingEvents: GenerationEvent[] = [];
+  #waitingBytes = 0;
   #reader: PromiseWithResolvers<IteratorResult<EngineOutput, undefined>> | undefined;
   #ended = false;
   #error: unknown;
@@ -29,7 +34,8 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
     this.#source = source;
   }
 
-  push(output: EngineOutput): void {
+  /** `bytes`: how much of the socket it is made of. */
+  push(output: EngineOutput, bytes = 0): void {
     if (this.#ended) return;
     const reader = this.#reader;
     if (reader !== undefined) {
@@ -37,8 +43,10 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
       reader.resolve({ done: false, value: output });
       return;
     }
-    this.#waiting = this.#waiting === undefined ? output : merge(this.#waiting, output);
-    if (!this.#paused && this.#waiting.events.length > highWater) {
+    this.#add(output);
+    this.#waitingBytes += bytes;
+    const isMuch = this.#waitingEvents.length > highWater || this.#waitingBytes > highWaterBytes;
+    if (!this.#paused && isMuch) {
       this.#paused = true;
       this.#source.pause();
     }
@@ -63,6 +71,7 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
     const value = this.#waiting;
     if (value !== undefined) {
       this.#waiting = undefined;
+      this.#waitingBytes = 0;
       if (this.#paused) {
         this.#paused = false;
         this.#source.resume();
@@ -90,8 +99,10 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
   [Symbol.asyncIterator](): this {
     return this;
   }
-}
 
-function merge(first: EngineOutput, second: EngineOutput): EngineOutput {
-  return { ...first, ...second, events: [...first.events, ...second.events] };
+  #add(output: EngineOutput): void {
+    if (this.#waiting === undefined) this.#waitingEvents = [...output.events];
+    else for (const event of output.events) this.#waitingEvents.push(event);
+    this.#waiting = { ...this.#waiting, ...output, events: this.#waitingEvents };
+  }
 }

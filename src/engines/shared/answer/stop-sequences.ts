@@ -1,27 +1,31 @@
 /**
  * Ends a text before the first of some stop sequences. The text comes in pieces; what might be the
- * beginning of a stop sequence is held back.
+ * beginning of a stop sequence is held back. Each character is looked at once for each sequence, whatever
+ * the text (Knuth, Morris and Pratt), so that the pieces do not matter.
  */
 export class StopSequences {
   stopped = false;
-  readonly #sequences: readonly string[];
+  readonly #matchers: readonly Matcher[];
   #held = "";
 
   constructor(sequences: readonly string[]) {
-    this.#sequences = sequences;
+    this.#matchers = sequences.map((sequence) => new Matcher(sequence));
   }
 
   /** What may be shown after the next piece. */
   push(piece: string): string {
     if (this.stopped) return "";
+    if (this.#matchers.length === 0) return piece;
     const text = this.#held + piece;
-    const found = this.#sequences.map((sequence) => text.indexOf(sequence)).filter((at) => at !== -1);
-    if (found.length > 0) {
-      this.stopped = true;
-      this.#held = "";
-      return text.slice(0, Math.min(...found));
+    for (let at = this.#held.length; at < text.length; at++) {
+      const matched = this.#step(text.charCodeAt(at));
+      if (matched > 0) {
+        this.stopped = true;
+        this.#held = "";
+        return text.slice(0, at + 1 - matched);
+      }
     }
-    const shown = text.length - Math.max(0, ...this.#sequences.map((sequence) => partialLength(text, sequence)));
+    const shown = text.length - this.#matchers.reduce((most, { length }) => Math.max(most, length), 0);
     this.#held = text.slice(shown);
     return text.slice(0, shown);
   }
@@ -32,12 +36,41 @@ export class StopSequences {
     this.#held = "";
     return held;
   }
+
+  /** The length of the longest sequence that ends with a character. 0: none does. */
+  #step(code: number): number {
+    let longest = 0;
+    for (const matcher of this.#matchers) if (matcher.step(code)) longest = Math.max(longest, matcher.length);
+    return longest;
+  }
 }
 
-/** How many characters at the end are the beginning of the sequence. */
-function partialLength(text: string, sequence: string): number {
-  for (let length = Math.min(text.length, sequence.length - 1); length > 0; length--) {
-    if (text.endsWith(sequence.slice(0, length))) return length;
+/** Follows a text and knows how much of its end is the beginning of a sequence. */
+class Matcher {
+  /** Characters at the text's end that are the beginning of the sequence. */
+  length = 0;
+  readonly #sequence: string;
+  /** For each beginning of the sequence the longest shorter one that ends it. */
+  readonly #shorter: Int32Array;
+
+  constructor(sequence: string) {
+    this.#sequence = sequence;
+    this.#shorter = new Int32Array(sequence.length + 1);
+    for (let at = 1, length = 0; at < sequence.length; at++) {
+      length = this.#extend(length, sequence.charCodeAt(at));
+      this.#shorter[at + 1] = length;
+    }
   }
-  return 0;
+
+  /** Takes a character. True: the sequence ends here. */
+  step(code: number): boolean {
+    this.length = this.#extend(this.length, code);
+    return this.length === this.#sequence.length;
+  }
+
+  #extend(from: number, code: number): number {
+    let length = from;
+    while (length > 0 && this.#sequence.charCodeAt(length) !== code) length = this.#shorter[length] ?? 0;
+    return this.#sequence.charCodeAt(length) === code ? length + 1 : 0;
+  }
 }

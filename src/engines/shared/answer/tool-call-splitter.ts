@@ -17,6 +17,8 @@ export class ToolCallSplitter {
   readonly #calls: ToolCalls;
   #inside: boolean;
   #held = "";
+  /** The inside of a block whose end has not come, but for what is held. */
+  #block: string[] = [];
   #count = 0;
   /** Nothing but white space, which is dropped, came since the last call. */
   #trimming = false;
@@ -41,23 +43,31 @@ export class ToolCallSplitter {
       if (at === -1) break;
       const before = this.#held.slice(0, at);
       this.#held = this.#held.slice(at + tag.length);
-      if (this.#inside) this.#call(before, CLOSE, events);
+      if (this.#inside) this.#call(this.#take(before), CLOSE, events);
       else this.#show(before, events);
       this.#inside = !this.#inside;
     }
-    if (this.#inside) return;
-    const kept = partialTag(this.#held);
-    this.#show(this.#held.slice(0, this.#held.length - kept), events);
+    const kept = partialTag(this.#held, this.#inside ? CLOSE : OPEN);
+    const settled = this.#held.slice(0, this.#held.length - kept);
     this.#held = this.#held.slice(this.#held.length - kept);
+    if (this.#inside) this.#block.push(settled);
+    else this.#show(settled, events);
   }
 
   /** No more comes. */
   end(events: GenerationEvent[]): void {
     const held = this.#held;
     this.#held = "";
-    if (this.#inside) this.#call(held, "", events);
+    if (this.#inside) this.#call(this.#take(held), "", events);
     else this.#show(held, events);
     this.#calls.end(events);
+  }
+
+  /** The whole inside of a block, given its last part. */
+  #take(last: string): string {
+    const text = this.#block.join("") + last;
+    this.#block = [];
+    return text;
   }
 
   #call(text: string, closing: string, events: GenerationEvent[]): void {
@@ -96,8 +106,8 @@ function callIn(text: string): { readonly name: string; readonly arguments: stri
   }
 }
 
-/** How many characters at the end may be the beginning of a block. */
-function partialTag(text: string): number {
+/** How many characters at the end may be the beginning of a tag. */
+function partialTag(text: string, tag: string): number {
   const at = text.lastIndexOf("<");
-  return at !== -1 && OPEN.startsWith(text.slice(at)) ? text.length - at : 0;
+  return at !== -1 && tag.startsWith(text.slice(at)) ? text.length - at : 0;
 }

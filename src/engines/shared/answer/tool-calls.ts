@@ -1,5 +1,7 @@
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { engineFailed } from "../faults.ts";
 import { toolCallArgumentsEvent, toolCallStartedEvent } from "./events.ts";
+import { JsonEnd } from "./json-end.ts";
 
 /** A tool call, or a piece of one, as engines send it. Any part may be missing or null. */
 export interface ToolCallDelta {
@@ -12,12 +14,20 @@ export interface ToolCallDelta {
   } | null;
 }
 
+/** Calls of one answer at most, and characters of arguments that wait for their call's name. */
+const mostCalls = 128;
+const mostWaiting = 1024 * 1024;
+
 interface Call {
-  readonly index: number;
+  /** Among the calls that have a name; those without one are never shown. -1 until it has started. */
+  index: number;
   /** The engine's own id; undefined until it came. */
   engineId: string | undefined;
   name: string;
-  arguments: string;
+  /** What came before the call's name. */
+  waiting: string;
+  readonly end: JsonEnd;
+  hasArguments: boolean;
   started: boolean;
 }
 
@@ -28,7 +38,8 @@ interface Call {
  */
 export class ToolCalls {
   readonly #requestId: string;
-  readonly #calls: Call[] = [];
+  #calls = 0;
+  #started = 0;
   readonly #byEngineIndex = new Map<number, Call>();
   readonly #ids = new Set<string>();
   #current: Call | undefined;
@@ -40,10 +51,10 @@ export class ToolCalls {
 
   /** Whether the model called anything. */
   get any(): boolean {
-    return this.#calls.length > 0;
+    return this.#started > 0;
   }
 
-  /** Takes one piece and adds its events. */
+  /** Takes one piece and adds its events. Throws ENGINE_FAILED beyond 128 calls. */
   push(delta: ToolCallDelta, events: GenerationEvent[]): void {
     const call = this.#callOf(delta);
     if (call !== this.#current) {
@@ -53,12 +64,17 @@ export class ToolCalls {
     call.engineId ??= delta.id || undefined;
     call.name ||= delta.function?.name ?? "";
     const fragment = textOf(delta.function?.arguments);
-    call.arguments += fragment;
+    if (fragment !== "") {
+      call.hasArguments = true;
+      call.end.push(fragment);
+    }
     if (call.started) {
       if (fragment !== "") events.push(toolCallArgumentsEvent(call.index, fragment));
-    } else if (call.name !== "") {
-      this.#start(call, events);
+      return;
     }
+    call.waiting += fragment;
+    if (call.name !== "") this.#start(call, events);
+    else if (call.waiting.length > mostWaiting) throw engineFailed("a tool call has no name", true);
   }
 
   /** The answer is over. */
@@ -70,19 +86,29 @@ export class ToolCalls {
     const index = delta.index ?? undefined;
     const known = index === undefined ? this.#current : this.#byEngineIndex.get(index);
     if (known !== undefined && !beginsAnother(known, delta)) return known;
-    const call: Call = { index: this.#calls.length, engineId: undefined, name: "", arguments: "", started: false };
-    this.#calls.push(call);
+    if (this.#calls++ === mostCalls) throw engineFailed(`more than ${mostCalls} tool calls in an answer`, false);
+    const call: Call = {
+      index: -1,
+      engineId: undefined,
+      name: "",
+      waiting: "",
+      end: new JsonEnd(),
+      hasArguments: false,
+      started: false,
+    };
     if (index !== undefined) this.#byEngineIndex.set(index, call);
     return call;
   }
 
   #start(call: Call, events: GenerationEvent[]): void {
+    call.index = this.#started++;
     const own = call.engineId;
     const id = own === undefined || this.#ids.has(own) ? `call_${this.#requestId}_${call.index}` : own;
     this.#ids.add(id);
     call.started = true;
     events.push(toolCallStartedEvent(call.index, id, call.name));
-    if (call.arguments !== "") events.push(toolCallArgumentsEvent(call.index, call.arguments));
+    if (call.waiting !== "") events.push(toolCallArgumentsEvent(call.index, call.waiting));
+    call.waiting = "";
   }
 }
 
@@ -92,19 +118,13 @@ export class ToolCalls {
  */
 function beginsAnother(known: Call, delta: ToolCallDelta): boolean {
   if (!delta.id || !delta.function?.name || known.engineId === undefined || delta.id === known.engineId) return false;
-  if (!known.started) return true;
-  try {
-    JSON.parse(known.arguments);
-    return true;
-  } catch {
-    return false;
-  }
+  return !known.started || known.end.reached;
 }
 
 /** A call without arguments has an empty object of them. */
 function close(call: Call, events: GenerationEvent[]): void {
-  if (!call.started || call.arguments !== "") return;
-  call.arguments = "{}";
+  if (!call.started || call.hasArguments) return;
+  call.hasArguments = true;
   events.push(toolCallArgumentsEvent(call.index, "{}"));
 }
 

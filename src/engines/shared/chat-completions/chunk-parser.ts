@@ -1,3 +1,4 @@
+import { checkChunk } from "./check-chunk.ts";
 import type { Chunk } from "./chunk.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
 
@@ -13,7 +14,7 @@ export class ChunkParser {
   readonly #templates: ChunkTemplate[] = [];
   #patience = patience;
 
-  /** A chunk from its JSON text, good until the next call. Throws a SyntaxError. */
+  /** A chunk from its JSON text, good until the next call. Throws a SyntaxError, or a TypeError for a part of another type. */
   parse(data: string): Chunk {
     for (let at = 0; at < this.#templates.length; at++) {
       const chunk = this.#templates[at]?.read(data);
@@ -22,7 +23,7 @@ export class ChunkParser {
       this.#patience = patience;
       return chunk;
     }
-    const chunk: Chunk = JSON.parse(data);
+    const chunk = checkChunk(JSON.parse(data));
     if (this.#patience > 0) this.#learn(data, chunk);
     return chunk;
   }

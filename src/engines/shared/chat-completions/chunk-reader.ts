@@ -78,7 +78,8 @@ export class ChunkReader {
     try {
       return this.#parser.parse(data);
     } catch (error) {
-      throw engineFailed(`${this.#where} sent a chunk that is not JSON`, true, error);
+      const what = error instanceof TypeError ? `whose ${error.message}` : "that is not JSON";
+      throw engineFailed(`${this.#where} sent a chunk ${what}`, true, error);
     }
   }
 }

@@ -3,23 +3,31 @@ import { countIn } from "../counts.ts";
 import { engineFailed } from "../faults.ts";
 
 interface WireEmbeddings {
-  readonly data?: readonly { readonly index?: number; readonly embedding?: unknown }[];
+  readonly data?: unknown;
   readonly usage?: { readonly prompt_tokens?: unknown } | null;
+}
+
+type WireEmbedding = { readonly index?: unknown; readonly embedding?: unknown } | null | undefined;
+
+/** Bytes of an answer with so many vectors at most: of 8,192 dimensions, written as doubles. */
+export function mostEmbeddingBytes(inputs: number): number {
+  return 65_536 + inputs * 262_144;
 }
 
 /** Reads the vectors of one call in input order. Throws ENGINE_FAILED when one or the count is missing. */
 export function readEmbeddings(where: string, body: unknown, inputs: number): EngineEmbeddings {
   const { data, usage } = body as WireEmbeddings;
+  const entries = Array.isArray(data) ? (data as readonly WireEmbedding[]) : [];
+  if (entries.length !== inputs) throw engineFailed(`${where} embedded ${entries.length} of ${inputs} inputs`, true);
   const vectors = new Array<Float32Array | undefined>(inputs).fill(undefined);
-  for (const [position, entry] of (data ?? []).entries()) {
-    vectors[entry.index ?? position] = vectorOf(entry.embedding);
+  for (const [position, entry] of entries.entries()) {
+    const at = countIn(entry?.index ?? position) ?? inputs;
+    if (at < inputs) vectors[at] = vectorOf(entry?.embedding);
   }
   const inputTokens = countIn(usage?.prompt_tokens);
   if (!inputTokens) throw engineFailed(`${where} did not count the tokens`, false);
   const whole = vectors.filter((vector) => vector !== undefined);
-  if (whole.length !== inputs || vectors.length !== inputs) {
-    throw engineFailed(`${where} embedded ${whole.length} of ${inputs} inputs`, true);
-  }
+  if (whole.length !== inputs) throw engineFailed(`${where} embedded ${whole.length} of ${inputs} inputs`, true);
   return { vectors: whole, inputTokens };
 }
 

@@ -8,10 +8,12 @@ import type {
   EngineRequest,
 } from "../../interface.ts";
 import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
+import { countIn } from "../counts.ts";
 import { embedInBatches } from "../embed-in-batches.ts";
 import { isRefusal } from "../faults.ts";
-import { HttpConnection, type HttpRequest } from "../http/connection.ts";
+import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes } from "../http/connection.ts";
 import { callJson } from "../http/json-call.ts";
+import { longestLine } from "../http/line-splitter.ts";
 import { openStream } from "../http/stream.ts";
 import { fitOutput } from "../output-fit/fit-output.ts";
 import { metricSum } from "../prometheus.ts";
@@ -19,10 +21,13 @@ import type { EngineSettings } from "../settings.ts";
 import { ChunkParser } from "./chunk-parser.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import type { Dialect, Fields } from "./dialect.ts";
-import { readEmbeddings } from "./embeddings.ts";
+import { mostEmbeddingBytes, readEmbeddings } from "./embeddings.ts";
 import { refusalOf } from "./errors.ts";
 import { generationRequest, promptFields } from "./request.ts";
 import { SseReader } from "./stream.ts";
+
+/** A token of the prompt in a list of ids, whose text has a byte or more. */
+const bytesPerTokenId = 10;
 
 /** An engine with an OpenAI-compatible HTTP API. Always streams, so that tokens are counted as they come. */
 export class OpenAiHttpEngine implements Engine {
@@ -51,7 +56,9 @@ export class OpenAiHttpEngine implements Engine {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
     const answer = new AnswerBuilder(request, this.#traits);
     const chunks = new ChunkReader(this.#traits.where, this.#dialect, this.#parser, answer);
-    const reader = new SseReader(this.#traits.where, chunks);
+    // vLLM gives the prompt's token ids back with the first chunk.
+    const longest = longestLine + (body.includes('"return_token_ids":true') ? body.length * bytesPerTokenId : 0);
+    const reader = new SseReader(this.#traits.where, chunks, longest);
     const headers = { "x-request-id": request.requestId, ...request.trace };
     return openStream(this.#connection, { path, body, headers }, reader, signal);
   }
@@ -65,7 +72,10 @@ export class OpenAiHttpEngine implements Engine {
       limit: this.#settings.contextLength,
       embed: async (batch) => {
         const body = JSON.stringify({ model, input: batch, encoding_format: embedFormat });
-        const answer = await this.#call({ path: "/v1/embeddings", body, headers }, signal);
+        const answer = await this.#call(
+          { path: "/v1/embeddings", body, headers, mostBytes: mostEmbeddingBytes(batch.length) },
+          signal,
+        );
         return readEmbeddings(this.#traits.where, answer, batch.length);
       },
       count: (value) => this.countTokens({ model, prompt: { case: "text", value }, recipe }, signal),
@@ -80,7 +90,10 @@ export class OpenAiHttpEngine implements Engine {
     const call = this.#dialect.tokenize?.(prompt);
     if (call === undefined) return undefined;
     try {
-      const answer = await this.#call({ path: call.path, body: JSON.stringify(call.body) }, signal);
+      const answer = await this.#call(
+        { path: call.path, body: JSON.stringify(call.body), mostBytes: mostTokenListBytes },
+        signal,
+      );
       const count = (answer as Fields)[call.field];
       if (Array.isArray(count)) return count.length;
       return typeof count === "number" ? count : undefined;
@@ -91,10 +104,13 @@ export class OpenAiHttpEngine implements Engine {
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
-    const { data } = (await this.#call({ path: "/v1/models" }, signal)) as { data?: readonly WireModel[] };
-    return (data ?? []).map(({ id, max_model_len, meta }) => {
-      const contextLength = max_model_len ?? meta?.n_ctx ?? meta?.n_ctx_train;
-      return { id, ...(contextLength !== undefined && { contextLength }) };
+    const { data } = (await this.#call({ path: "/v1/models" }, signal)) as { data?: unknown };
+    const listed = Array.isArray(data) ? (data as readonly (WireModel | null)[]) : [];
+    return listed.flatMap((model) => {
+      if (typeof model?.id !== "string") return [];
+      const { id, max_model_len, meta } = model;
+      const contextLength = countIn(max_model_len ?? meta?.n_ctx ?? meta?.n_ctx_train);
+      return [{ id, ...(contextLength && { contextLength }) }];
     });
   }
 
@@ -106,7 +122,7 @@ export class OpenAiHttpEngine implements Engine {
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
     const { metrics } = this.#dialect;
     if (metrics === undefined) return undefined;
-    const response = await this.#connection.send({ path: metrics.path }, signal);
+    const response = await this.#connection.send({ path: metrics.path, mostBytes: mostMetricsBytes }, signal);
     if (response.status !== 200) return undefined; // metrics are an option of most engines
     const load = Object.entries(metrics.names).flatMap(([key, name]) => {
       const value = metricSum(response.text, name);
@@ -126,7 +142,7 @@ export class OpenAiHttpEngine implements Engine {
 
 /** A model as `/v1/models` lists it: the length is vLLM's and SGLang's, or llama-server's. */
 interface WireModel {
-  readonly id: string;
-  readonly max_model_len?: number;
-  readonly meta?: { readonly n_ctx?: number; readonly n_ctx_train?: number } | null;
+  readonly id?: unknown;
+  readonly max_model_len?: unknown;
+  readonly meta?: { readonly n_ctx?: unknown; readonly n_ctx_train?: unknown } | null;
 }

@@ -43,7 +43,7 @@ export function streamFailure(where: string, value: unknown): ConnectError {
   const error = readError({ error: value });
   const what = `${where} broke off: ${diagnosisOf([error.type, error.code], error.message)}`;
   if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
-  const code = Number(error.code);
+  const code = typeof error.code === "object" ? Number.NaN : Number(error.code);
   if (code === 429 || code === 503) return engineOverloaded(what, 1000);
   if (code === 400 || code === 422 || /^bad_?request/i.test(error.type)) return engineRefused(what);
   return engineFailed(what, true);
@@ -54,7 +54,7 @@ export function readError(body: unknown): EngineError {
   const outer = objectOf(body);
   const inner = outer.error ?? outer.detail ?? outer;
   const fields = typeof inner === "string" ? { message: inner } : objectOf(inner);
-  const message = typeof fields.message === "string" ? fields.message : "";
+  const message = typeof fields.message === "string" ? ends(fields.message) : "";
   const type = typeof fields.type === "string" ? fields.type : "";
   const code = fields.code ?? outer.code;
   return { message, type, code, overflow: overflowOf(message, type, fields) };
@@ -110,6 +110,11 @@ function numberOf(value: unknown): number | undefined {
 function retryAfterMs(header: string | string[] | undefined): number {
   const seconds = Number(header);
   return seconds >= 1 && seconds <= 60 ? seconds * 1000 : 1000;
+}
+
+/** A message without its middle where it is longer than what is looked for: patterns take time by the square of a text. */
+function ends(message: string): string {
+  return message.length <= 4096 ? message : `${message.slice(0, 2048)} ${message.slice(-2048)}`;
 }
 
 function parse(text: string): unknown {

@@ -1,5 +1,6 @@
 import type { EngineOutput } from "../../interface.ts";
 import type { HttpResponse } from "../http/connection.ts";
+import { longestLine } from "../http/line-splitter.ts";
 import { SseParser } from "../http/sse-parser.ts";
 import type { StreamReader } from "../http/stream.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
@@ -11,11 +12,11 @@ export class SseReader implements StreamReader {
   readonly #chunks: ChunkReader;
   readonly #sse: SseParser;
 
-  /** `where` names the server for the log. */
-  constructor(where: string, chunks: ChunkReader) {
+  /** `where` names the server for the log; `longest` is of a line, in bytes. */
+  constructor(where: string, chunks: ChunkReader, longest = longestLine) {
     this.#where = where;
     this.#chunks = chunks;
-    this.#sse = new SseParser((data) => chunks.read(data));
+    this.#sse = new SseParser((data) => chunks.read(data), longest);
   }
 
   get complete(): boolean {

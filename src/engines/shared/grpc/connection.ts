@@ -3,12 +3,12 @@ import { type Client, Code, ConnectError, createClient, type Interceptor } from 
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { type ChannelTransport, createChannelTransport } from "../../../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../../../grpc/client/tls-credentials.ts";
-import { engineUnreachable } from "../faults.ts";
+import { engineUnreachable, unreadable } from "../faults.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 
 const channelOptions = {
   // Tokens are listed with their texts: an input of our largest size makes the longest answer.
-  "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  "grpc.max_receive_message_length": 16 * 1024 * 1024,
   // SGLang breaks off a stream whose reader is some dozen chunks behind; this many bytes wait for a slow one here.
   "grpc-node.flow_control_window": 1024 * 1024,
 };
@@ -77,7 +77,8 @@ const statuses: Partial<Record<Code, number>> = {
 /** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */
 export function responseOf(error: unknown, signal: AbortSignal): HttpResponse {
   signal.throwIfAborted();
-  if (!(error instanceof ConnectError) || detailOf(error) !== undefined) throw error;
+  if (detailOf(error) !== undefined) throw error;
+  if (!(error instanceof ConnectError)) throw unreadable("the server", error);
   const message = error.rawMessage;
   const text = message.startsWith("{") ? message : JSON.stringify({ error: message });
   return { status: statuses[error.code] ?? 500, headers: {}, text };

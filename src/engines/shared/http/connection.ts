@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
+import { detailOf } from "../../../../lib/errors/detail.ts";
 import { engineFailed, engineUnreachable } from "../faults.ts";
 
 /** How to reach a server. */
@@ -28,7 +29,15 @@ export interface HttpRequest {
   /** JSON text; undefined: a GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes of an answer that is waited for, at most. Default: 1 MiB. */
+  readonly mostBytes?: number;
 }
+
+const usualMostBytes = 1024 * 1024;
+
+/** Bytes of a page of metrics at most, and of a list of a prompt's tokens. */
+export const mostMetricsBytes = 4 * 1024 * 1024;
+export const mostTokenListBytes = 32 * 1024 * 1024;
 
 /** The connections to one server, kept open between calls. */
 export class HttpConnection {
@@ -69,11 +78,24 @@ export class HttpConnection {
     signal.throwIfAborted();
     try {
       const answer = await this.#pool.request({ ...this.#options(request), signal });
-      return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+      const text = await this.#readText(answer.body, request.mostBytes ?? usualMostBytes);
+      return { status: answer.statusCode, headers: answer.headers, text };
     } catch (error) {
       signal.throwIfAborted();
+      if (detailOf(error) !== undefined) throw error;
       throw connectionFailed(this.origin, error);
     }
+  }
+
+  async #readText(body: AsyncIterable<Buffer>, mostBytes: number): Promise<string> {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    for await (const piece of body) {
+      length += piece.length;
+      if (length > mostBytes) throw engineFailed(`${this.origin} answered more than ${mostBytes} bytes`, false);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString("utf8");
   }
 
   /** Breaks off what runs. */

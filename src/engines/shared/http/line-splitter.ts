@@ -1,37 +1,60 @@
+import { engineFailed } from "../faults.ts";
+
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** No engine sends a longer line; a server that never ends one must not fill the memory. */
-const longestLine = 16 * 1024 * 1024;
+/** Bytes of a line at most, where a request does not make its answer's lines longer. */
+export const longestLine = 1024 * 1024;
 
 /**
  * Cuts the pieces that a socket brings into lines. Works on bytes, so that a piece may end within a
- * character. A line is given as a range of the bytes, without its line end, and is not kept.
+ * character. A line is given as a range of the bytes, without its line end, and is not kept. Every byte
+ * is looked at once and copied once, however small the pieces are.
  */
 export class LineSplitter {
   readonly #onLine: (bytes: Buffer, start: number, end: number) => void;
-  #rest: Buffer | undefined;
+  readonly #longest: number;
+  /** The pieces of a line whose end has not come. */
+  #rest: Buffer[] = [];
+  #restLength = 0;
 
-  constructor(onLine: (bytes: Buffer, start: number, end: number) => void) {
+  constructor(onLine: (bytes: Buffer, start: number, end: number) => void, longest = longestLine) {
     this.#onLine = onLine;
+    this.#longest = longest;
   }
 
-  /** Takes the next piece. Throws when a line passes all bounds. */
+  /** Takes the next piece. Throws ENGINE_FAILED when a line passes the bound. */
   push(piece: Buffer): void {
-    const bytes = this.#rest === undefined ? piece : Buffer.concat([this.#rest, piece]);
     let start = 0;
-    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      this.#onLine(bytes, start, end > start && bytes[end - 1] === CR ? end - 1 : end);
+    for (let end = piece.indexOf(LF); end !== -1; end = piece.indexOf(LF, start)) {
+      this.#check(end - start);
+      if (this.#restLength === 0) this.#emit(piece, start, end);
+      else this.#emitRest(piece.subarray(start, end));
       start = end + 1;
     }
-    this.#rest = start < bytes.length ? bytes.subarray(start) : undefined;
-    if (bytes.length - start > longestLine) throw new Error("a line of the stream is too long");
+    if (start === piece.length) return;
+    this.#check(piece.length - start);
+    this.#rest.push(piece.subarray(start));
+    this.#restLength += piece.length - start;
   }
 
   /** Takes what is left as the last line. */
   end(): void {
-    const rest = this.#rest;
-    this.#rest = undefined;
-    if (rest !== undefined) this.#onLine(rest, 0, rest.length);
+    if (this.#restLength > 0) this.#emitRest(Buffer.alloc(0));
+  }
+
+  #emitRest(last: Buffer): void {
+    const line = Buffer.concat([...this.#rest, last], this.#restLength + last.length);
+    this.#rest = [];
+    this.#restLength = 0;
+    this.#emit(line, 0, line.length);
+  }
+
+  #emit(bytes: Buffer, start: number, end: number): void {
+    this.#onLine(bytes, start, end > start && bytes[end - 1] === CR ? end - 1 : end);
+  }
+
+  #check(more: number): void {
+    if (this.#restLength + more > this.#longest) throw engineFailed("a line of the stream is too long", true);
   }
 }

@@ -1,4 +1,5 @@
-import { LineSplitter } from "./line-splitter.ts";
+import { engineFailed } from "../faults.ts";
+import { LineSplitter, longestLine } from "./line-splitter.ts";
 
 const COLON = 0x3a;
 const SPACE = 0x20;
@@ -10,14 +11,18 @@ const SPACE = 0x20;
  */
 export class SseParser {
   readonly #onData: (data: string) => void;
-  readonly #lines = new LineSplitter((bytes, start, end) => this.#line(bytes, start, end));
+  readonly #longest: number;
+  readonly #lines: LineSplitter;
   #data: string | undefined;
 
-  constructor(onData: (data: string) => void) {
+  /** `longest`: bytes of a line, and characters of an event, at most. */
+  constructor(onData: (data: string) => void, longest = longestLine) {
     this.#onData = onData;
+    this.#longest = longest;
+    this.#lines = new LineSplitter((bytes, start, end) => this.#line(bytes, start, end), longest);
   }
 
-  /** Takes the next piece, which may end anywhere. Throws when a line passes all bounds. */
+  /** Takes the next piece, which may end anywhere. Throws ENGINE_FAILED when a line or an event passes the bound. */
   push(piece: Buffer): void {
     this.#lines.push(piece);
   }
@@ -37,6 +42,7 @@ export class SseParser {
     const from = bytes[start + 5] === SPACE ? start + 6 : start + 5;
     const text = bytes.toString("utf8", from, end);
     this.#data = this.#data === undefined ? text : `${this.#data}\n${text}`;
+    if (this.#data.length > this.#longest) throw engineFailed("an event of the stream is too long", true);
   }
 
   #dispatch(): void {

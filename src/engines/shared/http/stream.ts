@@ -1,7 +1,8 @@
 import type { Dispatcher } from "undici";
+import { detailOf } from "../../../../lib/errors/detail.ts";
 import type { EngineOutput } from "../../interface.ts";
 import { OutputQueue } from "../answer/output-queue.ts";
-import { engineFailed } from "../faults.ts";
+import { engineFailed, unreadable } from "../faults.ts";
 import { connectionFailed, type HttpConnection, type HttpRequest, type HttpResponse } from "./connection.ts";
 
 /** Makes outputs of a streamed answer. One a call: it holds the stream's state. Its methods throw failures. */
@@ -21,6 +22,9 @@ export interface StreamReader {
 /** The most of an error's body that is read. */
 const longestRefusal = 64 * 1024;
 
+/** What may follow a whole answer before its connection is given up: the end of the body is all that should. */
+const mostAfterwards = { pieces: 16, bytes: 64 * 1024 };
+
 /** Streams a call's answer. Whatever one read of the socket brought becomes one output. */
 export function openStream(
   connection: HttpConnection,
@@ -31,6 +35,13 @@ export function openStream(
   const handler = new StreamHandler(connection.origin, reader, signal);
   connection.dispatch(request, handler);
   return handler.queue;
+}
+
+/** An answer of another status than 200, as far as it has come. */
+interface Refused {
+  readonly status: number;
+  readonly headers: HttpResponse["headers"];
+  text: string;
 }
 
 class StreamHandler implements Dispatcher.DispatchHandler {
@@ -45,8 +56,10 @@ class StreamHandler implements Dispatcher.DispatchHandler {
     this.#stop(this.#signal.reason);
   };
   #controller: Dispatcher.DispatchController | undefined;
-  #refused: { status: number; headers: HttpResponse["headers"]; text: string } | undefined;
+  #refused: Refused | undefined;
   #over = false;
+  #piecesAfterwards = 0;
+  #bytesAfterwards = 0;
 
   constructor(origin: string, reader: StreamReader, signal: AbortSignal) {
     this.#origin = origin;
@@ -67,39 +80,60 @@ class StreamHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpResponse["headers"]): void {
+    if (status < 200) return; // an early hint
     if (status !== 200) this.#refused = { status, headers, text: "" };
   }
 
   onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
-    if (this.#over) return;
-    if (this.#refused === undefined) this.#read(() => this.#reader.push(piece));
-    else if (this.#refused.text.length < longestRefusal) this.#refused.text += piece.toString("utf8");
+    if (this.#over) this.#afterwards(piece.length);
+    else if (this.#refused === undefined) this.#read(() => this.#reader.push(piece), piece.length);
+    else this.#readRefusal(this.#refused, piece);
   }
 
   onResponseEnd(): void {
     if (this.#over) return;
     if (this.#refused === undefined) this.#read(() => this.#reader.end());
-    else this.#fail(this.#reader.refusal(this.#refused));
+    else this.#refuse(this.#refused);
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (!this.#over) this.#fail(connectionFailed(this.#origin, error));
   }
 
-  #read(step: () => void): void {
+  #readRefusal(refused: Refused, piece: Buffer): void {
+    refused.text += piece.toString("utf8");
+    if (refused.text.length >= longestRefusal) this.#refuse(refused);
+  }
+
+  #refuse(refused: Refused): void {
+    this.#read(() => {
+      throw this.#reader.refusal(refused);
+    });
+  }
+
+  /** Lets the rest of a body arrive, unless that has no end. */
+  #afterwards(bytes: number): void {
+    this.#piecesAfterwards++;
+    this.#bytesAfterwards += bytes;
+    if (this.#piecesAfterwards <= mostAfterwards.pieces && this.#bytesAfterwards <= mostAfterwards.bytes) return;
+    this.#controller?.abort(new Error("the answer is over and its body is not"));
+  }
+
+  /** Whatever an answer makes our own code throw is the engine's fault. */
+  #read(step: () => void, bytes = 0): void {
     try {
       step();
     } catch (error) {
-      this.#fail(error);
+      this.#fail(detailOf(error) === undefined ? unreadable(this.#origin, error) : error);
       return;
     }
-    this.#hand();
+    this.#hand(bytes);
     if (this.#reader.complete) this.#finish();
   }
 
-  #hand(): void {
+  #hand(bytes = 0): void {
     const output = this.#reader.take();
-    if (output !== undefined) this.queue.push(output);
+    if (output !== undefined) this.queue.push(output, bytes);
   }
 
   /** What was read before an error is handed on first, for its counted tokens. */

@@ -1,0 +1,25 @@
+import type { EngineLoad } from "../../engines/interface.ts";
+
+/** Requests that run or wait on a server at most; the contract carries them as uint32. */
+const mostRequests = 1_000_000;
+
+/** What a server tells of its load, each number within what it can be. What is no number is left out. */
+export function believableLoad({ running, waiting, kvUsage, cacheQueries, cacheHits }: EngineLoad): EngineLoad {
+  return {
+    ...within("running", running, mostRequests, Math.round),
+    ...within("waiting", waiting, mostRequests, Math.round),
+    ...within("kvUsage", kvUsage, 1),
+    ...within("cacheQueries", cacheQueries, Number.MAX_SAFE_INTEGER),
+    ...within("cacheHits", cacheHits, Math.max(0, cacheQueries ?? 0)),
+  };
+}
+
+function within(
+  field: keyof EngineLoad,
+  value: number | undefined,
+  most: number,
+  round = (n: number) => n,
+): EngineLoad {
+  if (typeof value !== "number" || Number.isNaN(value)) return {};
+  return { [field]: round(Math.min(most, Math.max(0, value))) };
+}
