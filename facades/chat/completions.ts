@@ -9,7 +9,6 @@ import { type GenerateRequest, Thinking } from "#gen/tollgate/inference/v1/infer
 import type { Answer } from "../http/core/answer.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { textTemplate } from "../http/json/text-template.ts";
-import { invalidField } from "../http/request/error.ts";
 import type { EventEncoder } from "../http/response/sse.ts";
 import { errorOf } from "./errors.ts";
 import type { Head } from "./head.ts";
@@ -24,8 +23,6 @@ const writeChunk = jsonEncoder(CompletionChunkSchema);
 
 /** Translates a request to continue a bare text. Throws RequestError with the field's path. */
 export function continueRequest(request: CreateCompletionRequest, requestId: string): GenerateRequest {
-  if (request.echo) throw invalidField("echo", "must be false");
-  if (request.suffix) throw invalidField("suffix", "must be empty: text cannot be inserted");
   return {
     $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,

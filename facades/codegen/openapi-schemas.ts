@@ -25,6 +25,8 @@ interface JsonField {
   readonly jsonText: boolean;
   readonly name: string;
   readonly refused: string;
+  readonly only: string;
+  readonly requiredForType: string;
 }
 
 /** The schemas of a document: one for each message that its bodies are made of. */
@@ -99,10 +101,15 @@ export class Schemas {
     const required = fields.filter((field) =>
       this.#sent.has(desc) ? this.#rulesOf(field)?.required : this.#isAlwaysSent(field),
     );
-    return objectSchema(
+    const schema = objectSchema(
       Object.fromEntries(fields.map((field) => [this.keyOf(field), this.fieldSchema(field)])),
       required.map((field) => this.keyOf(field)),
     );
+    const conditions = fields.flatMap((field) => {
+      const type = this.#rulesOf(field)?.requiredForType;
+      return type ? requiredForType(this.keyOf(field), type) : [];
+    });
+    return conditions.length === 0 ? schema : { ...schema, allOf: conditions };
   }
 
   #isAlwaysSent(field: DescField): boolean {
@@ -122,6 +129,7 @@ export class Schemas {
   }
 
   #valueSchema(field: DescField, rules: JsonField | undefined): Json {
+    if (rules?.only) return onlySchema(rules.only);
     if (field.message !== undefined) return this.refTo(field.message);
     if (field.enum !== undefined) return this.#enumSchema(field.enum);
     if (rules?.jsonText) return {};
@@ -157,6 +165,17 @@ export function commentOf(desc: Parameters<typeof getComments>[0]): string {
 function described(desc: DescMessage | DescField, schema: Json): Json {
   const description = commentOf(desc);
   return description === "" ? schema : { description, ...schema };
+}
+
+/** The schema of the one value that a field takes, given as JSON text. */
+function onlySchema(only: string): Json {
+  if (only === "[]") return { type: "array", maxItems: 0 };
+  if (only === "{}") return { type: "object", maxProperties: 0 };
+  return { const: JSON.parse(only) };
+}
+
+function requiredForType(key: string, type: string): Json {
+  return { anyOf: [{ properties: { type: { not: { const: type } } } }, { required: [key] }] };
 }
 
 function boundsOf(rules: JsonField | undefined): Json {

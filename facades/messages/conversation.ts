@@ -22,7 +22,9 @@ export function conversationOf(request: CreateMessageRequest | CountTokensReques
   const turns: Message[] = [];
   const system = systemOf(request.system);
   if (system !== "") turns.push(turn(CoreRole.SYSTEM, system));
+  const calls = new Set<string>();
   for (const [i, message] of request.messages.entries()) {
+    refuseOrphans(message, `messages[${i}].content`, calls);
     for (const next of turnsOf(message, `messages[${i}]`)) add(turns, next);
   }
   if (turns.every(({ role }) => role === CoreRole.SYSTEM)) {
@@ -33,6 +35,16 @@ export function conversationOf(request: CreateMessageRequest | CountTokensReques
     messages: turns,
     ...toolsOf(request),
   };
+}
+
+/** Refuses results of calls that no earlier turn made, as the original does; notes the calls of this turn. */
+function refuseOrphans({ role, content }: MessageParam, path: string, calls: Set<string>): void {
+  for (const [i, block] of blocksOf(content).entries()) {
+    if (block.case === "toolUse") calls.add(block.value.id);
+    else if (role === Role.USER && block.case === "toolResult" && !calls.has(block.value.toolUseId)) {
+      throw invalidField(`${path}[${i}].tool_use_id`, "must be the id of a tool_use block in an earlier turn");
+    }
+  }
 }
 
 /** Turns of one speaker in a row become one, as chat templates want them to alternate. */

@@ -20,9 +20,19 @@ export function toolsOf(
   request: Pick<CreateMessageRequest, "tools" | "toolChoice">,
 ): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
   const tools = request.tools.map((tool, index) => toolOf(tool, `tools[${index}]`));
+  refuseRepeats(tools);
   const toolChoice = request.toolChoice && choiceOf(request.toolChoice, tools);
   if (toolChoice === undefined || tools.length === 0) return { tools };
   return { tools, toolChoice, ...(request.toolChoice?.disableParallelToolUse && { parallelToolCalls: false }) };
+}
+
+/** A call could not be told apart from one of its namesake. */
+function refuseRepeats(tools: readonly Tool[]): void {
+  const names = new Set<string>();
+  for (const [index, { name }] of tools.entries()) {
+    if (names.has(name)) throw invalidField(`tools[${index}].name`, "must be unique: an earlier tool has this name");
+    names.add(name);
+  }
 }
 
 function toolOf({ type, name, description, inputSchema }: ToolParam, path: string): Tool {

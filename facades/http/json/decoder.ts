@@ -162,8 +162,8 @@ function valueReader(field: DescField): Read {
     };
   }
   if (field.fieldKind === "map") throw new Error(`${field}: maps are not used on an HTTP surface`);
-  if (field.fieldKind !== "list") return itemReader(field, rules);
-  const read = itemReader(field, rules);
+  if (field.fieldKind !== "list") return onlyReader(rules) ?? itemReader(field, rules);
+  const read = onlyReader(rules) ?? itemReader(field, rules);
   const least = rules?.minItems ?? 0;
   const most = rules?.maxItems ?? maxItems;
   return (json, path) => {
@@ -181,6 +181,23 @@ function valueReader(field: DescField): Read {
     if (isTooLong) throw path.error(`must have at most ${most} item${most === 1 ? "" : "s"}`);
     return items;
   };
+}
+
+/** Reads the one value that a field takes. Undefined: it takes any. */
+function onlyReader(rules: JsonField | undefined): Read | undefined {
+  if (!rules?.only) return undefined;
+  const only: unknown = JSON.parse(rules.only);
+  const reason = `must be ${rules.only}${rules.advice === "" ? "" : `: ${rules.advice}`}`;
+  return (json, path) => {
+    if (!isOnly(json, only)) throw path.error(reason);
+    return rules.jsonText ? rules.only : json;
+  };
+}
+
+/** Whether a value is the one that is taken, which has nothing in it when it is an array or an object. */
+function isOnly(json: unknown, only: unknown): boolean {
+  if (only === null || typeof only !== "object") return json === only;
+  return kindOfJson(json) === kindOfJson(only) && Object.keys(json as object).length === 0;
 }
 
 function itemReader(field: DescField, rules: JsonField | undefined): Read {

@@ -22,7 +22,7 @@ test.each<[body: object, expected: object]>([
     { temperature: 0.5, top_p: 0.5, seed: 1, stop: ["x"] },
     { sampling: { temperature: 0.5, topP: 0.5, seed: 1n }, stopSequences: ["x"] },
   ],
-  [{ echo: false, suffix: "", n: 1, best_of: 1, logprobs: 3, user: "u" }, { maxOutputTokens: 16 }],
+  [{ echo: false, suffix: "", n: 1, best_of: 1, logprobs: false, logit_bias: {}, user: "u" }, { maxOutputTokens: 16 }],
 ])("%j", (body, expected) => {
   expect(translated(body)).toMatchObject(expected);
 });
@@ -39,7 +39,9 @@ test.each([
   [{ n: 2 }, "n must be 1."],
   [{ best_of: 2 }, "best_of must be 1."],
   [{ echo: true }, "echo must be false."],
-  [{ suffix: "x" }, "suffix must be empty: text cannot be inserted."],
+  [{ suffix: "x" }, 'suffix must be "": text cannot be inserted.'],
+  [{ logprobs: 3 }, "logprobs must be false: log probabilities are not available on this service."],
+  [{ logit_bias: { 50256: -100 } }, "logit_bias must be {}: token biases are not available on this service."],
 ])("%j is refused", (body, message) => {
   expect(() => translated(body)).toThrow(message);
 });

@@ -73,9 +73,9 @@ test("what has no effect is ignored", () => {
     safety_identifier: "s",
     prediction: { type: "content", content: "x" },
     verbosity: "low",
-    logit_bias: { 50256: -100 },
-    logprobs: true,
-    top_logprobs: 5,
+    logprobs: false,
+    top_logprobs: 0,
+    logit_bias: {},
     cache_control: { type: "ephemeral" },
     stream_options: { include_usage: true, include_obfuscation: false },
   };

@@ -117,6 +117,7 @@ test.each<[string, object[], object[]]>([
   [
     "tool results of every form, before what the user says beside them",
     [
+      { role: "assistant", content: [1, 2, 3, 4, 5, 6].map((number) => ({ ...call, id: `t${number}` })) },
       {
         role: "user",
         content: [
@@ -131,6 +132,10 @@ test.each<[string, object[], object[]]>([
       },
     ],
     [
+      {
+        role: Role.ASSISTANT,
+        calls: [1, 2, 3, 4, 5, 6].map((number) => [`t${number}`, "weather", '{"city":"Paris"}']),
+      },
       { role: Role.TOOL, toolCallId: "t1", text: "Rain" },
       { role: Role.TOOL, toolCallId: "t2", text: "a\nb" },
       { role: Role.TOOL, toolCallId: "t3" },
@@ -147,7 +152,7 @@ test.each<[string, object[], object[]]>([
       { role: "user", content: [text("Weather?")] },
       { role: "assistant", content: [{ type: "thinking", thinking: "Hm." }] },
       { role: "assistant", content: "Let me " },
-      { role: "assistant", content: [text("look."), call] },
+      { role: "assistant", content: [text("look."), call, { ...call, id: "t2" }] },
       { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "Rain" }] },
       { role: "user", content: [{ type: "tool_result", tool_use_id: "t2", content: "Sun" }, text("Well?")] },
       { role: "user", content: "Hm?" },
@@ -158,7 +163,10 @@ test.each<[string, object[], object[]]>([
         role: Role.ASSISTANT,
         reasoning: "Hm.",
         text: "Let me look.",
-        calls: [["t1", "weather", '{"city":"Paris"}']],
+        calls: [
+          ["t1", "weather", '{"city":"Paris"}'],
+          ["t2", "weather", '{"city":"Paris"}'],
+        ],
       },
       { role: Role.TOOL, toolCallId: "t1", text: "Rain" },
       { role: Role.TOOL, toolCallId: "t2", text: "Sun" },
@@ -229,6 +237,7 @@ test.each<[object, string]>([
     "messages[0].content[0].content[1]",
   ],
   [{ role: "user", content: [{ type: "tool_result", content: "x" }] }, "messages[0].content[0].tool_use_id"],
+  [{ role: "user", content: [{ type: "tool_result", tool_use_id: "t" }] }, "messages[0].content[0].tool_use_id"],
   [{ role: "user", content: [call] }, "messages[0].content[0]"],
   [{ role: "system", content: [call] }, "messages[0].content[0]"],
   [{ role: "assistant", content: [{ type: "tool_result", tool_use_id: "t" }] }, "messages[0].content[0]"],

@@ -86,6 +86,7 @@ test.each<[object, string]>([
   [{ tools: [{ input_schema: schema }] }, "tools[0].name"],
   [{ tools: [{ ...weather, name: "" }] }, "tools[0].name"],
   [{ tools: [weather, { name: "x" }] }, "tools[1].input_schema"],
+  [{ tools: [weather, { ...weather, name: "x" }, weather] }, "tools[2].name"],
   [{ tools: [{ ...weather, input_schema: "object" }] }, "tools[0].input_schema"],
   [{ tools: [{ ...weather, input_schema: [] }] }, "tools[0].input_schema"],
   [{ tools: [{ type: "web_search_20250305", name: "web_search" }] }, "tools[0].type"],

@@ -191,6 +191,27 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: optional string function_call = 25;
    */
   functionCall?: string | undefined;
+
+  /**
+   * Only false: log probabilities are not available.
+   *
+   * @generated from field: optional bool logprobs = 26;
+   */
+  logprobs?: boolean | undefined;
+
+  /**
+   * Only 0, as logprobs.
+   *
+   * @generated from field: optional uint32 top_logprobs = 27;
+   */
+  topLogprobs?: number | undefined;
+
+  /**
+   * Only empty: tokens cannot be favoured.
+   *
+   * @generated from field: optional string logit_bias = 28;
+   */
+  logitBias?: string | undefined;
 };
 
 /**

@@ -121,6 +121,20 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
    * @generated from field: optional string suffix = 15;
    */
   suffix?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string logprobs = 16;
+   */
+  logprobs?: string | undefined;
+
+  /**
+   * Only empty: tokens cannot be favoured.
+   *
+   * @generated from field: optional string logit_bias = 17;
+   */
+  logitBias?: string | undefined;
 };
 
 /**

@@ -154,6 +154,20 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
    * @generated from field: string advice = 12;
    */
   advice: string;
+
+  /**
+   * The only value taken, as JSON text: a string, a number, a boolean, [] or {}. Any other is refused with `advice`. Empty: any.
+   *
+   * @generated from field: string only = 13;
+   */
+  only: string;
+
+  /**
+   * Shown in the schema alone: the field is required where the field `type` beside it has this value. Empty: it is not.
+   *
+   * @generated from field: string required_for_type = 14;
+   */
+  requiredForType: string;
 };
 
 /**

@@ -117,6 +117,20 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
    * @generated from field: optional string output_format = 14;
    */
   outputFormat?: string | undefined;
+
+  /**
+   * Only empty: MCP servers are not called.
+   *
+   * @generated from field: optional string mcp_servers = 15;
+   */
+  mcpServers?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string container = 16;
+   */
+  container?: string | undefined;
 };
 
 /**

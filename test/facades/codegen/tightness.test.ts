@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "@jest/globals";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { startFront } from "../http/front-server.ts";
+import { scriptedCore } from "../http/scripted-core.ts";
+
+// What the schema allows the service takes, and what it forbids the service refuses.
+
+const document = JSON.parse(readFileSync("gen/openapi.json", "utf8"));
+const ajv = new Ajv2020({ strict: false }).addSchema(document, "doc");
+const messages = [{ role: "user", content: "hi" }];
+const tools = [{ name: "f", input_schema: { type: "object" } }];
+const bodies: Record<string, object> = {
+  "/v1/chat/completions": { model: "m", messages },
+  "/v1/completions": { model: "m", prompt: "a" },
+  "/v1/messages": { model: "m", max_tokens: 5, messages, tools },
+};
+
+test.each<[path: string, field: string, right: unknown[], wrong: unknown[]]>([
+  [
+    "/v1/chat/completions",
+    "response_format",
+    [{ type: "text" }],
+    [{ type: "json_object" }, { type: "json_schema" }, {}, { type: 1 }, "text"],
+  ],
+  ["/v1/chat/completions", "modalities", [["text"], []], [["audio"], ["text", "audio"], "text"]],
+  ["/v1/chat/completions", "logprobs", [false], [true, 1, "false"]],
+  ["/v1/chat/completions", "top_logprobs", [0], [1, 5, -1, false]],
+  ["/v1/chat/completions", "logit_bias", [{}], [{ 50256: -100 }, [], 0, "{}"]],
+  ["/v1/completions", "echo", [false], [true, 0, "false"]],
+  ["/v1/completions", "suffix", [""], ["x", 0]],
+  ["/v1/completions", "logprobs", [false], [0, 5, true]],
+  ["/v1/completions", "logit_bias", [{}], [{ 50256: -100 }, []]],
+  ["/v1/messages", "mcp_servers", [[]], [[{ type: "url", url: "http://x", name: "x" }], {}, "x"]],
+  [
+    "/v1/messages",
+    "tool_choice",
+    [{ type: "tool", name: "f" }, { type: "auto" }, { type: "any", name: "x" }, { type: "none" }],
+    [{ type: "tool" }, { type: "required" }, {}, { type: "tool", name: 1 }, { name: "f" }],
+  ],
+])("%s: %s", async (path, field, right, wrong) => {
+  await using front = await startFront(scriptedCore().transport);
+  const reference = document.paths[path].post.requestBody.content["application/json"].schema.$ref;
+  const validate = ajv.compile({ $ref: `doc${reference}` });
+  const all = [...right.map((value) => [value, true]), ...wrong.map((value) => [value, false])] as [unknown, boolean][];
+  for (const [value, isRight] of all) {
+    const body = { ...bodies[path], [field]: value };
+    const response = await fetch(front.url + path, { method: "POST", body: JSON.stringify(body) });
+    const text = await response.text();
+    expect({ value, service: response.status, schema: validate(body) }).toEqual({
+      value,
+      service: isRight ? 200 : 400,
+      schema: isRight,
+    });
+    if (!isRight) expect(text).toContain(field);
+  }
+});
+
+test("the limit of a page of models", async () => {
+  await using front = await startFront(scriptedCore().transport);
+  const { schema } = document.paths["/v1/models"].get.parameters.find(({ name }: { name: string }) => name === "limit");
+  const validate = ajv.compile(schema);
+  for (const [limit, isRight] of Object.entries({ 1: true, 1000: true, 0: false, 1001: false, 1.5: false })) {
+    const headers = { "anthropic-version": "2023-06-01" };
+    const { status } = await fetch(`${front.url}/v1/models?limit=${limit}`, { headers });
+    expect([limit, status, validate(Number(limit))]).toEqual([limit, isRight ? 200 : 400, isRight]);
+  }
+});
+
+test("a container is refused", async () => {
+  await using front = await startFront(scriptedCore().transport);
+  const body = JSON.stringify({ ...bodies["/v1/messages"], container: "container_1" });
+  const response = await fetch(`${front.url}/v1/messages`, { method: "POST", body });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { message: expect.stringMatching(/^container is not supp/) } });
+});
