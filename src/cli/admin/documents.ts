@@ -79,7 +79,7 @@ export function receiptDocument(receipt: Receipt) {
     status: word(ReceiptStatus, receipt.status),
     settled_at: time(receipt.settledAt),
     lines: receipt.lines.map((line) => ({
-      lot_id: line.lotId,
+      lot_id: line.lotId === "" ? null : line.lotId,
       input_tokens: line.inputTokens,
       output_tokens: line.outputTokens,
       input_usd_per_million: formatRate(line.inputPicoUsdPerToken),

@@ -1,5 +1,8 @@
 import type { ReceiptLine } from "#gen/tollgate/metering/v1/usage_pb.js";
-import type { UsageLine } from "../../storage/entities/usage.ts";
+import type { Usage, UsageLine } from "../../storage/entities/usage.ts";
+
+/** What one slice paid, or nobody did: then the lot is empty. */
+export type PaidLine = Omit<UsageLine, "requestId" | "runId" | "seq" | "sliceId">;
 
 /** The tokens of a whole request. */
 interface Tokens {
@@ -11,7 +14,7 @@ interface Tokens {
  * The lines of a receipt, one a lot: through how many slices a lot paid is nobody's business outside. Each says what
  * it paid of a token that it shares with what comes after, so that it can be worked out by hand.
  */
-export function receiptLines(lines: readonly UsageLine[], tokens: Tokens): ReceiptLine[] {
+export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): ReceiptLine[] {
   const merged = byLot(lines);
   let { inputTokens } = tokens;
   let carried: { paid: bigint; lowest: bigint } | undefined;
@@ -44,7 +47,25 @@ function dueOf({ paid, lowest }: { paid: bigint; lowest: bigint }, rate: bigint)
   return due > 0n ? due : 0n;
 }
 
-function byLot(lines: readonly UsageLine[]): ReceiptLine[] {
+/** What no lot could pay, at the terms of the admission. None for a receipt from before these were stored. */
+export function shortfallLine(usage: Usage, lines: readonly PaidLine[]): PaidLine[] {
+  const { shortfall, maxInputRate, maxOutputRate } = usage;
+  if (shortfall === 0 || maxInputRate == null || maxOutputRate == null) return [];
+  const unpaid = (column: "inputTokens" | "outputTokens") =>
+    lines.reduce((left, line) => left - line[column], usage[column]);
+  return [
+    {
+      lotId: "",
+      inputTokens: unpaid("inputTokens"),
+      outputTokens: unpaid("outputTokens"),
+      inputRate: maxInputRate,
+      outputRate: maxOutputRate,
+      cost: shortfall,
+    },
+  ];
+}
+
+function byLot(lines: readonly PaidLine[]): ReceiptLine[] {
   const lots = new Map<string, ReceiptLine>();
   for (const { lotId, inputTokens, outputTokens, inputRate, outputRate, cost } of lines) {
     const line = lots.get(lotId);

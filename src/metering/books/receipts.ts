@@ -6,7 +6,7 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { isStorable } from "../../../lib/text/storable.ts";
 import { Usage, UsageLine } from "../../storage/entities/usage.ts";
 import type { Storage } from "../../storage/orm.ts";
-import { receiptLines } from "./receipt-lines.ts";
+import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
 /** Most receipts of one request id in an answer: the first run's and those of further runs. */
 const MOST_RUNS = 101;
@@ -51,7 +51,7 @@ function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
     outputTokens: usage.outputTokens,
     costPicoUsd: BigInt(usage.cost),
     status: statuses[usage.status],
-    lines: receiptLines(lines, usage),
+    lines: receiptLines([...lines, ...shortfallLine(usage, lines)], usage),
     shortfallPicoUsd: BigInt(usage.shortfall),
     settledAt: timestampFromDate(usage.settledAt),
   };

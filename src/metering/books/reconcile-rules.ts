@@ -46,6 +46,8 @@ const receipts = (name: string, column: string, ofLine: string): Rule => ({
       on children.request_id = usage.request_id and children.run_id = usage.run_id
     where ${column} <> coalesce(children.amount, 0)`,
 });
+/** The lower of a value and a bound, which may be null: no bound. */
+const lower = (value: string, bound: string) => `case when ${bound} < ${value} then ${bound} else ${value} end`;
 
 const lotEntries = (kind: string) =>
   `select lot_id as id, sum(amount) as amount from lot_entry where kind = '${kind}' group by lot_id`;
@@ -84,6 +86,29 @@ export const rules: readonly Rule[] = [
     "input_tokens + output_tokens",
   ),
   {
+    name: "what is owed for a receipt is the tokens that no line has at the rates of its admission, but for a shared token",
+    table: "usage",
+    sql: `
+      select request_id as id, owed as expected, shortfall as found from (
+        select usage.request_id, usage.shortfall, usage.max_input_rate, usage.max_output_rate,
+          (usage.input_tokens - coalesce(paid.input, 0)) * usage.max_input_rate
+            + (usage.output_tokens - coalesce(paid.output, 0)) * usage.max_output_rate as owed
+        from usage left join (
+          select request_id, run_id, sum(input_tokens) as input, sum(output_tokens) as output
+          from usage_line group by request_id, run_id) paid
+          on paid.request_id = usage.request_id and paid.run_id = usage.run_id
+        where usage.shortfall > 0 and usage.max_input_rate is not null) receipt
+      where owed < shortfall
+        or owed - shortfall > case when max_input_rate > max_output_rate then max_input_rate else max_output_rate end`,
+  },
+  {
+    name: "a receipt costs no more than its tokens at the rates of its admission",
+    table: "usage",
+    sql: `
+      select request_id as id, input_tokens * max_input_rate + output_tokens * max_output_rate as expected, cost as found
+      from usage where cost > input_tokens * max_input_rate + output_tokens * max_output_rate`,
+  },
+  {
     name: "a line costs its tokens at its rates, but for a token shared with another lot",
     table: "usage_line",
     sql: `
@@ -93,7 +118,7 @@ export const rules: readonly Rule[] = [
         case when input_rate > output_rate then input_rate else output_rate end`,
   },
   {
-    name: "a line pays at its lot's price: that of its version, or the first later one that lists the model",
+    name: "a line pays at its lot's price (that of its version, or the first later one that lists the model), or at that of the request's admission if it is lower",
     table: "usage_line",
     sql: `
       select usage_line.request_id as id, price.input as expected, usage_line.input_rate as found
@@ -103,7 +128,9 @@ export const rules: readonly Rule[] = [
       left join price on price.model = usage.model and price.version_id = coalesce(
         (select max(version_id) from price listed where listed.model = usage.model and listed.version_id <= lot.price_version_id),
         (select min(version_id) from price listed where listed.model = usage.model and listed.version_id > lot.price_version_id))
-      where price.model is null or price.input <> usage_line.input_rate or price.output <> usage_line.output_rate`,
+      where price.model is null
+        or ${lower("price.input", "usage.max_input_rate")} <> usage_line.input_rate
+        or ${lower("price.output", "usage.max_output_rate")} <> usage_line.output_rate`,
   },
   {
     name: "a line, its slice, its lot and its receipt are of one account",

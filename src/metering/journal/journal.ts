@@ -1,4 +1,4 @@
-import type { ChargedTokens } from "../interface.ts";
+import type { ChargedTokens, Rates } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 
@@ -9,6 +9,8 @@ export interface JournalEntry extends Run {
   readonly model: string;
   /** What the engine had counted when last heard of. */
   readonly tokens: ChargedTokens;
+  /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program noted it. */
+  readonly maxRates?: Rates;
 }
 
 /** What a dead process left behind. */

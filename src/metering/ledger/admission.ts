@@ -2,17 +2,13 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import type { ChargedTokens, PicoUsd, Rates } from "../interface.ts";
+import { costOf } from "./split.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** A balance that cannot pay this many tokens counts as exhausted. */
 const LEAST_TOKENS = 64;
 /** When held money may be free again. */
 const HELD_RETRY_MS = 1000;
-
-/** What tokens cost at the given rates. */
-export function costOf(tokens: ChargedTokens, rates: Rates): PicoUsd {
-  return tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
-}
 
 /**
  * Decides about a request whose worst case is more than the free money of a wallet. Admits it with

@@ -1,7 +1,7 @@
 import { MAX_AMOUNT } from "../../storage/entities/amount.ts";
 import type { ChargedTokens, Rates } from "../interface.ts";
 import type { Charge } from "../store/ledger-store.ts";
-import { costOf } from "./admission.ts";
+import { costOf } from "./split.ts";
 
 /** The longest text that a column takes. */
 const LONGEST = 255;
@@ -22,6 +22,8 @@ export function findFault(charge: Charge): string | undefined {
   if (!UUID.test(String(charge.runId))) return "its runId is no run's id";
   for (const name of ["inputTokens", "outputTokens", "cost", "shortfall"] as const)
     if (!isCount(charge[name])) return `its ${name}, ${String(charge[name])}, is not a whole number below 2^53`;
+  const { input, output } = charge.maxRates ?? { input: 0, output: 0 };
+  if (!isCount(input) || !isCount(output)) return "its maxRates are no whole numbers below 2^53";
   if (!Number.isFinite(charge.settledAt)) return "its settledAt is no time";
   return Array.isArray(charge.lines) ? undefined : "it has no lines";
 }

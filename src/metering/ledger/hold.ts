@@ -29,7 +29,7 @@ export class RunningHold implements Hold {
   readonly outputTokens: number;
   readonly request: HeldRequest;
   readonly wallet: Wallet;
-  /** What was held per token: the dearest rates when it was admitted. */
+  /** The terms of its admission: what was held per token, and the most that one will cost. */
   readonly rates: Rates;
   /** The tokens that it was admitted with. */
   readonly admitted: ChargedTokens;
@@ -70,7 +70,7 @@ export class RunningHold implements Hold {
 
   #write(): void {
     this.#noted = this.#counted;
-    this.#keeper.journal.note({ ...this.request, tokens: this.#counted });
+    this.#keeper.journal.note({ ...this.request, tokens: this.#counted, maxRates: this.rates });
   }
 
   settle(tokens: ChargedTokens, status: SettleStatus): Promise<void> {

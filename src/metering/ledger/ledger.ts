@@ -21,7 +21,7 @@ import type {
 import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.ts";
 import type { PriceList } from "../prices/prices.ts";
 import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
-import { admitShort, costOf } from "./admission.ts";
+import { admitShort } from "./admission.ts";
 import { findFault, toChargeable } from "./charge-faults.ts";
 import { CoreLease } from "./core-lease.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
@@ -29,6 +29,7 @@ import { awaitPredecessors } from "./predecessors.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { type Run, requestKey, runKey } from "./run.ts";
 import { Settler } from "./settler.ts";
+import { costOf } from "./split.ts";
 import { unavailable } from "./unavailable.ts";
 import type { Wallet } from "./wallet.ts";
 import { WalletCache } from "./wallet-cache.ts";
@@ -170,19 +171,24 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     }
   }
 
-  /** Leases what a request lacks, as far as there is money, and finds the rates of all the money. */
+  /**
+   * Leases what a request lacks at the given terms, as far as there is money. Without any it is at the rates of all the
+   * money, or what others there are when there is none. Returns the rates.
+   */
   async #fund(
     wallet: Wallet,
     model: string,
     wanted: ChargedTokens,
+    terms?: Rates,
     otherwise = () => this.#prices.live(model),
   ): Promise<Rates> {
     for (;;) {
-      const rates = wallet.maxRates(model);
-      if (rates === undefined) await wallet.loadRates(model);
+      const now = wallet.maxRates(model);
+      const rates = terms ?? now;
+      if (now === undefined || rates === undefined) await wallet.loadRates(model);
       else if (fits(wallet, rates, wanted)) return rates;
       else if (!(await this.#wallets.lease(wallet, Math.max(1, costOf(wanted, rates) - wallet.free))))
-        return wallet.available > 0 ? rates : otherwise();
+        return terms ?? (wallet.available > 0 ? rates : otherwise());
     }
   }
 
@@ -210,7 +216,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     const excess = () => costOf(tokens, hold.rates) - hold.amount - wallet.free;
     while (excess() > 0 && (await this.#wallets.lease(wallet, excess()).catch(() => false)));
     hold.free(); // the charge may use whatever is free
-    const payment = wallet.charge(request.model, tokens, wallet.free, hold.rates);
+    const payment = wallet.charge(request.model, tokens, hold.rates);
     if (payment.shortfall > 0)
       this.#logger.error(
         { requestId: request.requestId, shortfall: payment.shortfall },
@@ -229,6 +235,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       shortfall: payment.shortfall,
       status,
       settledAt: this.#clock.now(),
+      maxRates: hold.rates,
       lines: payment.lines,
     });
   }
@@ -265,12 +272,14 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     return this.#chargeLate(wallet, charge);
   }
 
-  /** Makes a charge for tokens that nothing is held for: what is free pays, the rest is owed. */
+  /** Makes a charge for tokens that nothing is held for, at the terms of their admission: what is free pays, the rest is owed. */
   async #chargeLate(wallet: Wallet, charge: Charge): Promise<Charge> {
-    const rates = await this.#fund(wallet, charge.model, charge, () => this.#prices.last(charge.model));
-    if (!Number.isSafeInteger(costOf(charge, rates)))
+    const maxRates = await this.#fund(wallet, charge.model, charge, charge.maxRates, () =>
+      this.#prices.last(charge.model),
+    );
+    if (!Number.isSafeInteger(costOf(charge, maxRates)))
       throw failure(Reason.INVALID_ARGUMENT, "The tokens cost more than one receipt can hold.");
-    return { ...charge, ...wallet.charge(charge.model, charge, wallet.free, rates) };
+    return { ...charge, maxRates, ...wallet.charge(charge.model, charge, maxRates) };
   }
 
   async settleLate(charge: Charge): Promise<void> {
@@ -419,11 +428,13 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 }
 
 /** The charge for a request that ran when its core died, still without money. */
-function toRecovered({ requestId, runId, accountId, keyId, model, tokens }: JournalEntry, settledAt: number): Charge {
+function toRecovered(entry: JournalEntry, settledAt: number): Charge {
+  const { requestId, runId, accountId, keyId, model, tokens, maxRates } = entry;
   const { inputTokens, outputTokens } = tokens;
   return {
     ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
     ...{ cost: 0, shortfall: 0, status: "recovered", settledAt, lines: [] },
+    ...(maxRates === undefined ? {} : { maxRates }),
   };
 }
 

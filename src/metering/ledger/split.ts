@@ -20,8 +20,13 @@ export interface Split {
   readonly parts: Part[];
   /** Tokens that no source could pay whole. */
   readonly unpaid: ChargedTokens;
-  /** What the parts hold of the first unpaid token. */
-  readonly started: PicoUsd;
+  /** What the first unpaid token still costs. Undefined: nothing was paid of it. */
+  readonly due: PicoUsd | undefined;
+}
+
+/** What tokens cost at the given rates. */
+export function costOf(tokens: ChargedTokens, rates: Rates): PicoUsd {
+  return tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
 }
 
 /**
@@ -83,7 +88,11 @@ export function split(sources: readonly Source[], tokens: ChargedTokens): Split 
     if (cost > 0 || inputPaid > 0 || outputPaid > 0)
       parts.push({ source: at, inputTokens: inputPaid, outputTokens: outputPaid, cost });
   }
-  return { parts, unpaid: { inputTokens: input, outputTokens: output }, started: straddles ? paid : 0 };
+  return {
+    parts,
+    unpaid: { inputTokens: input, outputTokens: output },
+    due: straddles ? Math.max(0, lowest - paid) : undefined,
+  };
 }
 
 function affordable(money: PicoUsd, rate: PicoUsd): number {

@@ -2,7 +2,7 @@ import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../interface.t
 import type { PriceBook } from "../prices/price-book.ts";
 import type { ChargeLine, Lease, LeasedSlice } from "../store/ledger-store.ts";
 import { bySpending } from "../store/spending-order.ts";
-import { split } from "./split.ts";
+import { costOf, type Source, split } from "./split.ts";
 import type { WaitQueue } from "./wait-queue.ts";
 import { WalletRates } from "./wallet-rates.ts";
 
@@ -148,22 +148,21 @@ export class Wallet {
   }
 
   /**
-   * Takes what tokens cost out of the slices, in the order of spending but never more than the
-   * budget. What that cannot pay is the shortfall, at the last lot's rates (the given ones when
-   * there is no lot). The rates must have been loaded.
+   * Takes what tokens cost out of the free money, in the order of spending. No token costs more than the terms of the
+   * request's admission, also where its lot is dearer: that came in later. What the money cannot pay is the shortfall,
+   * at those terms. The rates must have been loaded.
    */
-  charge(model: string, tokens: ChargedTokens, budget: PicoUsd, otherwise: Rates): Payment {
-    const sources = this.#sources(model, Math.max(0, budget));
-    const { parts, unpaid, started } = split(sources, tokens);
-    const last = sources.at(-1)?.rates ?? otherwise;
-    const owed = unpaid.inputTokens * last.input + unpaid.outputTokens * last.output;
-    const shortfall = Math.max(0, owed - started);
+  charge(model: string, tokens: ChargedTokens, terms: Rates): Payment {
+    const sources = this.#sources(model, Math.max(0, this.free), terms);
+    const { parts, unpaid, due } = split(sources, tokens);
+    const first = unpaid.inputTokens > 0 ? terms.input : terms.output;
+    const shortfall = costOf(unpaid, terms) - (due === undefined ? 0 : first - due);
 
     const lines: ChargeLine[] = [];
     let paid = 0;
     for (const { source, inputTokens, outputTokens, cost } of parts) {
       const slice = this.#slices[source] as OpenSlice;
-      const rates = (sources[source] as { rates: Rates }).rates;
+      const { rates } = sources[source] as Source;
       slice.available -= cost;
       slice.uncommitted++;
       slice.uncommittedCost += cost;
@@ -171,28 +170,24 @@ export class Wallet {
       paid += cost;
       if (slice.kind === "paid") this.#countPaid(cost);
       lines.push({
-        sliceId: slice.id,
-        lotId: slice.lotId,
-        inputTokens,
-        outputTokens,
-        inputRate: rates.input,
-        outputRate: rates.output,
-        cost,
+        ...{ sliceId: slice.id, lotId: slice.lotId, inputTokens, outputTokens },
+        ...{ inputRate: rates.input, outputRate: rates.output, cost },
       });
     }
     this.#dropDrained();
     return { lines, cost: paid + shortfall, shortfall };
   }
 
-  #sources(model: string, budget: PicoUsd) {
-    const sources: { available: PicoUsd; rates: Rates }[] = [];
+  #sources(model: string, budget: PicoUsd, terms: Rates): Source[] {
+    const sources: Source[] = [];
     let left = budget;
     for (const slice of this.#slices) {
       if (left === 0 && sources.length > 0) break;
       const rates = this.#rates.find(slice.priceVersion, model);
       if (rates === undefined) throw new Error(`rates of ${model} in version ${slice.priceVersion} are not loaded`);
       const available = Math.min(slice.available, left);
-      sources.push({ available, rates });
+      const capped = { input: Math.min(rates.input, terms.input), output: Math.min(rates.output, terms.output) };
+      sources.push({ available, rates: capped });
       left -= available;
     }
     return sources;

@@ -3,20 +3,15 @@ import type { Charge, ChargeLine } from "./ledger-store.ts";
 /** Charges as one list of their values, which goes from thread to thread at half the cost of objects with names. */
 export type FlatCharges = readonly (string | number)[];
 
+const unknownRates = { input: -1, output: -1 };
+
 /** Writes charges down value by value, each followed by the number of its lines and their values. */
 export function flatten(charges: readonly Charge[]): FlatCharges {
   const values: (string | number)[] = [];
-  for (const { lines, ...charge } of charges) {
-    values.push(charge.requestId, charge.runId, charge.accountId, charge.keyId, charge.model);
-    values.push(
-      charge.inputTokens,
-      charge.outputTokens,
-      charge.cost,
-      charge.shortfall,
-      charge.status,
-      charge.settledAt,
-      lines.length,
-    );
+  for (const { lines, maxRates = unknownRates, ...charge } of charges) {
+    values.push(charge.requestId, charge.runId, charge.accountId, charge.keyId, charge.model, charge.inputTokens);
+    values.push(charge.outputTokens, charge.cost, charge.shortfall, charge.status, charge.settledAt);
+    values.push(maxRates.input, maxRates.output, lines.length);
     for (const { sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost } of lines)
       values.push(sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost);
   }
@@ -43,6 +38,7 @@ export function unflatten(values: FlatCharges): Charge[] {
       status: text() as Charge["status"],
       settledAt: number(),
     };
+    const maxRates = { input: number(), output: number() };
     const lines: ChargeLine[] = Array.from({ length: number() }, () => ({
       sliceId: text(),
       lotId: text(),
@@ -52,7 +48,7 @@ export function unflatten(values: FlatCharges): Charge[] {
       outputRate: number(),
       cost: number(),
     }));
-    charges.push({ ...charge, lines });
+    charges.push({ ...charge, ...(maxRates.input < 0 ? {} : { maxRates }), lines });
   }
   return charges;
 }

@@ -1,4 +1,4 @@
-import type { Credit, PicoUsd } from "../interface.ts";
+import type { Credit, PicoUsd, Rates } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
 
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
@@ -107,6 +107,7 @@ export interface ChargeLine {
   readonly lotId: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** The lot's rates, or those of the request's admission where these are lower. */
   readonly inputRate: PicoUsd;
   readonly outputRate: PicoUsd;
   readonly cost: PicoUsd;
@@ -126,6 +127,8 @@ export interface Charge extends Run {
   readonly status: "completed" | "cancelled" | "failed" | "recovered";
   /** Milliseconds since the epoch. */
   readonly settledAt: number;
+  /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program admitted it. */
+  readonly maxRates?: Rates;
   /** In the order of spending. */
   readonly lines: readonly ChargeLine[];
 }

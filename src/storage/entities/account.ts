@@ -14,5 +14,6 @@ export const Account = defineEntity({
     /** Owed; paid first from the next money that comes in. */
     debt: p.bigint("bigint").check("debt >= 0"),
   },
+  indexes: [{ name: "account_debt_index", properties: ["id"], where: "debt > 0" }],
 });
 export type Account = InferEntity<typeof Account>;

@@ -29,6 +29,9 @@ export const Usage = defineEntity({
     shortfall: amount(),
     status: p.enum(usageStatuses),
     settledAt: p.datetime(3),
+    /** The terms of its admission, in pico-USD a token: no token cost more. Null: charged before they were stored. */
+    maxInputRate: amount().nullable(),
+    maxOutputRate: amount().nullable(),
   },
   indexes: [{ properties: ["accountId", "settledAt"] }, { properties: ["settledAt"] }],
   checks: [
@@ -50,7 +53,7 @@ export const UsageLine = defineEntity({
     sliceId: p.uuid(),
     inputTokens: count(),
     outputTokens: count(),
-    /** The lot's rates in pico-USD a token. */
+    /** The lot's rates in pico-USD a token, or those of the request's admission where these are lower. */
     inputRate: amount(),
     outputRate: amount(),
     cost: amount(),

@@ -23,7 +23,7 @@ async function live(dialect: (typeof dialects)[number]): Promise<{ metering: Met
   }
   const poor = await metering.account({ free: 40_000_000 });
   const hold = await ledger.hold(request(poor, { inputTokens: 0, outputTokens: 90 }), new AbortController().signal);
-  await clock.until(hold.settle({ inputTokens: 0, outputTokens: 150 }, "failed"));
+  await clock.until(hold.settle({ inputTokens: 0, outputTokens: 170 }, "failed"));
   await funds.credit({ accountId: poor, kind: "paid", amount: USD, reference: v7() });
   return { metering, clock };
 }
@@ -59,6 +59,11 @@ describe.each(dialects)("%s", (dialect) => {
       ["tokens in its lines", "update usage set input_tokens = input_tokens + 1"],
       ["a line costs its tokens", "update usage_line set input_tokens = input_tokens + 100"],
       ["a line pays at its lot's price", "update usage_line set output_rate = output_rate + 1"],
+      ["a receipt costs no more than", "update usage set max_output_rate = max_output_rate - 1"],
+      [
+        "what is owed for a receipt",
+        "update usage set max_output_rate = max_output_rate + 1000000 where shortfall > 0",
+      ],
       ["of one account", "update usage_line set lot_id = slice_id"],
       ["an account owes", "update account set debt = debt + 1"],
       ["an account has paid", "update account set paid_total = paid_total + 1"],

@@ -8,7 +8,7 @@ test("one lot pays whole tokens at its rates", () => {
   expect(split([lot(1000, 2, 3)], { inputTokens: 100, outputTokens: 10 })).toEqual({
     parts: [{ source: 0, inputTokens: 100, outputTokens: 10, cost: 230 }],
     unpaid: { inputTokens: 0, outputTokens: 0 },
-    started: 0,
+    due: undefined,
   });
 });
 
@@ -37,11 +37,11 @@ test("a lot that ends with a whole token makes the next one no cheaper", () => {
 test("tells what no lot can pay", () => {
   expect(split([lot(10, 1, 4)], { inputTokens: 3, outputTokens: 3 })).toMatchObject({
     unpaid: { inputTokens: 0, outputTokens: 2 },
-    started: 3,
+    due: 1,
   });
   expect(split([], { inputTokens: 1, outputTokens: 1 })).toMatchObject({
     unpaid: { inputTokens: 1, outputTokens: 1 },
-    started: 0,
+    due: undefined,
   });
 });
 

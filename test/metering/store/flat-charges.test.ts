@@ -8,11 +8,29 @@ const line: fc.Arbitrary<ChargeLine> = fc.record({
   ...{ sliceId: fc.uuid(), lotId: fc.uuid(), inputTokens: amount, outputTokens: amount },
   ...{ inputRate: amount, outputRate: amount, cost: amount },
 });
-const charge: fc.Arbitrary<Charge> = fc.record({
-  ...{ requestId: fc.string(), runId: fc.uuid(), accountId: fc.uuid(), keyId: fc.string(), model: fc.string() },
-  ...{ inputTokens: amount, outputTokens: amount, cost: amount, shortfall: amount },
-  ...{ status: fc.constantFrom("completed", "recovered"), settledAt: amount, lines: fc.array(line) },
-});
+const required = [
+  ...([
+    "requestId",
+    "runId",
+    "accountId",
+    "keyId",
+    "model",
+    "inputTokens",
+    "outputTokens",
+    "cost",
+    "shortfall",
+  ] as const),
+  ...(["status", "settledAt", "lines"] as const),
+] as const;
+const charge: fc.Arbitrary<Charge> = fc.record(
+  {
+    ...{ requestId: fc.string(), runId: fc.uuid(), accountId: fc.uuid(), keyId: fc.string(), model: fc.string() },
+    ...{ inputTokens: amount, outputTokens: amount, cost: amount, shortfall: amount },
+    ...{ status: fc.constantFrom("completed", "recovered"), settledAt: amount, lines: fc.array(line) },
+    maxRates: fc.record({ input: amount, output: amount }),
+  },
+  { requiredKeys: [...required] },
+);
 
 test("charges are the same after they were written down and read", () => {
   fc.assert(

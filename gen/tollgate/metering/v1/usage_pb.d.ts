@@ -74,7 +74,7 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   status: ReceiptStatus;
 
   /**
-   * What each lot paid, in the order of spending.
+   * What each lot paid, in the order of spending; at the end what none could pay.
    *
    * @generated from field: repeated tollgate.metering.v1.ReceiptLine lines = 9;
    */
@@ -109,48 +109,48 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
 export declare const ReceiptSchema: GenMessage<Receipt>;
 
 /**
- * What one lot paid of a request.
+ * What one lot paid of a request, or what none could pay.
  *
  * @generated from message tollgate.metering.v1.ReceiptLine
  */
 export declare type ReceiptLine = Message<"tollgate.metering.v1.ReceiptLine"> & {
   /**
-   * The lot.
+   * The lot. Empty: no lot could pay this, and it became the account's debt.
    *
    * @generated from field: string lot_id = 1;
    */
   lotId: string;
 
   /**
-   * Input tokens that it paid for.
+   * Input tokens that it paid for, or that nothing was left for.
    *
    * @generated from field: uint32 input_tokens = 2;
    */
   inputTokens: number;
 
   /**
-   * Output tokens that it paid for.
+   * Output tokens that it paid for, or that nothing was left for.
    *
    * @generated from field: uint32 output_tokens = 3;
    */
   outputTokens: number;
 
   /**
-   * The lot's rate for an input token of this model.
+   * The lot's rate for an input token of this model, or that of the request's admission where it is lower or no lot paid.
    *
    * @generated from field: int64 input_pico_usd_per_token = 4;
    */
   inputPicoUsdPerToken: bigint;
 
   /**
-   * The lot's rate for an output token of this model.
+   * The lot's rate for an output token of this model, or that of the request's admission where it is lower or no lot paid.
    *
    * @generated from field: int64 output_pico_usd_per_token = 5;
    */
   outputPicoUsdPerToken: bigint;
 
   /**
-   * What it paid. A token that straddles two lots is paid by both together, so this may differ
+   * What it paid, or what is owed. A token that straddles two lots is paid by both together, so this may differ
    * from tokens times rates by less than one token's price.
    *
    * @generated from field: int64 cost_pico_usd = 6;

@@ -181,8 +181,8 @@ export const FACTS: Statement = {
 };
 
 /**
- * $1–$11 usage columns; $12 the place of a line's charge among them, from 1, $13–$20 usage line columns; $21 core,
- * $22 epoch. Answers with the places of the charges that were not stored; one that was stored before, whose
+ * $1–$11 usage columns; $12 the place of a line's charge among them, from 1, $13–$20 usage line columns; $21–$22 the
+ * highest rates of the usage; $23 core, $24 epoch. Answers with the places of the charges that were not stored; one that was stored before, whose
  * reply was lost, is no less so because its slices have been closed since. What slices spent is the sum over the lines
  * that this statement stored, never over its input: a run may have been stored before.
  *
@@ -194,20 +194,22 @@ export const SETTLE: Statement = {
   text: `
   with charge as (
     select * from unnest($1::text[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
-      $9::bigint[], $10::text[], $11::float8[]) with ordinality as t(request_id, run_id, account_id, key_id, model,
-      input_tokens, output_tokens, cost, shortfall, status, settled_at, n)),
+      $9::bigint[], $10::text[], $11::float8[], $21::bigint[], $22::bigint[]) with ordinality as t(request_id, run_id,
+      account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at, max_input_rate,
+      max_output_rate, n)),
   line as (
     select * from unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::bigint[], $17::bigint[], $18::bigint[],
       $19::bigint[], $20::bigint[]) as t(n, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
       output_rate, cost)),
   locked as (
-    select id, open and core_id = $21 and epoch = $22 as mine from slice where id = any($15::uuid[])
+    select id, open and core_id = $23 and epoch = $24 as mine from slice where id = any($15::uuid[])
     order by id for update),
   fenced as (select n from line where slice_id not in (select id from locked where mine)),
   stored as (
-    insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at)
+    insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+      settled_at, max_input_rate, max_output_rate)
     select request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
-      to_timestamp(settled_at / 1000)
+      to_timestamp(settled_at / 1000), max_input_rate, max_output_rate
     from charge where n not in (select n from fenced)
     on conflict do nothing returning request_id, run_id),
   fresh as (select charge.* from charge join stored using (request_id, run_id)),

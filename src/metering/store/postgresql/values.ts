@@ -36,6 +36,8 @@ export function settleValues(charges: readonly Charge[]): string[] {
     plain(lines.map((line) => line.inputRate)),
     plain(lines.map((line) => line.outputRate)),
     plain(lines.map((line) => line.cost)),
+    plain(charges.map((charge) => charge.maxRates?.input ?? "null")),
+    plain(charges.map((charge) => charge.maxRates?.output ?? "null")),
   ];
 }
 

@@ -317,10 +317,15 @@ export class SqliteLedgerStore implements LedgerStore {
 function insertUsage(run: Runner, charge: Charge): boolean {
   const { requestId, runId, accountId, keyId, model, inputTokens, outputTokens } = charge;
   const { cost, shortfall, status, settledAt } = charge;
+  const { input = null, output = null } = charge.maxRates ?? {};
   const inserted = run.run(
     `insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
-       status, settled_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-    [requestId, runId, accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, status, settledAt],
+       status, settled_at, max_input_rate, max_output_rate) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict do nothing`,
+    [
+      ...[requestId, runId, accountId, keyId, model, inputTokens, outputTokens],
+      ...[cost, shortfall, status, settledAt, input, output],
+    ],
   );
   return inserted > 0;
 }

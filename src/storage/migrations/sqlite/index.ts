@@ -2,6 +2,7 @@ import type { MigrationObject } from "@mikro-orm/core";
 import { Migration20261121000000 } from "./Migration20261121000000.ts";
 import { Migration20261121041000 } from "./Migration20261121041000.ts";
 import { Migration20261122010000 } from "./Migration20261122010000.ts";
+import { Migration20261122020000 } from "./Migration20261122020000.ts";
 import { Migration20261122030000 } from "./Migration20261122030000.ts";
 import { Migration20261122030100 } from "./Migration20261122030100.ts";
 import { Migration20261122040000 } from "./Migration20261122040000.ts";
@@ -16,4 +17,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122030100", class: Migration20261122030100 },
   { name: "Migration20261122040000", class: Migration20261122040000 },
   { name: "Migration20261122041000", class: Migration20261122041000 },
+  { name: "Migration20261122020000", class: Migration20261122020000 },
 ];
