@@ -11,7 +11,8 @@ export function startCommand(subject: Subject): string {
   const common = { "-m": `${name.split("/").at(-1)}.gguf`, "--alias": name, "--port": portOf(server.url) };
   const length = model.context_length;
   if (model.kind === "embedding") {
-    const slots = { "-c": length, "-np": 1, "-b": length, "-ub": length };
+    // It refuses an input that fills its context to the last token.
+    const slots = { "-c": length + 1, "-np": 1, "-b": length, "-ub": length };
     return commandLine("llama-server", { ...common, ...slots, "--embeddings": true, "--metrics": true });
   }
   const slots = Math.min(server.capacity, mostSlots);

@@ -22,6 +22,9 @@ interface Line {
   readonly eval_count?: number;
 }
 
+/** Ollama ends an answer without a last line after more pieces than this that are the same but for white space. */
+const mostRepeats = 30;
+
 /** Reads the JSON lines of a streamed answer. The count comes with the last one. */
 export class LineReader implements StreamReader {
   readonly #where: string;
@@ -30,6 +33,8 @@ export class LineReader implements StreamReader {
     if (end > start && !this.complete) this.#read(bytes.toString("utf8", start, end));
   });
   #calls = 0;
+  #lastPiece = "";
+  #repeats = 0;
 
   /** `where` names the server for the log. */
   constructor(where: string, answer: AnswerBuilder) {
@@ -51,7 +56,9 @@ export class LineReader implements StreamReader {
 
   end(): void {
     this.#lines.end();
-    if (!this.complete) this.#answer.conclude();
+    if (this.complete) return;
+    if (this.#repeats >= mostRepeats) this.#answer.concludeUncounted("length");
+    else this.#answer.conclude();
   }
 
   refusal(response: HttpResponse): Error {
@@ -66,11 +73,19 @@ export class LineReader implements StreamReader {
     if (thinking) this.#answer.addReasoning(thinking);
     const content = line.message?.content || line.response;
     if (content) this.#answer.addText(content);
+    this.#watchRepeats(thinking || content || "");
     // Calls come whole, each under the index 0 of older versions, which tells nothing.
     for (const { id, function: called } of line.message?.tool_calls ?? []) {
       this.#answer.addCall({ index: this.#calls++, ...(id && { id }), ...(called && { function: called }) });
     }
     if (line.done === true) this.#finish(line);
+  }
+
+  #watchRepeats(piece: string): void {
+    if (piece === "") return;
+    const trimmed = piece.trim();
+    this.#repeats = trimmed === this.#lastPiece ? this.#repeats + 1 : 0;
+    this.#lastPiece = trimmed;
   }
 
   #finish({ done_reason, prompt_eval_count, eval_count }: Line): void {

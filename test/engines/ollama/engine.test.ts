@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { OllamaEngine } from "../../../src/engines/ollama/engine.ts";
@@ -158,5 +159,26 @@ test("a version that cuts prompts is unfit", async () => {
   await expect(engine.checkHealth(never())).rejects.toMatchObject({
     cause: { transient: false, message: expect.stringContaining("0.11.4, which cuts long prompts") },
   });
+  await engine.close();
+});
+
+test.each([
+  ["more than thirty equal pieces", 32, undefined],
+  ["an end in the middle", 5, Reason.ENGINE_FAILED],
+])("%s without a last line", async (_, pieces, reason) => {
+  await using server = await scriptedServer({
+    "/api/chat": (__, response) => {
+      const line = { model: "m", message: { role: "assistant", content: " la" }, done: false };
+      response.end(`${JSON.stringify(line)}\n`.repeat(pieces));
+    },
+  });
+  const engine = new OllamaEngine(server.url, settings);
+  const { outputs, answer, error } = await drain(engine.generate(chatRequest("sing it"), never()));
+  expect(detailOf(error)?.reason).toBe(reason);
+  expect(answer.text).toBe(" la".repeat(pieces));
+  const last = outputs.at(-1);
+  expect(last?.finish).toBe(reason === undefined ? FinishReason.LENGTH : undefined);
+  expect(last?.usage).toEqual({ inputTokens: 2, outputTokens: pieces, isLowerBound: true });
+  expect(server.received[0]?.headers["x-request-id"]).toBe("req-1");
   await engine.close();
 });

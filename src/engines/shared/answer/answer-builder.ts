@@ -106,6 +106,13 @@ export class AnswerBuilder {
     this.#fresh = true;
   }
 
+  /** The answer is whole, and the engine counts it no more: its lower bound is all that there will be. */
+  concludeUncounted(reason: string): void {
+    this.addFinish(reason);
+    this.complete = true;
+    this.#fresh = true;
+  }
+
   /** What came since the last output. Undefined: nothing. */
   take(): EngineOutput | undefined {
     if (!this.#fresh) return undefined;

@@ -55,7 +55,7 @@ test.each<[string, EngineName, string, object, string]>([
     "llama.cpp",
     "http://10.0.0.5:8080",
     embeds,
-    "llama-server -m bge-m3.gguf --alias BAAI/bge-m3 --port 8080 -c 8192 -np 1 -b 8192 -ub 8192 --embeddings --metrics",
+    "llama-server -m bge-m3.gguf --alias BAAI/bge-m3 --port 8080 -c 8193 -np 1 -b 8192 -ub 8192 --embeddings --metrics",
   ],
   [
     "a plain model",
