@@ -105,7 +105,9 @@ export async function composeCore(
       "other users may read the data directory: take it from them (mode 0700)",
     );
   }
-  const storage = await openStorage(secrets.storageUrl);
+  const storage = await openStorage(secrets.storageUrl, undefined, (found) =>
+    logger.warn({ found }, "the database server is dangerous"),
+  );
   lifecycle.onStop(() => storage.close());
   // Money and keys live by the database's time; only what has no part in either goes by the machine's.
   const clock = await DatabaseClock.open(storage, systemClock, logger);

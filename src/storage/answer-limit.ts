@@ -5,6 +5,9 @@ export interface LongQuery extends QueryConfig {
   readonly answerMs: number;
 }
 
+/** SQLSTATE of a write in a read-only transaction, which no session of ours begins. */
+const READ_ONLY = "25006";
+
 /**
  * Breaks connections on which a statement waits too long for its answer. A server that vanishes says nothing, and
  * the system goes on sending to it for a quarter of an hour; a proxy in between may stay silent for ever.
@@ -27,7 +30,8 @@ export class AnswerLimit {
     let timer: NodeJS.Timeout | undefined;
     const stop = () => clearTimeout(timer);
     client.query = ((...parameters: [string | Partial<LongQuery>]) => {
-      const answer = Reflect.apply(query, client, parameters);
+      const answer: unknown = Reflect.apply(query, client, parameters);
+      if (answer instanceof Promise) answer.catch((error: unknown) => leaveStandby(client, error));
       const [statement] = parameters;
       const ms = (typeof statement === "string" ? undefined : statement.answerMs) ?? this.#ms;
       stop();
@@ -40,6 +44,11 @@ export class AnswerLimit {
       client.query = query; // it fails at once, and nothing is left to limit
     });
   }
+}
+
+/** A primary that became a standby keeps its connections and refuses to write: a new one finds the new primary. */
+function leaveStandby(client: PoolClient, error: unknown): void {
+  if ((error as { code?: unknown }).code === READ_ONLY) client.connection.stream.destroy();
 }
 
 function silence(ms: number): Error {

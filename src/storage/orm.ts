@@ -8,6 +8,7 @@ import { entities } from "./entities/index.ts";
 import { releaseLostConnections } from "./lost-connections.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
+import { checkServer, sessionSetup } from "./session.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
 import { lockFile, openSqlite, sqliteDialect } from "./sqlite.ts";
 
@@ -51,12 +52,20 @@ export interface PostgresqlStorage extends Common {
 
 /**
  * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date.
- * Throws when another process has the SQLite file, or a newer version of the program made the schema.
+ * Throws when another process has the SQLite file, a newer version of the program made the schema, or the server
+ * cannot be written to. Warns of what is dangerous in a server's settings.
  */
-export async function openStorage(url: string, patience = usualPatience): Promise<Storage> {
+export async function openStorage(
+  url: string,
+  patience = usualPatience,
+  warn: (message: string) => void = () => {},
+): Promise<Storage> {
   if (url.startsWith("sqlite:")) return migrated(await openFile(url.slice("sqlite:".length)), migrate);
   const { storage, limit } = await openServer(url, patience);
-  await migrated(storage, migrateAlone);
+  await migrated(storage, async () => {
+    for (const finding of await checkServer(storage.pool)) warn(finding);
+    await migrateAlone(storage);
+  });
   limit.begin(patience.answerMs); // not before: a migration may build an index over all rows
   return storage;
 }
@@ -114,8 +123,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
       keepAlive: true,
       keepAliveInitialDelayMillis: PROBE_AFTER_MS,
       onConnect: (client: ClientBase) => {
-        const text = `set idle_in_transaction_session_timeout = ${answerMs}`;
-        return client.query({ text, query_timeout: connectMs } as QueryConfig);
+        return client.query({ text: sessionSetup(answerMs), query_timeout: connectMs } as QueryConfig);
       },
       onPoolCreated: (created: Pool) => {
         pool = created;
@@ -156,8 +164,11 @@ async function migrate({ orm, dialect }: Storage): Promise<void> {
 async function migrateAlone(storage: PostgresqlStorage): Promise<void> {
   const connection = await storage.pool.connect();
   try {
-    await connection.query("select pg_advisory_lock(hashtext('tollgate migrations'))");
+    // A transaction's lock: a pooler that keeps the session would keep a session's lock too.
+    await connection.query("begin; set local idle_in_transaction_session_timeout = 0");
+    await connection.query("select pg_advisory_xact_lock(hashtext('tollgate migrations'))");
     await migrate(storage);
+    await connection.query("commit");
   } finally {
     connection.release(true); // ending the session gives up its lock, whatever happened
   }

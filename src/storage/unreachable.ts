@@ -13,10 +13,11 @@ const socketCodes = new Set([
 ]);
 
 /**
- * SQLSTATE: connection exceptions, a server that ends, starts or recovers, one that has no connection left, and one
- * that has heard nothing within a transaction for too long.
+ * SQLSTATE: connection exceptions, a server that ends, starts or recovers, one that has no connection left, one that has
+ * heard nothing within a transaction for too long, one that may only be read since it is no longer the primary, and
+ * transactions that it ended in favour of others again and again.
  */
-const sqlStates = /^(08...|57P0[1-3]|53300|25P03)$/;
+const sqlStates = /^(08...|57P0[1-3]|53300|25P03|25006|40001|40P01)$/;
 
 /** The driver gives these of its own no code. */
 const driverMessages =

@@ -3,6 +3,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { JudgedClock } from "../../storage/database-clock.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { retryConflicts } from "../../storage/retry.ts";
 
 /** Lots in one transaction. */
 const BATCH = 100;
@@ -23,7 +24,7 @@ export async function expireLots(parts: ExpiryParts): Promise<number> {
   for (;;) {
     await parts.clock.measure();
     if (!parts.clock.agrees) return expired;
-    const found = await expireSome(parts);
+    const found = await retryConflicts(() => expireSome(parts));
     expired += found;
     if (found < BATCH) return expired;
   }

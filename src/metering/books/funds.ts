@@ -10,6 +10,7 @@ import { Payment } from "../../storage/entities/payment.ts";
 import { PriceVersion } from "../../storage/entities/price.ts";
 import { Slice } from "../../storage/entities/slice.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { retryConflicts } from "../../storage/retry.ts";
 import type { Credit, Funds, PicoUsd } from "../interface.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";
 import { priorities } from "../store/spending-order.ts";
@@ -52,10 +53,11 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     run: (em: SqlEntityManager, account: Account) => Promise<T>,
   ): Promise<T> {
     try {
-      return await tryWithAccount(accountId, run);
+      return await retryConflicts(() => tryWithAccount(accountId, run));
     } catch (error) {
       // Another account took the same reference in between; now it can be seen.
-      if (error instanceof UniqueConstraintViolationException) return tryWithAccount(accountId, run);
+      if (error instanceof UniqueConstraintViolationException)
+        return retryConflicts(() => tryWithAccount(accountId, run));
       throw error;
     }
   }

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import type { Random } from "../../../../lib/ids/random.ts";
+import { retryConflicts } from "../../../storage/retry.ts";
 import { type Run, runKey } from "../../ledger/run.ts";
 import {
   type Charge,
@@ -221,11 +222,15 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#announcements.end(); // the pool is its owner's
   }
 
-  async #transaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
+  #transaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
+    return retryConflicts(() => this.#tryTransaction(run));
+  }
+
+  async #tryTransaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let failed = true;
     try {
-      await client.query("begin");
+      await client.query("begin isolation level read committed");
       const result = await run(client);
       await client.query("commit");
       failed = false;
@@ -251,7 +256,8 @@ function query<Row extends QueryResultRow>(
   { name, text }: sql.Statement,
   values: unknown[],
 ): Promise<QueryResult<Row>> {
-  return on.query<Row>({ name, text, values, query_timeout: TIMEOUT_MS } as { name: string; text: string });
+  const run = () => on.query<Row>({ name, text, values, query_timeout: TIMEOUT_MS } as { name: string; text: string });
+  return "totalCount" in on ? retryConflicts(run) : run(); // within a transaction it is that which is run anew
 }
 
 interface HeartbeatRow {

@@ -1,0 +1,97 @@
+import type { Pool, PoolClient } from "pg";
+
+/**
+ * What every session is set to, whatever the server, the database and the role say: a setting that is not ours could
+ * lose acknowledged charges, refuse requests or change how values read. Those that the server does not know are left out.
+ */
+const settings: Readonly<Record<string, string>> = {
+  default_transaction_isolation: "read committed",
+  default_transaction_read_only: "off",
+  default_transaction_deferrable: "off",
+  statement_timeout: "0", // the program limits how long it waits for an answer itself
+  lock_timeout: "0",
+  transaction_timeout: "0",
+  idle_session_timeout: "0",
+  TimeZone: "UTC",
+  DateStyle: "ISO, MDY",
+  IntervalStyle: "postgres",
+  standard_conforming_strings: "on",
+  bytea_output: "hex",
+  extra_float_digits: "1",
+  array_nulls: "on",
+};
+
+/** The statement that sets a session up. A stronger synchronous_commit than `on` is left as it is. */
+export function sessionSetup(idleInTransactionMs: number): string {
+  const wanted = { ...settings, idle_in_transaction_session_timeout: String(idleInTransactionMs) };
+  const values = Object.entries(wanted).map(([name, value]) => `('${name}', '${value}')`);
+  // First of all the one that could end this very statement.
+  return `
+    set statement_timeout = 0;
+    select set_config(pg_settings.name, wanted.value, false)
+    from (values ${values.join(", ")}) wanted(name, value)
+    join pg_catalog.pg_settings on lower(pg_settings.name) = lower(wanted.name)
+    union all
+    select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`;
+}
+
+interface ServerState {
+  readonly standby: boolean;
+  readonly read_only: boolean;
+  readonly schema: string | null;
+  readonly pid: number;
+  readonly isolation: string;
+  readonly commit: string;
+  readonly fsync: string;
+  readonly full_page_writes: string;
+}
+
+/**
+ * Checks that a server can be trusted with money. Throws, in words, when it cannot be written to at all; returns what
+ * is dangerous but works.
+ */
+export async function checkServer(pool: Pool): Promise<string[]> {
+  const client = await pool.connect();
+  try {
+    return judge(await readState(client), (client as { processID?: number | null }).processID ?? undefined);
+  } finally {
+    client.release();
+  }
+}
+
+async function readState(client: PoolClient): Promise<ServerState> {
+  const { rows } = await client.query<ServerState>(`
+    select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as read_only,
+      current_schema() as schema, pg_backend_pid() as pid,
+      current_setting('default_transaction_isolation') as isolation,
+      current_setting('synchronous_commit') as commit, current_setting('fsync') as fsync,
+      current_setting('full_page_writes') as full_page_writes`);
+  return rows[0] as ServerState;
+}
+
+function judge(state: ServerState, pid: number | undefined): string[] {
+  if (state.standby)
+    throw new Error(
+      "PostgreSQL: this server is a read-only standby: give the address of the primary in TOLLGATE_STORAGE_URL",
+    );
+  if (state.read_only)
+    throw new Error("PostgreSQL: transactions are read-only: set default_transaction_read_only = off for the role");
+  if (state.schema === null)
+    throw new Error("PostgreSQL: the role's search_path names no schema that exists: create one, or set search_path");
+  const found: string[] = [];
+  if (state.fsync === "off" || state.full_page_writes === "off")
+    found.push("PostgreSQL runs with fsync or full_page_writes off: a power cut may destroy the books");
+  if (state.commit === "off")
+    found.push(
+      "synchronous_commit stays off in PostgreSQL's sessions: a crash loses acknowledged charges. alter role … set synchronous_commit = on",
+    );
+  if (state.isolation !== "read committed")
+    found.push(
+      `transactions are ${state.isolation}: alter role … set default_transaction_isolation = 'read committed'`,
+    );
+  if (pid !== undefined && pid !== state.pid)
+    found.push(
+      "PostgreSQL is reached through a pooler: unless it pools sessions, cores do not hear each other's announcements, and the role's settings must be as docs/deployment.md says",
+    );
+  return found;
+}
