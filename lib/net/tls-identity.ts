@@ -12,3 +12,12 @@ export interface ServerTls {
   /** Calls back with each new one. */
   onRenewed(listener: (identity: TlsIdentity) => void): void;
 }
+
+/** What a client checks a server with and proves itself with, in PEM. */
+export interface ClientTls {
+  /** Signs the server's certificate. Undefined: one of the system's authorities does. */
+  readonly ca?: Buffer;
+  /** The client's own certificate and key. Undefined: it has none. */
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}

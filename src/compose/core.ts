@@ -36,7 +36,7 @@ import { createInferenceService } from "../inference/inference-service.ts";
 import type { ReadAheadSettings } from "../inference/read-ahead.ts";
 import { ReadAheadMemory } from "../inference/read-ahead-memory.ts";
 import { authenticate, createGate } from "../interceptors/authenticate.ts";
-import { facadesOf } from "../interceptors/client-address.ts";
+import { trustCertified, trustFacades } from "../interceptors/client-address.ts";
 import { hideErrors } from "../interceptors/errors.ts";
 import { createFailedAttempts } from "../interceptors/failed-attempts.ts";
 import { logCalls } from "../interceptors/log.ts";
@@ -218,7 +218,9 @@ export async function composeCore(
       createCatalogueService({ catalogue, prices, fleet, onDrain: (...drain) => shareDrain(...drain) }),
     ),
   ];
-  const gate = createGate(authenticator, createFailedAttempts({}, clock), facadesOf(config.listen));
+  const { tls, trusted_facades } = config.listen;
+  const trustsPeer = tls?.client_ca === undefined ? trustFacades(trusted_facades) : trustCertified;
+  const gate = createGate(authenticator, createFailedAttempts({}, clock), trustsPeer);
   const interceptors = [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
     observeCalls(clock, [logCalls(logger, clock), metrics.calls]),

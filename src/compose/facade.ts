@@ -3,15 +3,16 @@ import { createFront } from "../../facades/front.ts";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { inNetworks } from "../../lib/net/networks.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import type { Overload } from "../../lib/overload/monitor.ts";
 import { systemClock } from "../../lib/time/clock.ts";
+import { readClientTls } from "../config/client-tls.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
-import { inNetworks } from "../config/networks.ts";
 import type { Config } from "../config/schema.ts";
 import { openTls } from "../config/tls.ts";
 import { createChannelTransport } from "../grpc/client/channel-transport.ts";
-import { readChannelCredentials } from "../grpc/server/tls.ts";
+import { createTlsCredentials } from "../grpc/client/tls-credentials.ts";
 import { httpMetrics } from "../telemetry/http-metrics.ts";
 import { traceExchanges } from "../telemetry/traces/exchanges.ts";
 import { startAdmin } from "./admin.ts";
@@ -31,13 +32,16 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const { listen, shutdown } = config;
   const lifecycle = new Lifecycle(logger, shutdown);
   const tls = await openTls(listen.tls, systemClock, logger);
-  const credentials = await readChannelCredentials(options);
+  const clientTls = await readClientTls(options);
   const admin = await startAdmin(listen.admin, lifecycle, tls).catch((error: unknown) => {
     if (options.config !== undefined) throw error;
     return startAdmin(besideCore, lifecycle, tls);
   });
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
-  const transport = createChannelTransport({ target: options.core, credentials });
+  const transport = createChannelTransport({
+    target: options.core,
+    ...(clientTls && { credentials: createTlsCredentials(clientTls) }),
+  });
   lifecycle.onStop(async () => transport.close());
   const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
   const http = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);

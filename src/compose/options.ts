@@ -1,4 +1,4 @@
-import type { ClientTlsFiles } from "../grpc/server/tls.ts";
+import type { ClientTlsFiles } from "../config/client-tls.ts";
 import type { LogFormat } from "./logger.ts";
 
 /** What every long-running command takes. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { MAX_PICO_USD, parseRate, parseUsd } from "../../lib/money.ts";
 import { isLoopback, parseAddress } from "../../lib/net/address.ts";
-import { parseNetwork } from "./networks.ts";
+import { parseNetwork } from "../../lib/net/networks.ts";
 
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
 // the configuration reference are generated from this.

@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { createSecureContext } from "node:tls";
 import type { Logger } from "../../lib/logger.ts";
 import type { ServerTls, TlsIdentity } from "../../lib/net/tls-identity.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { ConfigError } from "./config-error.ts";
+import { readPem, verifyUsable } from "./read-pem.ts";
 import type { Config } from "./schema.ts";
 
 /** The section listen.tls: files in PEM. */
@@ -12,27 +10,13 @@ export type TlsFiles = NonNullable<Config["listen"]["tls"]>;
 /** Reads the files. Throws ConfigError when one cannot be read or they do not fit together. */
 export async function readTls({ cert, key, client_ca }: TlsFiles): Promise<TlsIdentity> {
   const identity = {
-    cert: await read("cert", cert),
-    key: await read("key", key),
-    ...(client_ca === undefined ? {} : { clientCa: await read("client_ca", client_ca) }),
+    cert: await readPem("listen.tls.cert", cert),
+    key: await readPem("listen.tls.key", key),
+    ...(client_ca === undefined ? {} : { clientCa: await readPem("listen.tls.client_ca", client_ca) }),
   };
-  try {
-    createSecureContext({ cert: identity.cert, key: identity.key, ca: identity.clientCa });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`listen.tls: ${cert} and ${key} cannot be used together: ${message}`);
-  }
+  const { clientCa: ca, ...own } = identity;
+  verifyUsable(`listen.tls: ${cert} and ${key} cannot be used together`, { ...own, ...(ca && { ca }) });
   return identity;
-}
-
-async function read(field: string, file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new ConfigError(
-      `listen.tls.${field}: ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`,
-    );
-  }
 }
 
 const renewalCheckMs = 60_000;

@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
-import { inNetworks } from "../config/networks.ts";
-import type { Config } from "../config/schema.ts";
+import { inNetworks } from "../../lib/net/networks.ts";
 import type { CallHead } from "../grpc/server/gate.ts";
 import { peerKey } from "../grpc/server/peer.ts";
 
@@ -12,13 +11,13 @@ export type TrustsPeer = (peer: string) => boolean;
 
 const thisMachine = ["127.0.0.0/8", "::1"];
 
-/**
- * Facades on this machine are believed, those in the networks that the configuration names, and, where callers
- * have to show certificates, everybody who could connect.
- */
-export function facadesOf({ tls, trusted_facades }: Config["listen"]): TrustsPeer {
-  return tls?.client_ca === undefined ? inNetworks([...thisMachine, ...trusted_facades]) : () => true;
+/** Facades on this machine are believed, and those in the networks. */
+export function trustFacades(networks: readonly string[]): TrustsPeer {
+  return inNetworks([...thisMachine, ...networks]);
 }
+
+/** Where callers have to show certificates, everybody who could connect is believed. */
+export const trustCertified: TrustsPeer = () => true;
 
 /** Where a call came from: the client, as far as whoever called for it is believed, else the peer itself. */
 export function clientAddressOf({ contextValues, header }: Omit<CallHead, "method">, trusts: TrustsPeer): string {

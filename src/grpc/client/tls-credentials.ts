@@ -1,13 +1,14 @@
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
+import type { ClientTls } from "../../../lib/net/tls-identity.ts";
 
 type Connector = ReturnType<grpc.ChannelCredentials["_createSecureConnector"]>;
 type CreateConnector = Parameters<grpc.ChannelCredentials["_createSecureConnector"]>;
 
-/** Credentials of a client that speaks TLS. The authority is one of the system's unless given. */
-export function createTlsCredentials(...files: Parameters<typeof grpc.credentials.createSsl>): grpc.ChannelCredentials {
-  return new TlsCredentials(grpc.credentials.createSsl(...files));
+/** Credentials of a client that speaks TLS. */
+export function createTlsCredentials({ ca, cert, key }: ClientTls = {}): grpc.ChannelCredentials {
+  return new TlsCredentials(grpc.credentials.createSsl(ca, key, cert));
 }
 
 /**

@@ -3,15 +3,20 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
-import type { ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineEmbedRequest, EngineOutput, EngineRequest, EngineUsage } from "../../engines/interface.ts";
 import { startSpan } from "./span.ts";
+
+/** An inference server, as spans name it. */
+interface TracedServer {
+  readonly url: string;
+  readonly engine: string;
+}
 
 /**
  * Makes a span of every generation and embedding that goes to an engine, retries included, with the
  * semantic conventions for generative AI. Prompts and answers are in none.
  */
-export function traceEngine(engine: Engine, server: Pick<ServerConfig, "url" | "engine">, tracer: Tracer): Engine {
+export function traceEngine(engine: Engine, server: TracedServer, tracer: Tracer): Engine {
   const url = URL.parse(server.url);
   const place: Attributes = {
     "gen_ai.provider.name": server.engine,

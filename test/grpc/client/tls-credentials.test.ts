@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 async function connect(target: string): Promise<void> {
-  const credentials = createTlsCredentials(Buffer.from(authority.ca));
+  const credentials = createTlsCredentials({ ca: Buffer.from(authority.ca) });
   const transport = createChannelTransport({ target: target.replace("PORT", String(port)), credentials });
   await transport.connect(5000).finally(() => transport.close());
 }
