@@ -25,16 +25,16 @@ export function createCatalogueService({
   const modelOf = (model: ServedModel) => describe(model, prices);
   return {
     listModels: () => ({ models: catalogue.list().map(modelOf) }),
-    getModel: ({ id }) => ({ model: modelOf(catalogue.get(id)) }),
+    getModel: ({ model }) => ({ model: modelOf(catalogue.get(model)) }),
     listServers: () => ({ servers: fleet.servers() }),
-    drainServer({ id }) {
-      const server = fleet.drain(id);
-      onDrain(id, true);
+    drainServer({ serverId }) {
+      const server = fleet.drain(serverId);
+      onDrain(serverId, true);
       return { server };
     },
-    resumeServer({ id }) {
-      const server = fleet.resume(id);
-      onDrain(id, false);
+    resumeServer({ serverId }) {
+      const server = fleet.resume(serverId);
+      onDrain(serverId, false);
       return { server };
     },
   };

@@ -5,8 +5,9 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { DeadLettersService } from "#gen/tollgate/metering/v1/dead_letters_service_pb.js";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { parseUsd } from "../../lib/money.ts";
@@ -43,14 +44,15 @@ import { logCalls } from "../interceptors/log.ts";
 import { observeCalls } from "../interceptors/observe.ts";
 import { shedLoad } from "../interceptors/shed-load.ts";
 import { startBackground } from "../metering/background.ts";
+import { createBooksService } from "../metering/books/books-service.ts";
 import { createFunds, type PaymentLimits } from "../metering/books/funds.ts";
 import { DeadLetters } from "../metering/dead-letters/dead-letters.ts";
-import { createDeadLettersService } from "../metering/dead-letters/dead-letters-service.ts";
 import { openJournal } from "../metering/journal/file-journal.ts";
 import { createLedger } from "../metering/ledger/ledger.ts";
 import { unavailable } from "../metering/ledger/unavailable.ts";
 import { createMeteringService } from "../metering/metering-service.ts";
 import { createPrices } from "../metering/prices/prices.ts";
+import { createPricesService } from "../metering/prices/prices-service.ts";
 import { ratePolicyOf } from "../metering/rate-limits/max-rpm.ts";
 import { openWindows } from "../metering/rate-limits/open-windows.ts";
 import { createRateLimits } from "../metering/rate-limits/rate-limits.ts";
@@ -208,10 +210,11 @@ export async function composeCore(
     registration(InferenceService, createInferenceService({ ...serving, logger, cacheSalt, readers })),
     registration(EmbeddingsService, createEmbeddingsService(serving)),
     registration(AccountsService, accountsService),
-    registration(DeadLettersService, createDeadLettersService({ deadLetters, ledger, logger })),
+    registration(MeteringService, createMeteringService({ storage, rateLimits })),
+    registration(PricesService, createPricesService(prices)),
     registration(
-      MeteringService,
-      createMeteringService({ storage, ledger, prices, rateLimits, observer: metrics.metering }),
+      BooksService,
+      createBooksService({ storage, ledger, deadLetters, observer: metrics.metering, logger }),
     ),
     registration(
       CatalogueService,

@@ -1,6 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
@@ -25,9 +26,11 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     ],
   });
   const metering = createClient(MeteringService, transport);
+  const proofs = createClient(BooksService, transport);
   const accounts = createClient(AccountsService, transport);
   return {
     metering,
+    reconcile: () => proofs.reconcile({}),
     accounts,
     close: () => transport.close(),
 
@@ -62,7 +65,8 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     /** How many receipts the account has. */
     async requests(accountId: string): Promise<number> {
       let requests = 0n;
-      for await (const { rows } of metering.listUsage({ accountId })) for (const row of rows) requests += row.requests;
+      for await (const { rows } of metering.streamUsage({ accountId }))
+        for (const row of rows) requests += row.requests;
       return Number(requests);
     },
   };

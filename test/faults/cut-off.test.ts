@@ -67,5 +67,5 @@ test("an engine that heeds no limit is cut off at the cap; what it had counted i
   expect(receipt?.outputTokens).toBeGreaterThanOrEqual(50);
   expect(receipt?.outputTokens).toBeLessThanOrEqual(metronome.counted.get("heedless") ?? 0);
   await nothingIsHeld();
-  expect(await service.books.metering.reconcile({})).toMatchObject({ ok: true, debtPicoUsd: "0" });
+  expect(await service.books.reconcile()).toMatchObject({ ok: true, debtPicoUsd: "0" });
 }, 60_000);

@@ -45,7 +45,7 @@ test("a journal that cannot be written stops new requests, loses none, and takes
     expect(discrepancies(load.acknowledged, receipts)).toEqual([]);
     expect(load.acknowledged.length).toBe(load.asked.filter(({ status }) => status === 200).length);
     expect(await service.books.requests(account)).toBe(receipts.size);
-    expect(await service.books.metering.reconcile({})).toMatchObject({ ok: true, debtPicoUsd: "0" });
+    expect(await service.books.reconcile()).toMatchObject({ ok: true, debtPicoUsd: "0" });
   } finally {
     await Promise.all([load.finish(), service.stop()]);
     await service.remove();

@@ -54,7 +54,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       expect(await service.books.requests(account)).toBe(receipts.size);
       const { account: after } = await service.books.accounts.getAccount({ accountId: account });
       expect(after).toMatchObject({ heldPicoUsd: 0n, debtPicoUsd: 0n });
-      expect(await service.books.metering.reconcile({})).toMatchObject({ ok: true, debtPicoUsd: "0" });
+      expect(await service.books.reconcile()).toMatchObject({ ok: true, debtPicoUsd: "0" });
     } finally {
       await Promise.all([load.finish(), service.stop()]);
       await service.remove();

@@ -57,7 +57,7 @@ test.concurrent("PostgreSQL is down for 30 seconds: what was acknowledged meanwh
       async () => discrepancies(load.acknowledged, await receipts()).length === 0,
     );
     expect(await service.books.requests(account)).toBe((await receipts()).size);
-    expect(await service.books.metering.reconcile({})).toMatchObject({ ok: true, debtPicoUsd: "0" });
+    expect(await service.books.reconcile()).toMatchObject({ ok: true, debtPicoUsd: "0" });
     for (const process of service.processes) expect(said(process, uncharged)).toEqual([]);
   } finally {
     await Promise.all([load.finish(), service.stop()]);
@@ -72,7 +72,7 @@ test.concurrent("a core sleeps past its lease: nothing is stored on what it has 
   const loads = [new Load(rich.key)];
   try {
     const [sleeper, other] = service.processes as [Tollgate, Tollgate];
-    const { accounts, metering } = service.books;
+    const { accounts } = service.books;
     const poor = await service.books.customer(5n);
     const load = loads[0] as Load;
     const last = new Load(poor.key);
@@ -103,7 +103,7 @@ test.concurrent("a core sleeps past its lease: nothing is stored on what it has 
     const after = await accounts.getAccount({ accountId: poor.account });
     expect(after.account?.debtPicoUsd).toBe(late?.shortfallPicoUsd);
     // A lot's spending is that of its closed slices: a row stored on one of them later would show here.
-    expect(await metering.reconcile({})).toMatchObject({ ok: true, findings: [] });
+    expect(await service.books.reconcile()).toMatchObject({ ok: true, findings: [] });
     expect(said(sleeper, "a charge came after its slices were lost").length).toBeGreaterThanOrEqual(11);
     for (const process of service.processes) expect(said(process, uncharged)).toEqual([]);
   } finally {

@@ -68,7 +68,7 @@ test("the Connect port speaks JSON to plain HTTP clients", async () => {
     models: { id: string }[];
   };
   expect(models.models.map(({ id }) => id)).toContain(model);
-  const refused = await ask("tollgate.metering.v1.MeteringService/Reconcile", { authorization: `Bearer ${token}` });
+  const refused = await ask("tollgate.metering.v1.BooksService/Reconcile", { authorization: `Bearer ${token}` });
   expect(refused.status).toBe(403);
   expect(await refused.json()).toMatchObject({ code: "permission_denied" });
 });

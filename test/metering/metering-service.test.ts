@@ -6,7 +6,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import {
   GetReceiptRequestSchema,
-  ListUsageRequestSchema,
+  StreamUsageRequestSchema,
   UsageGroup,
 } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
@@ -15,9 +15,8 @@ import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { databases, dialects } from "./databases.ts";
-import { type Metering, MODEL, models, openMetering, request, run, USD } from "./fixture.ts";
+import { type Metering, MODEL, openMetering, request, run, USD } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";
-import { silentObserver } from "./silent-observer.ts";
 
 const newDatabase = databases();
 const operator: Principal = { kind: "operator" };
@@ -38,15 +37,13 @@ const reasonOf = async (call: () => unknown) => {
 describe.each(dialects)("%s", (dialect) => {
   const start = async () => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1, 23, 59, 0));
-    const embedding = { id: "embed", kind: "embedding", price: { input: "0.01" } };
-    const metering = await openMetering({ clock, url: await newDatabase(dialect), models: models(embedding) });
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const limit = { limit: 60, remaining: 59, resetAfterMs: 1500 };
-    const rateLimits = { admit: async () => limit, read: async () => limit };
-    const { storage, ledger, prices } = metering;
-    const service = createMeteringService({ storage, ledger, prices, rateLimits, observer: silentObserver });
+    const rateLimits = { admit: async () => limit };
+    const service = createMeteringService({ storage: metering.storage, rateLimits });
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
-      const answer = service.listUsage(create(ListUsageRequestSchema, of), as(principal));
+      const answer = service.streamUsage(create(StreamUsageRequestSchema, of), as(principal));
       for await (const piece of answer) rows.push(...((piece.rows ?? []) as UsageRow[]));
       return rows;
     };
@@ -146,85 +143,13 @@ describe.each(dialects)("%s", (dialect) => {
     await parts.clock.until(parts.metering.close());
   });
 
-  test("prices are listed, set, pinned and remembered", async () => {
-    const { clock, metering, service } = await start();
-    const of = <Name extends string>($typeName: Name, fields: object) => ({ $typeName, ...fields }) as never;
-    const context = as(operator);
-    const listed = await service.listPrices(of("tollgate.metering.v1.ListPricesRequest", {}), context);
-    expect(listed.prices).toMatchObject([
-      { model: MODEL, inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n, pinned: false, version: "1" },
-      { model: "embed", inputPicoUsdPerToken: 10_000n, outputPicoUsdPerToken: 0n },
-    ]);
-    await clock.advance(1000);
-    const rates = { inputPicoUsdPerToken: 300_000n, outputPicoUsdPerToken: 400_000n };
-    await service.setPrice(of("tollgate.metering.v1.SetPriceRequest", { model: MODEL, ...rates }), context);
-    expect(metering.prices.live(MODEL)).toEqual({ input: 300_000, output: 400_000 });
-    const pin = { model: MODEL, inputPicoUsdPerToken: 350_000n };
-    expect(await service.pinPrice(of("tollgate.metering.v1.PinPriceRequest", pin), context)).toMatchObject({
-      price: {
-        inputPicoUsdPerToken: 350_000n,
-        outputPicoUsdPerToken: 400_000n,
-        baseInputPicoUsdPerToken: 300_000n,
-        pinned: true,
-      },
-    });
-    await metering.prices.move(new Date(clock.now()), ({ model }) =>
-      model === MODEL ? { input: 1, output: 1 } : undefined,
-    );
-    expect(metering.prices.live(MODEL)).toEqual({ input: 350_000, output: 400_000 });
-    expect(
-      await service.unpinPrice(of("tollgate.metering.v1.UnpinPriceRequest", { model: MODEL }), context),
-    ).toMatchObject({
-      price: { inputPicoUsdPerToken: 350_000n, pinned: false },
-    });
-    const { prices: history } = await service.listPriceHistory(
-      of("tollgate.metering.v1.ListPriceHistoryRequest", { model: MODEL, pageSize: 0, pageToken: "" }),
-      context,
-    );
-    expect(
-      history?.map(({ version, inputPicoUsdPerToken, pinned }) => [version, inputPicoUsdPerToken, pinned]),
-    ).toEqual([
-      ["4", 350_000n, false],
-      ["3", 350_000n, true],
-      ["2", 300_000n, false],
-      ["1", 200_000n, false],
-    ]);
-    const page = async (fields: object) =>
-      service.listPriceHistory(
-        of("tollgate.metering.v1.ListPriceHistoryRequest", { model: MODEL, ...fields }),
-        context,
-      );
-    const first = await page({ pageSize: 3, pageToken: "" });
-    expect(first).toMatchObject({ prices: [{ version: "4" }, { version: "3" }, { version: "2" }], nextPageToken: "2" });
-    const second = await page({ pageSize: 3, pageToken: first.nextPageToken });
-    expect([second.prices?.length, second.nextPageToken]).toEqual([1, ""]);
-    for (const pageToken of ["0", "x", "1e3", " 2"])
-      expect(await reasonOf(() => page({ pageSize: 3, pageToken }))).toBe(Reason.INVALID_ARGUMENT);
-    const refused = [
-      { model: "unknown", ...rates },
-      { model: MODEL, inputPicoUsdPerToken: -1n, outputPicoUsdPerToken: 1n },
-      { model: MODEL, inputPicoUsdPerToken: 2n ** 40n, outputPicoUsdPerToken: 1n },
-      { model: "embed", inputPicoUsdPerToken: 1n, outputPicoUsdPerToken: 1n },
-    ];
-    const reasons = [];
-    for (const price of refused)
-      reasons.push(await reasonOf(() => service.setPrice(of("tollgate.metering.v1.SetPriceRequest", price), context)));
-    expect(reasons).toEqual([Reason.MODEL_NOT_FOUND, ...Array(3).fill(Reason.INVALID_ARGUMENT)]);
-    await clock.until(metering.close());
-  });
-
-  test("counts a request and proves the books", async () => {
+  test("counts a request", async () => {
     const { clock, metering, service } = await start();
     const counted = await service.countRequest(
       { $typeName: "tollgate.metering.v1.CountRequestRequest" },
       as(caller(v7())),
     );
     expect(counted).toMatchObject({ rateLimit: { limit: 60, remaining: 59, resetAfter: { seconds: 1n, nanos: 5e8 } } });
-    expect(await service.reconcile({ $typeName: "tollgate.metering.v1.ReconcileRequest" }, as(operator))).toMatchObject(
-      {
-        ok: true,
-      },
-    );
     await clock.until(metering.close());
   });
 });

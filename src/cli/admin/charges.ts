@@ -1,6 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { type DeadLetter, DeadLettersService } from "#gen/tollgate/metering/v1/dead_letters_service_pb.js";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { tokens } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
@@ -10,7 +11,7 @@ import { deadLetterDocument } from "./documents.ts";
 /** `tollgate charges …` */
 export function addCharges(program: Command, io: Io): void {
   const group = program.command("charges").description("charges that could not be made");
-  const client = (core: Transport) => createClient(DeadLettersService, core);
+  const client = (core: Transport) => createClient(BooksService, core);
 
   addQuestion<[], object>(group, "list", io, {
     description: "list the charges that could not be made, and why",
@@ -24,7 +25,7 @@ export function addCharges(program: Command, io: Io): void {
         .option("--output-tokens <n>", "charge so many instead of what was noted", tokens),
     ask: async (core, { inputTokens, outputTokens }, id) => {
       const settled = await client(core).settleDeadLetter({
-        id,
+        deadLetterId: id,
         ...(inputTokens === undefined ? {} : { inputTokens }),
         ...(outputTokens === undefined ? {} : { outputTokens }),
       });
@@ -33,14 +34,15 @@ export function addCharges(program: Command, io: Io): void {
   });
   addQuestion<[string], object>(group, "drop <id>", io, {
     description: "forget one: its request is never charged",
-    ask: async (core, _, id) => deadLetterDocument(required((await client(core).dropDeadLetter({ id })).deadLetter)),
+    ask: async (core, _, id) =>
+      deadLetterDocument(required((await client(core).dropDeadLetter({ deadLetterId: id })).deadLetter)),
   });
 }
 
 async function listAll(core: Transport): Promise<DeadLetter[]> {
   const all: DeadLetter[] = [];
   for (let pageToken = ""; ; ) {
-    const page = await createClient(DeadLettersService, core).listDeadLetters({ pageSize: 1000, pageToken });
+    const page = await createClient(BooksService, core).listDeadLetters({ pageSize: 1000, pageToken });
     all.push(...page.deadLetters);
     if (page.nextPageToken === "") return all;
     pageToken = page.nextPageToken;

@@ -1,7 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { count, rate } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
@@ -14,7 +14,7 @@ const pageMost = 1000;
 /** `tollgate prices …` */
 export function addPrices(program: Command, io: Io): void {
   const group = program.command("prices").description("prices of models, in USD per 1M tokens");
-  const client = (core: Transport) => createClient(MeteringService, core);
+  const client = (core: Transport) => createClient(PricesService, core);
 
   addQuestion<[], object>(group, "list", io, {
     description: "list the live prices",

@@ -1,6 +1,6 @@
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 import { reconcileDocument } from "./documents.ts";
@@ -9,7 +9,7 @@ import { reconcileDocument } from "./documents.ts";
 export function addReconcile(program: Command, io: Io): void {
   addQuestion<[], object>(program, "reconcile", io, {
     description: "prove that all money is accounted for, per account and in total",
-    ask: async (core) => reconcileDocument(await createClient(MeteringService, core).reconcile({})),
+    ask: async (core) => reconcileDocument(await createClient(BooksService, core).reconcile({})),
     refuse: (answer) => ("ok" in answer && answer.ok ? undefined : "the books do not add up"),
   });
 }

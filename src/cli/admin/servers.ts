@@ -17,10 +17,10 @@ export function addServers(program: Command, io: Io): void {
   });
   addQuestion<[string], object>(group, "drain <server>", io, {
     description: "give a server no new work; running requests finish",
-    ask: async (core, _, id) => serverDocument(required((await client(core).drainServer({ id })).server)),
+    ask: async (core, _, serverId) => serverDocument(required((await client(core).drainServer({ serverId })).server)),
   });
   addQuestion<[string], object>(group, "resume <server>", io, {
     description: "give a drained server work again",
-    ask: async (core, _, id) => serverDocument(required((await client(core).resumeServer({ id })).server)),
+    ask: async (core, _, serverId) => serverDocument(required((await client(core).resumeServer({ serverId })).server)),
   });
 }

@@ -46,7 +46,7 @@ export function addUsage(program: Command, io: Io): void {
         groupBy: options.by.map((group) => GROUPS[group] ?? UsageGroup.UNSPECIFIED),
       };
       const rows = [];
-      for await (const piece of createClient(MeteringService, core).listUsage(request)) {
+      for await (const piece of createClient(MeteringService, core).streamUsage(request)) {
         for (const row of piece.rows) rows.push(document(row, options));
       }
       return rows;

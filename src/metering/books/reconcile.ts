@@ -1,4 +1,4 @@
-import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row, Snapshot } from "../../storage/snapshot.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { type ListUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { isStorable } from "../../../lib/text/storable.ts";
@@ -10,7 +10,7 @@ import type { Row } from "../../storage/snapshot.ts";
 const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
 
 /** Sums requests, tokens and cost, piece by piece. Throws INVALID_ARGUMENT. */
-export async function* listUsage(storage: Storage, request: ListUsageRequest): AsyncGenerator<UsageRow[]> {
+export async function* streamUsage(storage: Storage, request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
   const groups = new Set(request.groupBy.length > 0 ? request.groupBy : usual);
   if (groups.has(UsageGroup.UNSPECIFIED))
     throw failure(Reason.INVALID_ARGUMENT, "A group must be one of account, key, model and day.", {
@@ -50,7 +50,7 @@ const columns = new Map([
   ],
 ]);
 
-function query(dialect: Storage["dialect"], request: ListUsageRequest, groups: ReadonlySet<UsageGroup>) {
+function query(dialect: Storage["dialect"], request: StreamUsageRequest, groups: ReadonlySet<UsageGroup>) {
   const conditions: string[] = [];
   const parameters: unknown[] = [];
   const where = (condition: string, value: unknown) => {

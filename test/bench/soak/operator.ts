@@ -1,7 +1,8 @@
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import type { Inside } from "../systems/interface.ts";
 import type { Keys } from "./mix.ts";
 
@@ -20,7 +21,8 @@ export interface Operator {
 export async function startOperator({ connect, operatorToken }: Inside): Promise<Operator> {
   const transport = createConnectTransport({ baseUrl: connect, httpVersion: "1.1" });
   const accounts = createClient(AccountsService, transport);
-  const metering = createClient(MeteringService, transport);
+  const prices = createClient(PricesService, transport);
+  const books = createClient(BooksService, transport);
   const options = { headers: { authorization: `Bearer ${operatorToken}` } };
   const account = async (name: string) => (await accounts.createAccount({ name }, options)).account?.id ?? "";
   const key = async (accountId: string, rpm = 1_000_000) =>
@@ -49,10 +51,10 @@ export async function startOperator({ connect, operatorToken }: Inside): Promise
       await accounts.grant(amount(thin, picoUsd / 40_000n), options); // some hundred tokens
       const { key: made } = await accounts.createKey({ accountId: rich, name: "short-lived" }, options);
       await accounts.revokeKey({ keyId: made?.id ?? "" }, options);
-      await metering.listPrices({}, options);
+      await prices.listPrices({}, options);
     },
     async reconcile() {
-      const { ok, findings } = await metering.reconcile({}, options);
+      const { ok, findings } = await books.reconcile({}, options);
       return ok ? [] : ["the books do not add up", ...findings.map(({ row, message }) => `${row}: ${message}`)];
     },
   };

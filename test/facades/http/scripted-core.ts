@@ -89,7 +89,7 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
       async listModels(_request: object, context: HandlerContext) {
         return (await told.lookUp?.(context)) ? {} : { models: told.models };
       },
-      async getModel({ id }: GetModelRequest, context: HandlerContext) {
+      async getModel({ model: id }: GetModelRequest, context: HandlerContext) {
         if (await told.lookUp?.(context)) return {};
         const model = told.models.find((candidate) => candidate.id === id);
         if (model === undefined) throw refused(Reason.MODEL_NOT_FOUND, `There is no model ${id}.`, Code.NotFound);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { ReconcileResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";

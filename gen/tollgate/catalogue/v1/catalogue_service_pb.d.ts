@@ -53,11 +53,11 @@ export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
  */
 export declare type GetModelRequest = Message<"tollgate.catalogue.v1.GetModelRequest"> & {
   /**
-   * The model's id.
+   * The model's id, such as "deepseek/deepseek-v4".
    *
-   * @generated from field: string id = 1;
+   * @generated from field: string model = 1;
    */
-  id: string;
+  model: string;
 };
 
 /**
@@ -127,11 +127,11 @@ export declare const ListServersResponseSchema: GenMessage<ListServersResponse>;
  */
 export declare type DrainServerRequest = Message<"tollgate.catalogue.v1.DrainServerRequest"> & {
   /**
-   * The server's id.
+   * The server's id, as ListServers tells it.
    *
-   * @generated from field: string id = 1;
+   * @generated from field: string server_id = 1;
    */
-  id: string;
+  serverId: string;
 };
 
 /**
@@ -167,11 +167,11 @@ export declare const DrainServerResponseSchema: GenMessage<DrainServerResponse>;
  */
 export declare type ResumeServerRequest = Message<"tollgate.catalogue.v1.ResumeServerRequest"> & {
   /**
-   * The server's id.
+   * The server's id, as ListServers tells it.
    *
-   * @generated from field: string id = 1;
+   * @generated from field: string server_id = 1;
    */
-  id: string;
+  serverId: string;
 };
 
 /**

@@ -7,7 +7,6 @@ import type { Message } from "@bufbuild/protobuf";
 import type { RateLimitStatus } from "./rate_limit_pb.js";
 import type { Receipt, UsageRow } from "./usage_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Price } from "./price_pb.js";
 
 /**
  * Describes the file tollgate/metering/v1/metering_service.proto.
@@ -106,9 +105,9 @@ export declare const GetReceiptResponseSchema: GenMessage<GetReceiptResponse>;
 /**
  * Which usage, and how to group it.
  *
- * @generated from message tollgate.metering.v1.ListUsageRequest
+ * @generated from message tollgate.metering.v1.StreamUsageRequest
  */
-export declare type ListUsageRequest = Message<"tollgate.metering.v1.ListUsageRequest"> & {
+export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsageRequest"> & {
   /**
    * Only this account. Empty: all that the caller may see.
    *
@@ -153,17 +152,17 @@ export declare type ListUsageRequest = Message<"tollgate.metering.v1.ListUsageRe
 };
 
 /**
- * Describes the message tollgate.metering.v1.ListUsageRequest.
- * Use `create(ListUsageRequestSchema)` to create a new message.
+ * Describes the message tollgate.metering.v1.StreamUsageRequest.
+ * Use `create(StreamUsageRequestSchema)` to create a new message.
  */
-export declare const ListUsageRequestSchema: GenMessage<ListUsageRequest>;
+export declare const StreamUsageRequestSchema: GenMessage<StreamUsageRequest>;
 
 /**
  * A piece of the usage.
  *
- * @generated from message tollgate.metering.v1.ListUsageResponse
+ * @generated from message tollgate.metering.v1.StreamUsageResponse
  */
-export declare type ListUsageResponse = Message<"tollgate.metering.v1.ListUsageResponse"> & {
+export declare type StreamUsageResponse = Message<"tollgate.metering.v1.StreamUsageResponse"> & {
   /**
    * Some rows; at least one.
    *
@@ -173,385 +172,10 @@ export declare type ListUsageResponse = Message<"tollgate.metering.v1.ListUsageR
 };
 
 /**
- * Describes the message tollgate.metering.v1.ListUsageResponse.
- * Use `create(ListUsageResponseSchema)` to create a new message.
+ * Describes the message tollgate.metering.v1.StreamUsageResponse.
+ * Use `create(StreamUsageResponseSchema)` to create a new message.
  */
-export declare const ListUsageResponseSchema: GenMessage<ListUsageResponse>;
-
-/**
- * Asks for the proof.
- *
- * @generated from message tollgate.metering.v1.ReconcileRequest
- */
-export declare type ReconcileRequest = Message<"tollgate.metering.v1.ReconcileRequest"> & {
-};
-
-/**
- * Describes the message tollgate.metering.v1.ReconcileRequest.
- * Use `create(ReconcileRequestSchema)` to create a new message.
- */
-export declare const ReconcileRequestSchema: GenMessage<ReconcileRequest>;
-
-/**
- * The proof, or the first row that breaks it. Money is in pico-USD as decimal text: a total over
- * all accounts may pass 64 bits.
- *
- * @generated from message tollgate.metering.v1.ReconcileResponse
- */
-export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileResponse"> & {
-  /**
-   * Whether everything holds.
-   *
-   * @generated from field: bool ok = 1;
-   */
-  ok: boolean;
-
-  /**
-   * Accounts checked.
-   *
-   * @generated from field: uint64 accounts = 2;
-   */
-  accounts: bigint;
-
-  /**
-   * Receipts checked.
-   *
-   * @generated from field: uint64 receipts = 3;
-   */
-  receipts: bigint;
-
-  /**
-   * All money paid in or given.
-   *
-   * @generated from field: string granted_pico_usd = 4;
-   */
-  grantedPicoUsd: string;
-
-  /**
-   * All unspent money.
-   *
-   * @generated from field: string balance_pico_usd = 5;
-   */
-  balancePicoUsd: string;
-
-  /**
-   * All money spent.
-   *
-   * @generated from field: string spent_pico_usd = 6;
-   */
-  spentPicoUsd: string;
-
-  /**
-   * All money paid back.
-   *
-   * @generated from field: string refunded_pico_usd = 7;
-   */
-  refundedPicoUsd: string;
-
-  /**
-   * All money lapsed.
-   *
-   * @generated from field: string expired_pico_usd = 8;
-   */
-  expiredPicoUsd: string;
-
-  /**
-   * All money owed.
-   *
-   * @generated from field: string debt_pico_usd = 9;
-   */
-  debtPicoUsd: string;
-
-  /**
-   * What is wrong, the first finding first. Empty when ok.
-   *
-   * @generated from field: repeated tollgate.metering.v1.ReconcileFinding findings = 10;
-   */
-  findings: ReconcileFinding[];
-};
-
-/**
- * Describes the message tollgate.metering.v1.ReconcileResponse.
- * Use `create(ReconcileResponseSchema)` to create a new message.
- */
-export declare const ReconcileResponseSchema: GenMessage<ReconcileResponse>;
-
-/**
- * Something that does not add up.
- *
- * @generated from message tollgate.metering.v1.ReconcileFinding
- */
-export declare type ReconcileFinding = Message<"tollgate.metering.v1.ReconcileFinding"> & {
-  /**
-   * The rule that is broken.
-   *
-   * @generated from field: string rule = 1;
-   */
-  rule: string;
-
-  /**
-   * The table and the row that break it, such as "lot 0199…".
-   *
-   * @generated from field: string row = 2;
-   */
-  row: string;
-
-  /**
-   * Expected and found, in words.
-   *
-   * @generated from field: string message = 3;
-   */
-  message: string;
-};
-
-/**
- * Describes the message tollgate.metering.v1.ReconcileFinding.
- * Use `create(ReconcileFindingSchema)` to create a new message.
- */
-export declare const ReconcileFindingSchema: GenMessage<ReconcileFinding>;
-
-/**
- * Asks for the live prices.
- *
- * @generated from message tollgate.metering.v1.ListPricesRequest
- */
-export declare type ListPricesRequest = Message<"tollgate.metering.v1.ListPricesRequest"> & {
-};
-
-/**
- * Describes the message tollgate.metering.v1.ListPricesRequest.
- * Use `create(ListPricesRequestSchema)` to create a new message.
- */
-export declare const ListPricesRequestSchema: GenMessage<ListPricesRequest>;
-
-/**
- * The live prices.
- *
- * @generated from message tollgate.metering.v1.ListPricesResponse
- */
-export declare type ListPricesResponse = Message<"tollgate.metering.v1.ListPricesResponse"> & {
-  /**
-   * One a model.
-   *
-   * @generated from field: repeated tollgate.metering.v1.Price prices = 1;
-   */
-  prices: Price[];
-};
-
-/**
- * Describes the message tollgate.metering.v1.ListPricesResponse.
- * Use `create(ListPricesResponseSchema)` to create a new message.
- */
-export declare const ListPricesResponseSchema: GenMessage<ListPricesResponse>;
-
-/**
- * Which page of which model's prices.
- *
- * @generated from message tollgate.metering.v1.ListPriceHistoryRequest
- */
-export declare type ListPriceHistoryRequest = Message<"tollgate.metering.v1.ListPriceHistoryRequest"> & {
-  /**
-   * The model.
-   *
-   * @generated from field: string model = 1;
-   */
-  model: string;
-
-  /**
-   * How many at most, up to 1,000. 0: 100.
-   *
-   * @generated from field: uint32 page_size = 2;
-   */
-  pageSize: number;
-
-  /**
-   * next_page_token of the page before. Empty: the newest prices.
-   *
-   * @generated from field: string page_token = 3;
-   */
-  pageToken: string;
-};
-
-/**
- * Describes the message tollgate.metering.v1.ListPriceHistoryRequest.
- * Use `create(ListPriceHistoryRequestSchema)` to create a new message.
- */
-export declare const ListPriceHistoryRequestSchema: GenMessage<ListPriceHistoryRequest>;
-
-/**
- * A page of a model's prices.
- *
- * @generated from message tollgate.metering.v1.ListPriceHistoryResponse
- */
-export declare type ListPriceHistoryResponse = Message<"tollgate.metering.v1.ListPriceHistoryResponse"> & {
-  /**
-   * Newest first.
-   *
-   * @generated from field: repeated tollgate.metering.v1.Price prices = 1;
-   */
-  prices: Price[];
-
-  /**
-   * Asks for the next page. Empty: this was the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
-  nextPageToken: string;
-};
-
-/**
- * Describes the message tollgate.metering.v1.ListPriceHistoryResponse.
- * Use `create(ListPriceHistoryResponseSchema)` to create a new message.
- */
-export declare const ListPriceHistoryResponseSchema: GenMessage<ListPriceHistoryResponse>;
-
-/**
- * A new price.
- *
- * @generated from message tollgate.metering.v1.SetPriceRequest
- */
-export declare type SetPriceRequest = Message<"tollgate.metering.v1.SetPriceRequest"> & {
-  /**
-   * The model.
-   *
-   * @generated from field: string model = 1;
-   */
-  model: string;
-
-  /**
-   * For an input token.
-   *
-   * @generated from field: int64 input_pico_usd_per_token = 2;
-   */
-  inputPicoUsdPerToken: bigint;
-
-  /**
-   * For an output token. 0 for an embedding model.
-   *
-   * @generated from field: int64 output_pico_usd_per_token = 3;
-   */
-  outputPicoUsdPerToken: bigint;
-};
-
-/**
- * Describes the message tollgate.metering.v1.SetPriceRequest.
- * Use `create(SetPriceRequestSchema)` to create a new message.
- */
-export declare const SetPriceRequestSchema: GenMessage<SetPriceRequest>;
-
-/**
- * The price that now holds.
- *
- * @generated from message tollgate.metering.v1.SetPriceResponse
- */
-export declare type SetPriceResponse = Message<"tollgate.metering.v1.SetPriceResponse"> & {
-  /**
-   * The price.
-   *
-   * @generated from field: tollgate.metering.v1.Price price = 1;
-   */
-  price?: Price | undefined;
-};
-
-/**
- * Describes the message tollgate.metering.v1.SetPriceResponse.
- * Use `create(SetPriceResponseSchema)` to create a new message.
- */
-export declare const SetPriceResponseSchema: GenMessage<SetPriceResponse>;
-
-/**
- * A price to hold still.
- *
- * @generated from message tollgate.metering.v1.PinPriceRequest
- */
-export declare type PinPriceRequest = Message<"tollgate.metering.v1.PinPriceRequest"> & {
-  /**
-   * The model.
-   *
-   * @generated from field: string model = 1;
-   */
-  model: string;
-
-  /**
-   * For an input token. Absent: the live one.
-   *
-   * @generated from field: optional int64 input_pico_usd_per_token = 2;
-   */
-  inputPicoUsdPerToken?: bigint | undefined;
-
-  /**
-   * For an output token. Absent: the live one.
-   *
-   * @generated from field: optional int64 output_pico_usd_per_token = 3;
-   */
-  outputPicoUsdPerToken?: bigint | undefined;
-};
-
-/**
- * Describes the message tollgate.metering.v1.PinPriceRequest.
- * Use `create(PinPriceRequestSchema)` to create a new message.
- */
-export declare const PinPriceRequestSchema: GenMessage<PinPriceRequest>;
-
-/**
- * The price that now holds.
- *
- * @generated from message tollgate.metering.v1.PinPriceResponse
- */
-export declare type PinPriceResponse = Message<"tollgate.metering.v1.PinPriceResponse"> & {
-  /**
-   * The price.
-   *
-   * @generated from field: tollgate.metering.v1.Price price = 1;
-   */
-  price?: Price | undefined;
-};
-
-/**
- * Describes the message tollgate.metering.v1.PinPriceResponse.
- * Use `create(PinPriceResponseSchema)` to create a new message.
- */
-export declare const PinPriceResponseSchema: GenMessage<PinPriceResponse>;
-
-/**
- * A price to let go.
- *
- * @generated from message tollgate.metering.v1.UnpinPriceRequest
- */
-export declare type UnpinPriceRequest = Message<"tollgate.metering.v1.UnpinPriceRequest"> & {
-  /**
-   * The model.
-   *
-   * @generated from field: string model = 1;
-   */
-  model: string;
-};
-
-/**
- * Describes the message tollgate.metering.v1.UnpinPriceRequest.
- * Use `create(UnpinPriceRequestSchema)` to create a new message.
- */
-export declare const UnpinPriceRequestSchema: GenMessage<UnpinPriceRequest>;
-
-/**
- * The price that now holds.
- *
- * @generated from message tollgate.metering.v1.UnpinPriceResponse
- */
-export declare type UnpinPriceResponse = Message<"tollgate.metering.v1.UnpinPriceResponse"> & {
-  /**
-   * The price.
-   *
-   * @generated from field: tollgate.metering.v1.Price price = 1;
-   */
-  price?: Price | undefined;
-};
-
-/**
- * Describes the message tollgate.metering.v1.UnpinPriceResponse.
- * Use `create(UnpinPriceResponseSchema)` to create a new message.
- */
-export declare const UnpinPriceResponseSchema: GenMessage<UnpinPriceResponse>;
+export declare const StreamUsageResponseSchema: GenMessage<StreamUsageResponse>;
 
 /**
  * What keeps usage rows apart.
@@ -601,7 +225,7 @@ export enum UsageGroup {
 export declare const UsageGroupSchema: GenEnum<UsageGroup>;
 
 /**
- * Limits, prices, receipts and the proof that the books are right.
+ * What a metered request needs and leaves: its place in the rate limit, its receipt and the usage that it adds to.
  *
  * @generated from service tollgate.metering.v1.MeteringService
  */
@@ -628,74 +252,14 @@ export declare const MeteringService: GenService<{
     output: typeof GetReceiptResponseSchema;
   },
   /**
-   * Sums requests, tokens and cost by the groups asked for. A caller sees its own account.
+   * Streams the sums of requests, tokens and cost of the groups asked for: one a group, in the order of the groups. A caller sees its own account.
    *
-   * @generated from rpc tollgate.metering.v1.MeteringService.ListUsage
+   * @generated from rpc tollgate.metering.v1.MeteringService.StreamUsage
    */
-  listUsage: {
+  streamUsage: {
     methodKind: "server_streaming";
-    input: typeof ListUsageRequestSchema;
-    output: typeof ListUsageResponseSchema;
-  },
-  /**
-   * Proves that top-ups + grants = balance + spend + refunds + expired - debt, per account and in total.
-   *
-   * @generated from rpc tollgate.metering.v1.MeteringService.Reconcile
-   */
-  reconcile: {
-    methodKind: "unary";
-    input: typeof ReconcileRequestSchema;
-    output: typeof ReconcileResponseSchema;
-  },
-  /**
-   * Lists the live price of every model.
-   *
-   * @generated from rpc tollgate.metering.v1.MeteringService.ListPrices
-   */
-  listPrices: {
-    methodKind: "unary";
-    input: typeof ListPricesRequestSchema;
-    output: typeof ListPricesResponseSchema;
-  },
-  /**
-   * Lists the prices that a model has had, newest first.
-   *
-   * @generated from rpc tollgate.metering.v1.MeteringService.ListPriceHistory
-   */
-  listPriceHistory: {
-    methodKind: "unary";
-    input: typeof ListPriceHistoryRequestSchema;
-    output: typeof ListPriceHistoryResponseSchema;
-  },
-  /**
-   * Sets a model's base and live price at once. Money that came in before keeps its own price.
-   *
-   * @generated from rpc tollgate.metering.v1.MeteringService.SetPrice
-   */
-  setPrice: {
-    methodKind: "unary";
-    input: typeof SetPriceRequestSchema;
-    output: typeof SetPriceResponseSchema;
-  },
-  /**
-   * Stops a price from moving, at its live value or at the one given.
-   *
-   * @generated from rpc tollgate.metering.v1.MeteringService.PinPrice
-   */
-  pinPrice: {
-    methodKind: "unary";
-    input: typeof PinPriceRequestSchema;
-    output: typeof PinPriceResponseSchema;
-  },
-  /**
-   * Lets a price move again.
-   *
-   * @generated from rpc tollgate.metering.v1.MeteringService.UnpinPrice
-   */
-  unpinPrice: {
-    methodKind: "unary";
-    input: typeof UnpinPriceRequestSchema;
-    output: typeof UnpinPriceResponseSchema;
+    input: typeof StreamUsageRequestSchema;
+    output: typeof StreamUsageResponseSchema;
   },
 }>;
 

@@ -5,7 +5,6 @@
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_tollgate_access_v1_access } from "../../access/v1/access_pb.js";
-import { file_tollgate_metering_v1_price } from "./price_pb.js";
 import { file_tollgate_metering_v1_rate_limit } from "./rate_limit_pb.js";
 import { file_tollgate_metering_v1_usage } from "./usage_pb.js";
 
@@ -13,7 +12,7 @@ import { file_tollgate_metering_v1_usage } from "./usage_pb.js";
  * Describes the file tollgate/metering/v1/metering_service.proto.
  */
 export const file_tollgate_metering_v1_metering_service = /*@__PURE__*/
-  fileDesc("Cit0b2xsZ2F0ZS9tZXRlcmluZy92MS9tZXRlcmluZ19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5tZXRlcmluZy52MSIVChNDb3VudFJlcXVlc3RSZXF1ZXN0IlEKFENvdW50UmVxdWVzdFJlc3BvbnNlEjkKCnJhdGVfbGltaXQYASABKAsyJS50b2xsZ2F0ZS5tZXRlcmluZy52MS5SYXRlTGltaXRTdGF0dXMiOwoRR2V0UmVjZWlwdFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJInkKEkdldFJlY2VpcHRSZXNwb25zZRIuCgdyZWNlaXB0GAEgASgLMh0udG9sbGdhdGUubWV0ZXJpbmcudjEuUmVjZWlwdBIzCgxmdXJ0aGVyX3J1bnMYAiADKAsyHS50b2xsZ2F0ZS5tZXRlcmluZy52MS5SZWNlaXB0IssBChBMaXN0VXNhZ2VSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEg0KBW1vZGVsGAMgASgJEigKBGZyb20YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCghncm91cF9ieRgGIAMoDjIgLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlVzYWdlR3JvdXAiQQoRTGlzdFVzYWdlUmVzcG9uc2USLAoEcm93cxgBIAMoCzIeLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlVzYWdlUm93IhIKEFJlY29uY2lsZVJlcXVlc3QilQIKEVJlY29uY2lsZVJlc3BvbnNlEgoKAm9rGAEgASgIEhAKCGFjY291bnRzGAIgASgEEhAKCHJlY2VpcHRzGAMgASgEEhgKEGdyYW50ZWRfcGljb191c2QYBCABKAkSGAoQYmFsYW5jZV9waWNvX3VzZBgFIAEoCRIWCg5zcGVudF9waWNvX3VzZBgGIAEoCRIZChFyZWZ1bmRlZF9waWNvX3VzZBgHIAEoCRIYChBleHBpcmVkX3BpY29fdXNkGAggASgJEhUKDWRlYnRfcGljb191c2QYCSABKAkSOAoIZmluZGluZ3MYCiADKAsyJi50b2xsZ2F0ZS5tZXRlcmluZy52MS5SZWNvbmNpbGVGaW5kaW5nIj4KEFJlY29uY2lsZUZpbmRpbmcSDAoEcnVsZRgBIAEoCRILCgNyb3cYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSITChFMaXN0UHJpY2VzUmVxdWVzdCJBChJMaXN0UHJpY2VzUmVzcG9uc2USKwoGcHJpY2VzGAEgAygLMhsudG9sbGdhdGUubWV0ZXJpbmcudjEuUHJpY2UiTwoXTGlzdFByaWNlSGlzdG9yeVJlcXVlc3QSDQoFbW9kZWwYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiYAoYTGlzdFByaWNlSGlzdG9yeVJlc3BvbnNlEisKBnByaWNlcxgBIAMoCzIbLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlByaWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJlCg9TZXRQcmljZVJlcXVlc3QSDQoFbW9kZWwYASABKAkSIAoYaW5wdXRfcGljb191c2RfcGVyX3Rva2VuGAIgASgDEiEKGW91dHB1dF9waWNvX3VzZF9wZXJfdG9rZW4YAyABKAMiPgoQU2V0UHJpY2VSZXNwb25zZRIqCgVwcmljZRgBIAEoCzIbLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlByaWNlIqoBCg9QaW5QcmljZVJlcXVlc3QSDQoFbW9kZWwYASABKAkSJQoYaW5wdXRfcGljb191c2RfcGVyX3Rva2VuGAIgASgDSACIAQESJgoZb3V0cHV0X3BpY29fdXNkX3Blcl90b2tlbhgDIAEoA0gBiAEBQhsKGV9pbnB1dF9waWNvX3VzZF9wZXJfdG9rZW5CHAoaX291dHB1dF9waWNvX3VzZF9wZXJfdG9rZW4iPgoQUGluUHJpY2VSZXNwb25zZRIqCgVwcmljZRgBIAEoCzIbLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlByaWNlIiIKEVVucGluUHJpY2VSZXF1ZXN0Eg0KBW1vZGVsGAEgASgJIkAKElVucGluUHJpY2VSZXNwb25zZRIqCgVwcmljZRgBIAEoCzIbLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlByaWNlKoMBCgpVc2FnZUdyb3VwEhsKF1VTQUdFX0dST1VQX1VOU1BFQ0lGSUVEEAASFwoTVVNBR0VfR1JPVVBfQUNDT1VOVBABEhMKD1VTQUdFX0dST1VQX0tFWRACEhUKEVVTQUdFX0dST1VQX01PREVMEAMSEwoPVVNBR0VfR1JPVVBfREFZEAQyuAcKD01ldGVyaW5nU2VydmljZRJrCgxDb3VudFJlcXVlc3QSKS50b2xsZ2F0ZS5tZXRlcmluZy52MS5Db3VudFJlcXVlc3RSZXF1ZXN0GioudG9sbGdhdGUubWV0ZXJpbmcudjEuQ291bnRSZXF1ZXN0UmVzcG9uc2UiBJD0GAISZQoKR2V0UmVjZWlwdBInLnRvbGxnYXRlLm1ldGVyaW5nLnYxLkdldFJlY2VpcHRSZXF1ZXN0GigudG9sbGdhdGUubWV0ZXJpbmcudjEuR2V0UmVjZWlwdFJlc3BvbnNlIgSQ9BgEEmQKCUxpc3RVc2FnZRImLnRvbGxnYXRlLm1ldGVyaW5nLnYxLkxpc3RVc2FnZVJlcXVlc3QaJy50b2xsZ2F0ZS5tZXRlcmluZy52MS5MaXN0VXNhZ2VSZXNwb25zZSIEkPQYBDABEmIKCVJlY29uY2lsZRImLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlJlY29uY2lsZVJlcXVlc3QaJy50b2xsZ2F0ZS5tZXRlcmluZy52MS5SZWNvbmNpbGVSZXNwb25zZSIEkPQYAxJlCgpMaXN0UHJpY2VzEicudG9sbGdhdGUubWV0ZXJpbmcudjEuTGlzdFByaWNlc1JlcXVlc3QaKC50b2xsZ2F0ZS5tZXRlcmluZy52MS5MaXN0UHJpY2VzUmVzcG9uc2UiBJD0GAMSdwoQTGlzdFByaWNlSGlzdG9yeRItLnRvbGxnYXRlLm1ldGVyaW5nLnYxLkxpc3RQcmljZUhpc3RvcnlSZXF1ZXN0Gi4udG9sbGdhdGUubWV0ZXJpbmcudjEuTGlzdFByaWNlSGlzdG9yeVJlc3BvbnNlIgSQ9BgDEl8KCFNldFByaWNlEiUudG9sbGdhdGUubWV0ZXJpbmcudjEuU2V0UHJpY2VSZXF1ZXN0GiYudG9sbGdhdGUubWV0ZXJpbmcudjEuU2V0UHJpY2VSZXNwb25zZSIEkPQYAxJfCghQaW5QcmljZRIlLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlBpblByaWNlUmVxdWVzdBomLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlBpblByaWNlUmVzcG9uc2UiBJD0GAMSZQoKVW5waW5QcmljZRInLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlVucGluUHJpY2VSZXF1ZXN0GigudG9sbGdhdGUubWV0ZXJpbmcudjEuVW5waW5QcmljZVJlc3BvbnNlIgSQ9BgDQtUBCh1pbnRlcm5hbC50b2xsZ2F0ZS5tZXRlcmluZy52MUIUTWV0ZXJpbmdTZXJ2aWNlUHJvdG9QAVosdG9sbGdhdGUvZ2VuL3RvbGxnYXRlL21ldGVyaW5nL3YxO21ldGVyaW5ndjGiAgNUTViqAhRUb2xsZ2F0ZS5NZXRlcmluZy5WMcoCFFRvbGxnYXRlXE1ldGVyaW5nXFYx4gIgVG9sbGdhdGVcTWV0ZXJpbmdcVjFcR1BCTWV0YWRhdGHqAhZUb2xsZ2F0ZTo6TWV0ZXJpbmc6OlYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_tollgate_access_v1_access, file_tollgate_metering_v1_price, file_tollgate_metering_v1_rate_limit, file_tollgate_metering_v1_usage]);
+  fileDesc("Cit0b2xsZ2F0ZS9tZXRlcmluZy92MS9tZXRlcmluZ19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5tZXRlcmluZy52MSIVChNDb3VudFJlcXVlc3RSZXF1ZXN0IlEKFENvdW50UmVxdWVzdFJlc3BvbnNlEjkKCnJhdGVfbGltaXQYASABKAsyJS50b2xsZ2F0ZS5tZXRlcmluZy52MS5SYXRlTGltaXRTdGF0dXMiOwoRR2V0UmVjZWlwdFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJInkKEkdldFJlY2VpcHRSZXNwb25zZRIuCgdyZWNlaXB0GAEgASgLMh0udG9sbGdhdGUubWV0ZXJpbmcudjEuUmVjZWlwdBIzCgxmdXJ0aGVyX3J1bnMYAiADKAsyHS50b2xsZ2F0ZS5tZXRlcmluZy52MS5SZWNlaXB0Is0BChJTdHJlYW1Vc2FnZVJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSDQoFbW9kZWwYAyABKAkSKAoEZnJvbRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKCGdyb3VwX2J5GAYgAygOMiAudG9sbGdhdGUubWV0ZXJpbmcudjEuVXNhZ2VHcm91cCJDChNTdHJlYW1Vc2FnZVJlc3BvbnNlEiwKBHJvd3MYASADKAsyHi50b2xsZ2F0ZS5tZXRlcmluZy52MS5Vc2FnZVJvdyqDAQoKVXNhZ2VHcm91cBIbChdVU0FHRV9HUk9VUF9VTlNQRUNJRklFRBAAEhcKE1VTQUdFX0dST1VQX0FDQ09VTlQQARITCg9VU0FHRV9HUk9VUF9LRVkQAhIVChFVU0FHRV9HUk9VUF9NT0RFTBADEhMKD1VTQUdFX0dST1VQX0RBWRAEMtECCg9NZXRlcmluZ1NlcnZpY2USawoMQ291bnRSZXF1ZXN0EikudG9sbGdhdGUubWV0ZXJpbmcudjEuQ291bnRSZXF1ZXN0UmVxdWVzdBoqLnRvbGxnYXRlLm1ldGVyaW5nLnYxLkNvdW50UmVxdWVzdFJlc3BvbnNlIgSQ9BgCEmUKCkdldFJlY2VpcHQSJy50b2xsZ2F0ZS5tZXRlcmluZy52MS5HZXRSZWNlaXB0UmVxdWVzdBooLnRvbGxnYXRlLm1ldGVyaW5nLnYxLkdldFJlY2VpcHRSZXNwb25zZSIEkPQYBBJqCgtTdHJlYW1Vc2FnZRIoLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlN0cmVhbVVzYWdlUmVxdWVzdBopLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlN0cmVhbVVzYWdlUmVzcG9uc2UiBJD0GAQwAULVAQodaW50ZXJuYWwudG9sbGdhdGUubWV0ZXJpbmcudjFCFE1ldGVyaW5nU2VydmljZVByb3RvUAFaLHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9tZXRlcmluZy92MTttZXRlcmluZ3YxogIDVE1YqgIUVG9sbGdhdGUuTWV0ZXJpbmcuVjHKAhRUb2xsZ2F0ZVxNZXRlcmluZ1xWMeICIFRvbGxnYXRlXE1ldGVyaW5nXFYxXEdQQk1ldGFkYXRh6gIWVG9sbGdhdGU6Ok1ldGVyaW5nOjpWMWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tollgate_access_v1_access, file_tollgate_metering_v1_rate_limit, file_tollgate_metering_v1_usage]);
 
 /**
  * Describes the message tollgate.metering.v1.CountRequestRequest.
@@ -44,109 +43,18 @@ export const GetReceiptResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_metering_v1_metering_service, 3);
 
 /**
- * Describes the message tollgate.metering.v1.ListUsageRequest.
- * Use `create(ListUsageRequestSchema)` to create a new message.
+ * Describes the message tollgate.metering.v1.StreamUsageRequest.
+ * Use `create(StreamUsageRequestSchema)` to create a new message.
  */
-export const ListUsageRequestSchema = /*@__PURE__*/
+export const StreamUsageRequestSchema = /*@__PURE__*/
   messageDesc(file_tollgate_metering_v1_metering_service, 4);
 
 /**
- * Describes the message tollgate.metering.v1.ListUsageResponse.
- * Use `create(ListUsageResponseSchema)` to create a new message.
+ * Describes the message tollgate.metering.v1.StreamUsageResponse.
+ * Use `create(StreamUsageResponseSchema)` to create a new message.
  */
-export const ListUsageResponseSchema = /*@__PURE__*/
+export const StreamUsageResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_metering_v1_metering_service, 5);
-
-/**
- * Describes the message tollgate.metering.v1.ReconcileRequest.
- * Use `create(ReconcileRequestSchema)` to create a new message.
- */
-export const ReconcileRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 6);
-
-/**
- * Describes the message tollgate.metering.v1.ReconcileResponse.
- * Use `create(ReconcileResponseSchema)` to create a new message.
- */
-export const ReconcileResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 7);
-
-/**
- * Describes the message tollgate.metering.v1.ReconcileFinding.
- * Use `create(ReconcileFindingSchema)` to create a new message.
- */
-export const ReconcileFindingSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 8);
-
-/**
- * Describes the message tollgate.metering.v1.ListPricesRequest.
- * Use `create(ListPricesRequestSchema)` to create a new message.
- */
-export const ListPricesRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 9);
-
-/**
- * Describes the message tollgate.metering.v1.ListPricesResponse.
- * Use `create(ListPricesResponseSchema)` to create a new message.
- */
-export const ListPricesResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 10);
-
-/**
- * Describes the message tollgate.metering.v1.ListPriceHistoryRequest.
- * Use `create(ListPriceHistoryRequestSchema)` to create a new message.
- */
-export const ListPriceHistoryRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 11);
-
-/**
- * Describes the message tollgate.metering.v1.ListPriceHistoryResponse.
- * Use `create(ListPriceHistoryResponseSchema)` to create a new message.
- */
-export const ListPriceHistoryResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 12);
-
-/**
- * Describes the message tollgate.metering.v1.SetPriceRequest.
- * Use `create(SetPriceRequestSchema)` to create a new message.
- */
-export const SetPriceRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 13);
-
-/**
- * Describes the message tollgate.metering.v1.SetPriceResponse.
- * Use `create(SetPriceResponseSchema)` to create a new message.
- */
-export const SetPriceResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 14);
-
-/**
- * Describes the message tollgate.metering.v1.PinPriceRequest.
- * Use `create(PinPriceRequestSchema)` to create a new message.
- */
-export const PinPriceRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 15);
-
-/**
- * Describes the message tollgate.metering.v1.PinPriceResponse.
- * Use `create(PinPriceResponseSchema)` to create a new message.
- */
-export const PinPriceResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 16);
-
-/**
- * Describes the message tollgate.metering.v1.UnpinPriceRequest.
- * Use `create(UnpinPriceRequestSchema)` to create a new message.
- */
-export const UnpinPriceRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 17);
-
-/**
- * Describes the message tollgate.metering.v1.UnpinPriceResponse.
- * Use `create(UnpinPriceResponseSchema)` to create a new message.
- */
-export const UnpinPriceResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_metering_v1_metering_service, 18);
 
 /**
  * Describes the enum tollgate.metering.v1.UsageGroup.
@@ -163,7 +71,7 @@ export const UsageGroup = /*@__PURE__*/
   tsEnum(UsageGroupSchema);
 
 /**
- * Limits, prices, receipts and the proof that the books are right.
+ * What a metered request needs and leaves: its place in the rate limit, its receipt and the usage that it adds to.
  *
  * @generated from service tollgate.metering.v1.MeteringService
  */

@@ -1,42 +1,54 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { DeadLetter, DeadLettersService } from "#gen/tollgate/metering/v1/dead_letters_service_pb.js";
+import type { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Logger } from "../../../lib/logger.ts";
+import type { Storage } from "../../storage/orm.ts";
+import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
+import type { MeteringObserver } from "../interface.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";
-import type { DeadLetters, LostCharge } from "./dead-letters.ts";
+import { reconcile } from "./reconcile.ts";
 
-const USUAL_PAGE = 100;
-const MOST_ON_A_PAGE = 1000;
+/** Dead letters in one page. */
+const pageSizes = { usual: 100, most: 1000 };
 
 /** Dependencies. */
-export interface DeadLettersDependencies {
+export interface BooksDependencies {
+  readonly storage: Storage;
+  readonly ledger: Pick<CoreLedger, "settleLate" | "unknownSlices">;
   readonly deadLetters: DeadLetters;
-  readonly ledger: Pick<CoreLedger, "settleLate">;
+  readonly observer: Pick<MeteringObserver, "reconciled">;
   readonly logger: Logger;
 }
 
-/** What operators do with charges that could not be made. */
-export function createDeadLettersService(deps: DeadLettersDependencies): ServiceImpl<typeof DeadLettersService> {
-  const { deadLetters, ledger, logger } = deps;
+/** The proof that the books add up, and what operators do with charges that could not be entered. */
+export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof BooksService> {
+  const { storage, ledger, deadLetters, observer, logger } = deps;
 
   /** Throws RECEIPT_NOT_FOUND. */
   const find = async (id: string): Promise<LostCharge> => {
     const found = await deadLetters.find(id);
     if (found === undefined)
-      throw failure(Reason.RECEIPT_NOT_FOUND, `There is no dead letter ${id}.`, { parameter: "id" });
+      throw failure(Reason.RECEIPT_NOT_FOUND, `There is no dead letter ${id}.`, { parameter: "dead_letter_id" });
     return found;
   };
 
   return {
+    async reconcile() {
+      const proof = await reconcile(storage, ledger);
+      observer.reconciled(proof.ok);
+      return proof;
+    },
+
     async listDeadLetters({ pageSize, pageToken }) {
-      const most = Math.min(Math.max(pageSize, 0) || USUAL_PAGE, MOST_ON_A_PAGE);
+      const most = Math.min(Math.max(pageSize, 0) || pageSizes.usual, pageSizes.most);
       const { letters, next } = await deadLetters.list(pageToken, most);
       return { deadLetters: letters.map(toDeadLetter), nextPageToken: next ?? "" };
     },
 
-    async settleDeadLetter({ id, inputTokens, outputTokens }) {
+    async settleDeadLetter({ deadLetterId: id, inputTokens, outputTokens }) {
       const { charge } = await find(id);
       const tokens = {
         inputTokens: inputTokens === undefined ? charge.inputTokens : Number(inputTokens),
@@ -48,7 +60,7 @@ export function createDeadLettersService(deps: DeadLettersDependencies): Service
       return { requestId: charge.requestId, accountId: charge.accountId };
     },
 
-    async dropDeadLetter({ id }) {
+    async dropDeadLetter({ deadLetterId: id }) {
       const found = await find(id);
       await deadLetters.remove(id);
       logger.warn({ id, charge: found.charge, reason: found.reason }, "a dead letter was dropped: it is never charged");

@@ -1,0 +1,49 @@
+import { createClient } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { createBooksService } from "../../../src/metering/books/books-service.ts";
+import type { Charge } from "../../../src/metering/store/ledger-store.ts";
+import { databases, dialects } from "../databases.ts";
+import { MODEL, openMetering } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+import { silentObserver } from "../silent-observer.ts";
+
+const newDatabase = databases();
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A charge of an account that is not there. */
+const lostCharge = (): Charge => ({
+  ...{ requestId: v7(), runId: v7(), accountId: v7(), keyId: "", model: MODEL, inputTokens: 10, outputTokens: 10 },
+  ...{ cost: 0, shortfall: 0, status: "completed", settledAt: Date.UTC(2026, 4, 1), lines: [] },
+});
+
+describe.each(dialects)("%s", (dialect) => {
+  test("the books are proved, and dead letters are listed page by page and dropped", async () => {
+    const clock = new ManualClock(Date.UTC(2026, 4, 1));
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { storage, ledger, deadLetters } = metering;
+    const parts = { storage, ledger, deadLetters, observer: silentObserver, logger: silent };
+    const service = createClient(
+      BooksService,
+      createDirectTransport([registration(BooksService, createBooksService(parts))], []),
+    );
+    expect(await service.reconcile({})).toMatchObject({ ok: true, findings: [] });
+    for (let each = 0; each < 3; each++) await deadLetters.put(lostCharge(), "it cannot be charged");
+    const first = await service.listDeadLetters({ pageSize: 2 });
+    const second = await service.listDeadLetters({ pageSize: 2, pageToken: first.nextPageToken });
+    expect([first.deadLetters.length, second.deadLetters.length, second.nextPageToken]).toEqual([2, 1, ""]);
+    const [gone, stays] = first.deadLetters.map(({ id }) => id) as [string, string];
+    await service.dropDeadLetter({ deadLetterId: gone });
+    const dropped = await service.dropDeadLetter({ deadLetterId: gone }).catch((error: unknown) => detailOf(error));
+    expect(dropped).toMatchObject({ reason: Reason.RECEIPT_NOT_FOUND, parameter: "dead_letter_id" });
+    await expect(service.settleDeadLetter({ deadLetterId: stays })).rejects.toThrow("There is no account");
+    const left = await service.listDeadLetters({});
+    expect(left.deadLetters.map(({ id }) => id)).toEqual([stays, ...second.deadLetters.map(({ id }) => id)]);
+    await clock.until(metering.close());
+  });
+});

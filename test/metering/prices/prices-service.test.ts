@@ -1,0 +1,83 @@
+import { createClient } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { createPricesService } from "../../../src/metering/prices/prices-service.ts";
+import { databases, dialects } from "../databases.ts";
+import { MODEL, models, openMetering } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+
+const newDatabase = databases();
+
+const reasonOf = async (call: () => Promise<unknown>) =>
+  call().then(
+    () => undefined,
+    (error: unknown) => detailOf(error)?.reason,
+  );
+
+describe.each(dialects)("%s", (dialect) => {
+  test("prices are listed, set, pinned and remembered", async () => {
+    const clock = new ManualClock(Date.UTC(2026, 4, 1, 23, 59, 0));
+    const embedding = { id: "embed", kind: "embedding", price: { input: "0.01" } };
+    const metering = await openMetering({ clock, url: await newDatabase(dialect), models: models(embedding) });
+    const service = createClient(
+      PricesService,
+      createDirectTransport([registration(PricesService, createPricesService(metering.prices))], []),
+    );
+    const listed = await service.listPrices({});
+    expect(listed.prices).toMatchObject([
+      { model: MODEL, inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n, pinned: false, version: "1" },
+      { model: "embed", inputPicoUsdPerToken: 10_000n, outputPicoUsdPerToken: 0n },
+    ]);
+    await clock.advance(1000);
+    const rates = { inputPicoUsdPerToken: 300_000n, outputPicoUsdPerToken: 400_000n };
+    await service.setPrice({ model: MODEL, ...rates });
+    expect(metering.prices.live(MODEL)).toEqual({ input: 300_000, output: 400_000 });
+    const pin = { model: MODEL, inputPicoUsdPerToken: 350_000n };
+    expect(await service.pinPrice(pin)).toMatchObject({
+      price: {
+        inputPicoUsdPerToken: 350_000n,
+        outputPicoUsdPerToken: 400_000n,
+        baseInputPicoUsdPerToken: 300_000n,
+        pinned: true,
+      },
+    });
+    await metering.prices.move(new Date(clock.now()), ({ model }) =>
+      model === MODEL ? { input: 1, output: 1 } : undefined,
+    );
+    expect(metering.prices.live(MODEL)).toEqual({ input: 350_000, output: 400_000 });
+    expect(await service.unpinPrice({ model: MODEL })).toMatchObject({
+      price: { inputPicoUsdPerToken: 350_000n, pinned: false },
+    });
+    const { prices: history } = await service.listPriceHistory({ model: MODEL, pageSize: 0, pageToken: "" });
+    expect(
+      history?.map(({ version, inputPicoUsdPerToken, pinned }) => [version, inputPicoUsdPerToken, pinned]),
+    ).toEqual([
+      ["4", 350_000n, false],
+      ["3", 350_000n, true],
+      ["2", 300_000n, false],
+      ["1", 200_000n, false],
+    ]);
+    const page = async (fields: { pageSize: number; pageToken: string }) =>
+      service.listPriceHistory({ model: MODEL, ...fields });
+    const first = await page({ pageSize: 3, pageToken: "" });
+    expect(first).toMatchObject({ prices: [{ version: "4" }, { version: "3" }, { version: "2" }], nextPageToken: "2" });
+    const second = await page({ pageSize: 3, pageToken: first.nextPageToken });
+    expect([second.prices?.length, second.nextPageToken]).toEqual([1, ""]);
+    for (const pageToken of ["0", "x", "1e3", " 2"])
+      expect(await reasonOf(() => page({ pageSize: 3, pageToken }))).toBe(Reason.INVALID_ARGUMENT);
+    const refused = [
+      { model: "unknown", ...rates },
+      { model: MODEL, inputPicoUsdPerToken: -1n, outputPicoUsdPerToken: 1n },
+      { model: MODEL, inputPicoUsdPerToken: 2n ** 40n, outputPicoUsdPerToken: 1n },
+      { model: "embed", inputPicoUsdPerToken: 1n, outputPicoUsdPerToken: 1n },
+    ];
+    const reasons = [];
+    for (const price of refused) reasons.push(await reasonOf(() => service.setPrice(price)));
+    expect(reasons).toEqual([Reason.MODEL_NOT_FOUND, ...Array(3).fill(Reason.INVALID_ARGUMENT)]);
+    await clock.until(metering.close());
+  });
+});
