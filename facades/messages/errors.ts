@@ -1,6 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { type Error as ApiError, ErrorResponseSchema, ErrorType } from "#gen/tollgate/messages/v1/error_pb.js";
+import {
+  type Error as ApiError,
+  type ErrorDetails,
+  ErrorResponseSchema,
+  ErrorType,
+} from "#gen/tollgate/messages/v1/error_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError } from "../http/request/error.ts";
@@ -25,7 +30,7 @@ export interface Classified {
 
 /** Tells what an error is on this surface. One that nobody meant tells nothing of itself. */
 export function classify(error: unknown): Classified {
-  if (error instanceof RequestError) return answer(error.status, typeOf(error), error.message);
+  if (error instanceof RequestError) return refusal(error);
   if (!(error instanceof ConnectError)) return answer(500, ErrorType.API, "Internal server error.");
   const detail = detailOf(error);
   if (detail !== undefined) return classifyDetail(detail, error.rawMessage);
@@ -80,6 +85,18 @@ function classifyDetail(detail: ErrorDetail, message: string): Classified {
       return answer(500, ErrorType.API, "Internal server error.");
   }
 }
+
+/** What this surface refuses by itself. A refused thread is told so that the SDK's tool runner goes on without one. */
+function refusal(error: RequestError): Classified {
+  const plain = answer(error.status, typeOf(error), error.message);
+  return error.param === "thread" ? { ...plain, error: { ...plain.error, details: noThreads } } : plain;
+}
+
+const noThreads: ErrorDetails = {
+  $typeName: "tollgate.messages.v1.ErrorDetails",
+  errorCode: "thread_unsupported_request",
+  unsupported: ["thread"],
+};
 
 function typeOf({ status }: RequestError): ErrorType {
   switch (status) {

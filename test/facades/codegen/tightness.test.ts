@@ -67,6 +67,19 @@ test("the limit of a page of models", async () => {
   }
 });
 
+test("a thread is refused in the words at which the SDK goes on without one", async () => {
+  await using front = await startFront(scriptedCore().transport);
+  const body = JSON.stringify({ ...bodies["/v1/messages"], thread: { type: "create" } });
+  const response = await fetch(`${front.url}/v1/messages`, { method: "POST", body });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: {
+      type: "invalid_request_error",
+      details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+    },
+  });
+});
+
 test("a container is refused", async () => {
   await using front = await startFront(scriptedCore().transport);
   const body = JSON.stringify({ ...bodies["/v1/messages"], container: "container_1" });

@@ -63,6 +63,13 @@ export declare type Error = Message<"tollgate.messages.v1.Error"> & {
    * @generated from field: string message = 2;
    */
   message: string;
+
+  /**
+   * For programs. Absent: nothing more is known.
+   *
+   * @generated from field: tollgate.messages.v1.ErrorDetails details = 3;
+   */
+  details?: ErrorDetails | undefined;
 };
 
 /**
@@ -70,6 +77,33 @@ export declare type Error = Message<"tollgate.messages.v1.Error"> & {
  * Use `create(ErrorSchema)` to create a new message.
  */
 export declare const ErrorSchema: GenMessage<Error>;
+
+/**
+ * What programs act upon.
+ *
+ * @generated from message tollgate.messages.v1.ErrorDetails
+ */
+export declare type ErrorDetails = Message<"tollgate.messages.v1.ErrorDetails"> & {
+  /**
+   * "thread_unsupported_request": clients that keep a thread go on without one.
+   *
+   * @generated from field: string error_code = 1;
+   */
+  errorCode: string;
+
+  /**
+   * What is not supported.
+   *
+   * @generated from field: repeated string unsupported = 2;
+   */
+  unsupported: string[];
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ErrorDetails.
+ * Use `create(ErrorDetailsSchema)` to create a new message.
+ */
+export declare const ErrorDetailsSchema: GenMessage<ErrorDetails>;
 
 /**
  * The class of an error.

@@ -126,6 +126,13 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   mcpServers?: string | undefined;
 
   /**
+   * Not available: conversations are not kept. Clients that see this error send their whole conversation instead.
+   *
+   * @generated from field: optional string thread = 17;
+   */
+  thread?: string | undefined;
+
+  /**
    * Not available.
    *
    * @generated from field: optional string container = 16;
