@@ -6,20 +6,20 @@ import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets } from "../config/secrets.ts";
 import { openTls } from "../config/tls.ts";
-import { startConnectServer } from "../grpc/server/connect-server.ts";
 import { createHealth } from "../grpc/server/health.ts";
-import { startHttpListener } from "../grpc/server/http-listener.ts";
+import { startConnectServer } from "../grpc/server/http/connect-server.ts";
+import { startHttpListener } from "../grpc/server/http/http-listener.ts";
 import type { ListeningServer } from "../grpc/server/listening-server.ts";
 import { Receiving } from "../grpc/server/receiving.ts";
 import { startGrpcServer } from "../grpc/server/server.ts";
-import { startAdmin } from "./admin.ts";
 import { type Core, composeCore } from "./core.ts";
-import { Lifecycle } from "./lifecycle.ts";
-import { createLogger } from "./logger.ts";
 import type { CoreOptions } from "./options.ts";
-import { startOverload } from "./overload.ts";
-import { reloadOnHangup } from "./reload.ts";
-import { startTracing } from "./tracing.ts";
+import { startAdmin } from "./process/admin.ts";
+import { Lifecycle } from "./process/lifecycle.ts";
+import { createLogger } from "./process/logger.ts";
+import { startOverload } from "./process/overload.ts";
+import { reloadOnHangup } from "./process/reload.ts";
+import { startTracing } from "./process/tracing.ts";
 
 /** Runs the core alone, for facades and internal services elsewhere. Resolves when it is ready. */
 export async function core(options: CoreOptions): Promise<void> {

@@ -65,8 +65,8 @@ import { isUnreachable } from "../storage/unreachable.ts";
 import { coreMetrics } from "../telemetry/core-metrics.ts";
 import { traceCalls } from "../telemetry/traces/calls.ts";
 import { traceEngine } from "../telemetry/traces/engine.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import type { Telemetry } from "./tracing.ts";
+import type { Lifecycle } from "./process/lifecycle.ts";
+import type { Telemetry } from "./process/tracing.ts";
 
 /** The core's services behind their interceptors, ready to be mounted on any transport. */
 export interface Core {

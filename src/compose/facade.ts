@@ -15,12 +15,12 @@ import { createChannelTransport } from "../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../grpc/client/tls-credentials.ts";
 import { httpMetrics } from "../telemetry/http-metrics.ts";
 import { traceExchanges } from "../telemetry/traces/exchanges.ts";
-import { startAdmin } from "./admin.ts";
-import { Lifecycle } from "./lifecycle.ts";
-import { createLogger } from "./logger.ts";
 import type { FacadeOptions } from "./options.ts";
-import { startOverload } from "./overload.ts";
-import { startTracing, type Telemetry } from "./tracing.ts";
+import { startAdmin } from "./process/admin.ts";
+import { Lifecycle } from "./process/lifecycle.ts";
+import { createLogger } from "./process/logger.ts";
+import { startOverload } from "./process/overload.ts";
+import { startTracing, type Telemetry } from "./process/tracing.ts";
 
 /** Where a facade without a configuration shows its metrics when a core on the same machine has the usual address. */
 const besideCore = "127.0.0.1:9465";

@@ -1,5 +1,5 @@
 import type { ClientTlsFiles } from "../config/client-tls.ts";
-import type { LogFormat } from "./logger.ts";
+import type { LogFormat } from "./process/logger.ts";
 
 /** What every long-running command takes. */
 export interface ProcessOptions {

@@ -1,9 +1,9 @@
 import { defaultModels } from "../simulator/fleet.ts";
 import type { SimulatorOptions } from "../simulator/options.ts";
 import { startSimulator } from "../simulator/server.ts";
-import { Lifecycle } from "./lifecycle.ts";
-import { createLogger } from "./logger.ts";
 import type { ProcessOptions } from "./options.ts";
+import { Lifecycle } from "./process/lifecycle.ts";
+import { createLogger } from "./process/logger.ts";
 
 /** `tollgate sim`: a simulated GPU server alone. */
 export interface SimulateOptions extends ProcessOptions, Omit<SimulatorOptions, "models"> {

@@ -5,8 +5,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { readBody } from "../grpc/server/http/request-body.ts";
 import { Receiving } from "../grpc/server/receiving.ts";
-import { readBody } from "../grpc/server/request-body.ts";
 import { type Payment, readStripeEvent } from "./stripe-payment.ts";
 
 /** Where Stripe sends its events. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../lib/time/clock.ts";
 import { systemClock } from "../../lib/time/clock.ts";
-import { defaultGpu, type Gpu } from "./engine/gpu.ts";
-import { blockSize } from "./engine/kv-cache.ts";
+import { defaultGpu, type Gpu } from "./engine/gpu/gpu.ts";
+import { blockSize } from "./engine/gpu/kv-cache.ts";
 import type { ModelTraits } from "./engine/model.ts";
 import type { ThinkingOptions } from "./engine/thinking.ts";
 import type { Fault } from "./faults.ts";

@@ -5,7 +5,7 @@ import { connect, type PeerCertificate } from "node:tls";
 import { Registry } from "prom-client";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { openTls, readTls, type TlsFiles } from "../../src/config/tls.ts";
-import { startConnectServer } from "../../src/grpc/server/connect-server.ts";
+import { startConnectServer } from "../../src/grpc/server/http/connect-server.ts";
 import { startGrpcServer } from "../../src/grpc/server/server.ts";
 import { startAdminServer } from "../../src/telemetry/admin-server.ts";
 import { usualLimits } from "../facades/http/front-server.ts";

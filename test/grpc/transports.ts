@@ -2,7 +2,7 @@ import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
-import { startConnectServer } from "../../src/grpc/server/connect-server.ts";
+import { startConnectServer } from "../../src/grpc/server/http/connect-server.ts";
 import type { ServiceRegistration } from "../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../src/grpc/server/server.ts";
 

@@ -1,7 +1,7 @@
 import { OpenAI as LangChain } from "@langchain/openai";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { type Service, serveModels } from "./service.ts";
+import { type Service, serveModels } from "../support/service.ts";
 
 // Several prompts in one completion, as LangChain's batch sends them.
 

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { type Service, serveModels } from "./service.ts";
+import { type Service, serveModels } from "../support/service.ts";
 
 // Agents and LangChain shorten a conversation when they see certain words and codes, whichever engine refused it.
 

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { models, type Service, startService } from "./service.ts";
+import { models, type Service, startService } from "../support/service.ts";
 
 // Whatever the engines speak, a client sees the same: every thinking class and switch, tools, usage, receipts.
 

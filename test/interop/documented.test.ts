@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Service, startService } from "./service.ts";
+import { type Service, startService } from "../support/service.ts";
 
 let service: Service;
 let directory: string;

@@ -11,7 +11,7 @@ import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { writeChatModel, writeEmbeddingModel } from "../../scripts/tiny-gguf.ts";
 import { describeGguf } from "../../src/engines/llama-cpp-embedded/describe.ts";
-import { type Service, serveModels } from "./service.ts";
+import { type Service, serveModels } from "../support/service.ts";
 
 // Every client over a real llama.cpp. The weights are random, so what it says is noise; its counts are not.
 

@@ -5,7 +5,7 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { type Service, serveModels } from "./service.ts";
+import { type Service, serveModels } from "../support/service.ts";
 
 // One account reads slowly, or not at all, and takes no other account's place by that.
 

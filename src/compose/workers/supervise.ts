@@ -8,9 +8,9 @@ import { peekSecrets } from "../../config/secrets.ts";
 import { openTls } from "../../config/tls.ts";
 import { type Readiness, type ShownMetrics, startAdminServer } from "../../telemetry/admin-server.ts";
 import { createRegistry } from "../../telemetry/registry.ts";
-import { Lifecycle } from "../lifecycle.ts";
-import { createLogger } from "../logger.ts";
 import type { ServeOptions } from "../options.ts";
+import { Lifecycle } from "../process/lifecycle.ts";
+import { createLogger } from "../process/logger.ts";
 import { mergeMetrics } from "./merge-metrics.ts";
 import { WorkerPool } from "./pool.ts";
 

@@ -1,8 +1,8 @@
 import cluster from "node:cluster";
 import { createRegistry } from "../../telemetry/registry.ts";
-import type { Admin } from "../admin.ts";
 import type { Drains } from "../core.ts";
-import type { Lifecycle } from "../lifecycle.ts";
+import type { Admin } from "../process/admin.ts";
+import type { Lifecycle } from "../process/lifecycle.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
 /** This process's number among the workers of one service. Undefined: it is none. */

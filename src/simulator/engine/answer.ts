@@ -1,11 +1,11 @@
-import type { Tool } from "./chat-template.ts";
 import { type Directive, numberOf, withoutDirectives } from "./directives.ts";
 import { Output } from "./output.ts";
-import { type Sequence, seeded } from "./random.ts";
+import type { Tool } from "./text/chat-template.ts";
+import { type Sequence, seeded } from "./text/random.ts";
+import { pieces, special, tokenId } from "./text/tokenizer.ts";
+import { paragraph, sentences, type Token } from "./text/words.ts";
 import type { Depth, ThinkingOptions } from "./thinking.ts";
-import { pieces, special, tokenId } from "./tokenizer.ts";
 import { chooseCalls, type ToolChoice } from "./tool-choice.ts";
-import { paragraph, sentences, type Token } from "./words.ts";
 
 /** What the answer to a prompt follows from. */
 export interface Question {

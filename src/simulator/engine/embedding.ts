@@ -1,5 +1,5 @@
-import { seeded } from "./random.ts";
-import { vocabularySize } from "./tokenizer.ts";
+import { seeded } from "./text/random.ts";
+import { vocabularySize } from "./text/tokenizer.ts";
 
 // Directions of tokens seen before: making one costs far more than adding it.
 const directions = new Map<number, Float32Array>();

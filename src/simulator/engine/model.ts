@@ -1,11 +1,11 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import { type AnswerMode, answer, type Limits, type Question } from "./answer.ts";
 import { embedTokens } from "./embedding.ts";
-import type { Gpu } from "./gpu.ts";
+import type { Gpu } from "./gpu/gpu.ts";
+import { Scheduler } from "./gpu/scheduler.ts";
+import type { Sequence } from "./gpu/sequence.ts";
 import type { Output } from "./output.ts";
-import { hashNumbers, hashText } from "./random.ts";
-import { Scheduler } from "./scheduler.ts";
-import type { Sequence } from "./sequence.ts";
+import { hashNumbers, hashText } from "./text/random.ts";
 import type { ThinkingOptions } from "./thinking.ts";
 
 /** What a simulated model is. */

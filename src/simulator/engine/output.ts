@@ -1,6 +1,6 @@
-import type { ToolCall } from "./chat-template.ts";
-import { pieces, special, tokenId } from "./tokenizer.ts";
-import type { Token } from "./words.ts";
+import type { ToolCall } from "./text/chat-template.ts";
+import { pieces, special, tokenId } from "./text/tokenizer.ts";
+import type { Token } from "./text/words.ts";
 
 /** What an output token is to the reader. `silent` tokens have no text: markers, and half a character. */
 export type TokenKind = "silent" | "reasoning" | "text" | "call" | "arguments";

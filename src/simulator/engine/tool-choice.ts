@@ -1,7 +1,7 @@
-import type { Tool, ToolCall } from "./chat-template.ts";
 import type { Directive } from "./directives.ts";
 import { numberOf } from "./directives.ts";
-import type { Sequence } from "./random.ts";
+import type { Tool, ToolCall } from "./text/chat-template.ts";
+import type { Sequence } from "./text/random.ts";
 
 /** What the request says about calling tools. */
 export type ToolChoice = "none" | "auto" | "required" | { readonly name: string };

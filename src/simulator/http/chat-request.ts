@@ -1,5 +1,5 @@
 import type { Limits } from "../engine/answer.ts";
-import type { Message, Tool, ToolCall } from "../engine/chat-template.ts";
+import type { Message, Tool, ToolCall } from "../engine/text/chat-template.ts";
 import type { ThinkingSwitch } from "../engine/thinking.ts";
 import type { ToolChoice } from "../engine/tool-choice.ts";
 import { EngineError } from "../engine-error.ts";

@@ -1,6 +1,6 @@
 import type { Exchange } from "../dialects/dialect.ts";
 import type { Model } from "../engine/model.ts";
-import { encode, special } from "../engine/tokenizer.ts";
+import { encode, special } from "../engine/text/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
 import { none } from "../faults.ts";
 import { embedderOf, underFaults } from "./exchange.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Call, Encoder, Exchange } from "../dialects/dialect.ts";
-import { applyTemplate, type Message } from "../engine/chat-template.ts";
 import { directivesIn } from "../engine/directives.ts";
 import type { Generation, Model, Run } from "../engine/model.ts";
+import { applyTemplate, type Message } from "../engine/text/chat-template.ts";
+import { encode } from "../engine/text/tokenizer.ts";
 import { thinkingDepth } from "../engine/thinking.ts";
-import { encode } from "../engine/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
 import { type Fault, faultInPrompt } from "../faults.ts";
 import { type ChatRequest, readChat, readSampling, type SamplingRequest } from "./chat-request.ts";

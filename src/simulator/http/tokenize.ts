@@ -1,5 +1,5 @@
 import type { Exchange } from "../dialects/dialect.ts";
-import { encode } from "../engine/tokenizer.ts";
+import { encode } from "../engine/text/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
 import { readChat } from "./chat-request.ts";
 import { modelOf } from "./exchange.ts";

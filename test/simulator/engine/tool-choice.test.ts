@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { seeded } from "../../../src/simulator/engine/random.ts";
+import { seeded } from "../../../src/simulator/engine/text/random.ts";
 import { sampleOf } from "../../../src/simulator/engine/tool-choice.ts";
 
 test.each([

@@ -1,4 +1,4 @@
-import { encode, vocabularySize } from "../../engine/tokenizer.ts";
+import { encode, vocabularySize } from "../../engine/text/tokenizer.ts";
 import { readChat } from "../../http/chat-request.ts";
 import { modelOf } from "../../http/exchange.ts";
 import { chatPrompt } from "../../http/generate.ts";

@@ -1,5 +1,5 @@
 import type { Output } from "../../engine/output.ts";
-import { special } from "../../engine/tokenizer.ts";
+import { special } from "../../engine/text/tokenizer.ts";
 import type { Call } from "../dialect.ts";
 import { callsOf } from "../texts.ts";
 

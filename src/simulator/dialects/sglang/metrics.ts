@@ -1,4 +1,4 @@
-import { blockSize } from "../../engine/kv-cache.ts";
+import { blockSize } from "../../engine/gpu/kv-cache.ts";
 import { type Figure, prometheus } from "../../http/metrics.ts";
 import { sendText } from "../../http/reply.ts";
 import type { Exchange } from "../dialect.ts";

@@ -1,5 +1,5 @@
 // After text-embeddings-inference's router/src/http/{server,types}.rs, v1.9.
-import { pieces, tokenId } from "../../engine/tokenizer.ts";
+import { pieces, tokenId } from "../../engine/text/tokenizer.ts";
 import { EngineError } from "../../engine-error.ts";
 import { embeddings, embedInputs } from "../../http/embed.ts";
 import { modelOf } from "../../http/exchange.ts";

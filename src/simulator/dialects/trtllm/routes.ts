@@ -1,5 +1,5 @@
-import { blockSize } from "../../engine/kv-cache.ts";
-import { encode } from "../../engine/tokenizer.ts";
+import { blockSize } from "../../engine/gpu/kv-cache.ts";
+import { encode } from "../../engine/text/tokenizer.ts";
 import { type Figure, prometheus } from "../../http/metrics.ts";
 import { listModels } from "../../http/models.ts";
 import { sendJson, sendText } from "../../http/reply.ts";

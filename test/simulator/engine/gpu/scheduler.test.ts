@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { defaultGpu, type Gpu } from "../../../src/simulator/engine/gpu.ts";
-import { Scheduler } from "../../../src/simulator/engine/scheduler.ts";
-import type { Sequence } from "../../../src/simulator/engine/sequence.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { defaultGpu, type Gpu } from "../../../../src/simulator/engine/gpu/gpu.ts";
+import { Scheduler } from "../../../../src/simulator/engine/gpu/scheduler.ts";
+import type { Sequence } from "../../../../src/simulator/engine/gpu/sequence.ts";
+import { FakeClock } from "../../../fake-clock.ts";
 
 const simple: Gpu = { ...defaultGpu, stepBase: 10, stepPerSequence: 0, prefillPerSecond: 1000, prefillChunk: 100 };
 

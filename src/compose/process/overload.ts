@@ -1,10 +1,10 @@
 import type { Registry } from "prom-client";
-import type { Logger } from "../../lib/logger.ts";
-import { memoryReader } from "../../lib/overload/memory.ts";
-import { type Overload, OverloadMonitor } from "../../lib/overload/monitor.ts";
-import { systemClock } from "../../lib/time/clock.ts";
-import type { Config } from "../config/schema.ts";
-import { watchOverload } from "../telemetry/overload-metrics.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { memoryReader } from "../../../lib/overload/memory.ts";
+import { type Overload, OverloadMonitor } from "../../../lib/overload/monitor.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
+import type { Config } from "../../config/schema.ts";
+import { watchOverload } from "../../telemetry/overload-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** Watches the load of this process, one of so many on the machine, until the process stops. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Gpu } from "./gpu.ts";
 import { blockSize, KvCache } from "./kv-cache.ts";
 import { Sequence, type Work } from "./sequence.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { dialects, models, type Service, startService } from "./service.ts";
+import { dialects, models, type Service, startService } from "../../support/service.ts";
 
 let service: Service;
 let client: OpenAI;

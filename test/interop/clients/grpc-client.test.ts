@@ -5,13 +5,13 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 
 // An internal service with a generated client against the real program, as docs/grpc.md tells.
 
 const token = "service-token-of-batch";
 const model = "tollgate-sim/plain";
-const example = fileURLToPath(new URL("../../docs/examples/client.ts", import.meta.url));
+const example = fileURLToPath(new URL("../../../docs/examples/client.ts", import.meta.url));
 let site: Site;
 let tollgate: Tollgate;
 let account: string;

@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
-const logger = JSON.stringify(new URL("../../src/compose/logger.ts", import.meta.url).href);
+const logger = JSON.stringify(new URL("../../../src/compose/process/logger.ts", import.meta.url).href);
 
 /** A program that logs, as the arguments of Node.js. */
 const program = (body: string) => [

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { Receiving } from "./receiving.ts";
+import type { Receiving } from "../receiving.ts";
 
 /** Who pays for a call that was let in. Undefined: it has not been. */
 export const payerKey = createContextKey<string | undefined>(undefined, { description: "payer" });

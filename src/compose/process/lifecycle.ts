@@ -1,7 +1,7 @@
-import type { Logger } from "../../lib/logger.ts";
-import { defaultConfig } from "../config/load.ts";
-import type { Config } from "../config/schema.ts";
-import type { Readiness } from "../telemetry/admin-server.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { defaultConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Readiness } from "../../telemetry/admin-server.ts";
 
 /** Ends a part; what still runs after the grace in milliseconds is cut off. */
 export type Stop = (graceMs: number) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { ModelConfig } from "../config/schema.ts";
+import type { ModelConfig } from "../../config/schema.ts";
 import type { Demo } from "./demo.ts";
 
 /** What an embedded service prints for people: what it serves, and a line to try. */

@@ -5,11 +5,11 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import { startConnectServer } from "../../../src/grpc/server/connect-server.ts";
-import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
-import { registration } from "../../../src/grpc/server/registration.ts";
-import { ScriptedService, texts, untilAborted } from "../scripted-service.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import { startConnectServer } from "../../../../src/grpc/server/http/connect-server.ts";
+import type { ListeningServer } from "../../../../src/grpc/server/listening-server.ts";
+import { registration } from "../../../../src/grpc/server/registration.ts";
+import { ScriptedService, texts, untilAborted } from "../../scripted-service.ts";
 
 const servers: ListeningServer[] = [];
 afterEach(async () => {

@@ -13,7 +13,7 @@ import {
   streamText,
   tool,
 } from "ai";
-import { dialects, models, type Service, startService } from "./service.ts";
+import { dialects, models, type Service, startService } from "../../support/service.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false; // it does not know our models
 

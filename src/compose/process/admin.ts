@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
-import type { ServerTls } from "../../lib/net/tls-identity.ts";
-import { startAdminServer } from "../telemetry/admin-server.ts";
-import { createRegistry } from "../telemetry/registry.ts";
+import type { ServerTls } from "../../../lib/net/tls-identity.ts";
+import { startAdminServer } from "../../telemetry/admin-server.ts";
+import { createRegistry } from "../../telemetry/registry.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** Where a process shows its metrics and health. */

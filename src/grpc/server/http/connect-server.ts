@@ -17,16 +17,16 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
-import { hangUpKey } from "../hang-up.ts";
-import { maxInflating, maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
-import { Slots } from "../wire/slots.ts";
-import "../workarounds/strict-integers.ts";
-import { mendParseError, mendStreamParseErrors } from "../workarounds/parse-errors.ts";
-import { type Gate, openGate, refuse } from "./gate.ts";
+import { hangUpKey } from "../../hang-up.ts";
+import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../wire/limits.ts";
+import { Slots } from "../../wire/slots.ts";
+import "../../workarounds/strict-integers.ts";
+import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
+import { type Gate, openGate, refuse } from "../gate.ts";
+import type { ListeningServer, ServerOptions } from "../listening-server.ts";
+import { peerKey } from "../peer.ts";
+import { Receiving } from "../receiving.ts";
 import { startHttpListener } from "./http-listener.ts";
-import type { ListeningServer, ServerOptions } from "./listening-server.ts";
-import { peerKey } from "./peer.ts";
-import { Receiving } from "./receiving.ts";
 import { endWithAnswer, payerKey, pipelineLimit, readBody } from "./request-body.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Registry } from "prom-client";
-import type { Logger } from "../../lib/logger.ts";
+import type { Logger } from "../../../lib/logger.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** Where the parts of a process tell of themselves. */
@@ -14,7 +14,7 @@ export interface Telemetry {
 export async function startTracing(lifecycle: Lifecycle, logger: Logger): Promise<Tracer | undefined> {
   const { env } = process;
   if (!(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)) return undefined;
-  const { exportingTracer } = await import("../telemetry/traces/sdk.ts");
+  const { exportingTracer } = await import("../../telemetry/traces/sdk.ts");
   const { tracer, close } = exportingTracer(env, logger);
   lifecycle.onStop(close);
   return tracer;

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import Anthropic0 from "anthropic-sdk-0";
-import { dialects, models, type Service, startService } from "./service.ts";
+import { dialects, models, type Service, startService } from "../../support/service.ts";
 
 let service: Service;
 describe.each(dialects)("over %s", (dialect) => {

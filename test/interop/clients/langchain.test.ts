@@ -10,7 +10,7 @@ import {
   type UsageMetadata,
 } from "@langchain/core/messages";
 import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
-import { dialects, models, type Service, startService } from "./service.ts";
+import { dialects, models, type Service, startService } from "../../support/service.ts";
 
 let service: Service;
 describe.each(dialects)("over %s", (dialect) => {

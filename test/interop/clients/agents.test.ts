@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { expectDescribedRequest } from "../facades/http/openapi.ts";
-import { decodeStream } from "../facades/messages/stream-grammar.ts";
+import { expectDescribedRequest } from "../../facades/http/openapi.ts";
+import { decodeStream } from "../../facades/messages/stream-grammar.ts";
+import { dialects, models, type Service, startService } from "../../support/service.ts";
 import { agentRequests } from "./agents.ts";
-import { dialects, models, type Service, startService } from "./service.ts";
 
 let service: Service;
 describe.each(dialects)("over %s", (dialect) => {

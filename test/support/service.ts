@@ -11,7 +11,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { composeCore } from "../../src/compose/core.ts";
 import { startFront } from "../../src/compose/facade.ts";
-import { Lifecycle } from "../../src/compose/lifecycle.ts";
+import { Lifecycle } from "../../src/compose/process/lifecycle.ts";
 import { configSchema, type EngineName } from "../../src/config/schema.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";

@@ -1,12 +1,12 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { ConnectError } from "@connectrpc/connect";
-import { listen } from "../../../lib/net/listen.ts";
-import type { ServerTls } from "../../../lib/net/tls-identity.ts";
-import { maxHeaderBytes } from "../wire/limits.ts";
-import { type ConnectionLimits, connectionsOf } from "./connections.ts";
-import { type ListeningServer, stopGently } from "./listening-server.ts";
-import { keepRenewed, tlsOptions } from "./tls.ts";
+import { listen } from "../../../../lib/net/listen.ts";
+import type { ServerTls } from "../../../../lib/net/tls-identity.ts";
+import { maxHeaderBytes } from "../../wire/limits.ts";
+import { type ConnectionLimits, connectionsOf } from "../connections.ts";
+import { type ListeningServer, stopGently } from "../listening-server.ts";
+import { keepRenewed, tlsOptions } from "../tls.ts";
 
 /** What listens for HTTP/1.1, and where. */
 export interface HttpListenerOptions {

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { input } from "zod";
-import { configSchema, type ModelConfig } from "../config/schema.ts";
-import { type DiscoveredServer, discoverServer, findLocalServers } from "../engines/discovery.ts";
-import { describeGguf } from "../engines/llama-cpp-embedded/describe.ts";
-import { defaultFleetConfig, startDefaultFleet } from "../simulator/fleet.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import type { ServeOptions } from "./options.ts";
+import { configSchema, type ModelConfig } from "../../config/schema.ts";
+import { type DiscoveredServer, discoverServer, findLocalServers } from "../../engines/discovery.ts";
+import { describeGguf } from "../../engines/llama-cpp-embedded/describe.ts";
+import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
+import type { ServeOptions } from "../options.ts";
+import type { Lifecycle } from "../process/lifecycle.ts";
 
 type ModelInput = NonNullable<input<typeof configSchema>["models"]>[number];
 

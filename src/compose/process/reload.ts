@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Logger } from "../../lib/logger.ts";
-import { ConfigError } from "../config/config-error.ts";
-import { loadConfig } from "../config/load.ts";
-import type { Config } from "../config/schema.ts";
-import type { Core } from "./core.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Core } from "../core.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** What a running core takes over; everything else is read at the start alone. */

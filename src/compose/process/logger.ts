@@ -1,6 +1,6 @@
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
-import { workerNumber } from "./workers/worker.ts";
+import { workerNumber } from "../workers/worker.ts";
 
 /** How the log looks: one JSON object a line for machines, or lines for people. */
 export type LogFormat = "json" | "pretty";

@@ -1,4 +1,4 @@
-import type { Depth } from "./thinking.ts";
+import type { Depth } from "../thinking.ts";
 import { encode, special } from "./tokenizer.ts";
 
 /** A tool that the model may call. */
