@@ -14,6 +14,7 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
+import { movableClock } from "../storage/movable-clock.ts";
 import { databases, dialects } from "./databases.ts";
 import { type Metering, MODEL, openMetering, request, run, USD } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -36,8 +37,12 @@ const reasonOf = async (call: () => unknown) => {
 
 describe.each(dialects)("%s", (dialect) => {
   const start = async () => {
-    const clock = new ManualClock(Date.UTC(2026, 4, 1, 23, 59, 0));
-    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const minuteToMidnight = Date.UTC(2026, 4, 1, 23, 59, 0);
+    const clock = new ManualClock(minuteToMidnight);
+    const url = await newDatabase(dialect);
+    // Days of usage are the database's; SQLite has no clock of its own.
+    if (dialect === "postgresql") await (await movableClock(url))(minuteToMidnight - Date.now());
+    const metering = await openMetering({ clock, url });
     const limit = { limit: 60, remaining: 59, resetAfterMs: 1500 };
     const rateLimits = { admit: async () => limit };
     const service = createMeteringService({ storage: metering.storage, rateLimits });

@@ -124,7 +124,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     try {
       this.#admitsAny();
       const wallet = this.#wallets.find(request.accountId);
-      if (wallet?.queue.empty && this.#recent.isNew(request)) {
+      if (wallet?.queue.empty && !wallet.hasExpired(this.#clock.now()) && this.#recent.isNew(request)) {
         const rates = wallet.maxRates(request.model);
         if (rates !== undefined && fits(wallet, rates, request))
           return Promise.resolve(this.#grant(wallet, request, rates, request));
@@ -183,6 +183,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     otherwise = () => this.#prices.live(model),
   ): Promise<Rates> {
     for (;;) {
+      if (wallet.hasExpired(this.#clock.now())) await this.#wallets.returnExpired(wallet);
       const now = wallet.maxRates(model);
       const rates = terms ?? now;
       if (now === undefined || rates === undefined) await wallet.loadRates(model);

@@ -247,12 +247,20 @@ export class WalletCache implements AuditedWallets {
     const now = this.#clock.now();
     for (const wallet of this.#wallets.values()) {
       if (this.#unused(wallet)) this.#drop(wallet);
-      else if (wallet.hasExpired(now) && wallet.moving === undefined)
-        this.#inBackground(this.alone(wallet, () => this.#giveBack(wallet, wallet.takeExpired(now))));
+      else if (wallet.hasExpired(now) && wallet.moving === undefined) void this.returnExpired(wallet);
       for (const id of wallet.takeDrained()) this.ended.add(id);
     }
     await this.#closeEnded();
     await this.#audit.clearAll();
+  }
+
+  /** Gives back what has expired and nobody holds. Never rejects: what the store has not heard of is cleared up later. */
+  async returnExpired(wallet: Wallet): Promise<void> {
+    try {
+      await this.alone(wallet, () => this.#giveBack(wallet, wallet.takeExpired(this.#clock.now())));
+    } catch (error) {
+      this.#logger.warn({ error }, "expired money could not be given back yet");
+    }
   }
 
   #unused(wallet: Wallet): boolean {

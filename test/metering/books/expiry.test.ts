@@ -22,7 +22,7 @@ async function open(dialect: (typeof dialects)[number], lapsesAfterMs: number) {
   const metering = await openMetering({ clock, url });
   const { storage, time, funds, ledger } = metering;
   const account = await metering.account();
-  const expiresAt = new Date(clock.now() + lapsesAfterMs);
+  const expiresAt = new Date(time.now() + lapsesAfterMs);
   await funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7(), expiresAt });
   const hold = () => ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
   return {

@@ -320,13 +320,20 @@ describe.each(dialects)("%s", (dialect) => {
       expect(await balance(account)).toBe(BigInt(USD + 1000 * OUT - 100 * OUT));
     });
 
-    test("an expired lot is not spent any more", async () => {
-      const account = await metering.account();
-      const expiresAt = new Date(clock.now() + 60_000);
-      await metering.funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7(), expiresAt });
-      await clock.until(run(metering.ledger, request(account, { inputTokens: 10, outputTokens: 10 })));
-      await clock.pass(62_000);
-      expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 10 }), never))).toBe(
+    test("an expired lot is not spent any more from that moment on, whatever the store is busy with", async () => {
+      const account = await metering.account({ paid: USD });
+      const poor = await metering.account();
+      const expiresAt = new Date(metering.time.now() + 10_000);
+      for (const accountId of [account, poor]) {
+        await metering.funds.credit({ accountId, kind: "grant", amount: USD, reference: v7(), expiresAt });
+        await clock.until(run(metering.ledger, request(accountId, { inputTokens: 10, outputTokens: 10 })));
+      }
+      await clock.advance(expiresAt.getTime() - metering.time.now()); // at a stroke: the store has no time to answer
+      const wanted = request(account, { inputTokens: 10, outputTokens: 10 });
+      await clock.until(run(metering.ledger, wanted));
+      const paid = await metering.storage.orm.em.fork().findOneOrFail(Lot, { accountId: account, kind: "paid" });
+      expect((await lines(wanted.requestId)).map(({ lotId }) => lotId)).toEqual([paid.id]);
+      expect(await reasonOf(metering.ledger.hold(request(poor, { inputTokens: 10, outputTokens: 10 }), never))).toBe(
         Reason.BALANCE_EXHAUSTED,
       );
     });

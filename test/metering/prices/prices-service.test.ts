@@ -45,7 +45,7 @@ describe.each(dialects)("%s", (dialect) => {
         pinned: true,
       },
     });
-    await metering.prices.move(new Date(clock.now()), ({ model }) =>
+    await metering.prices.move(new Date(metering.time.now()), ({ model }) =>
       model === MODEL ? { input: 1, output: 1 } : undefined,
     );
     expect(metering.prices.live(MODEL)).toEqual({ input: 350_000, output: 400_000 });
