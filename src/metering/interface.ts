@@ -82,6 +82,8 @@ export interface LedgerState {
   readonly backlog: number;
   /** Size of the journal. */
   readonly journalBytes: number;
+  /** Damaged records of the journal that are kept aside. */
+  readonly journalSetAside: number;
   /** Whether it admits requests at all. */
   readonly admits: boolean;
 }

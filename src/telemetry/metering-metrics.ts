@@ -121,6 +121,11 @@ export function watchLedger(registry: Registry, state: () => LedgerState): void 
   gauge("tollgate_held_usd", "Money held for running requests, in USD.", ({ held }) => held / perUsd);
   gauge("tollgate_settlement_backlog", "Charges that wait for the store.", ({ backlog }) => backlog);
   gauge("tollgate_journal_bytes", "Size of the journal; it shrinks when it passes 16 MiB.", (at) => at.journalBytes);
+  gauge(
+    "tollgate_journal_set_aside",
+    "Damaged records of the journal that are kept aside, in journal.aside beside it.",
+    (at) => at.journalSetAside,
+  );
   gauge("tollgate_ledger_admits", "Whether the ledger takes requests: 1 or 0.", ({ admits }) => (admits ? 1 : 0));
 }
 

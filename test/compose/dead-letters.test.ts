@@ -2,7 +2,7 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { encode } from "../../src/metering/journal/journal-file.ts";
+import { encode } from "../../src/metering/journal/journal-record.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";
 

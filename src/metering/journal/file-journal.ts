@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
@@ -6,8 +6,11 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { lockFile, lockInstance } from "../../storage/sqlite.ts";
 import { type Run, runKey } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
-import type { Journal, JournalEntry, JournalRemains } from "./journal.ts";
-import { DiskFile, decode, encode, type JournalFile } from "./journal-file.ts";
+import { readCoreId } from "./core-id.ts";
+import { withDiskAdvice } from "./disk-faults.ts";
+import type { Journal, JournalEntry, JournalOwner, JournalRemains } from "./journal.ts";
+import { DiskFile, type JournalFile } from "./journal-file.ts";
+import { decode, encode, encodeHeader, type JournalContent } from "./journal-record.ts";
 
 /** How long a note may wait before it is written: a killed process loses no more than this. */
 const FLUSH_MS = 50;
@@ -34,13 +37,22 @@ export function openJournal(
 ): CoreJournal {
   for (let place = 1; place <= MOST_CORES; place++) {
     const own = join(directory, String(place));
-    mkdirSync(own, { recursive: true, mode: 0o700 });
     const path = join(own, "journal");
-    const unlock = lockFile(path);
+    const unlock = withDiskAdvice(path, () => {
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      return lockFile(path);
+    });
     if (unlock === undefined) continue;
     try {
-      const coreId = readOrMake(join(own, "core-id"), () => parts.random.uuid());
-      return new FileJournal(new DiskFile(path), { ...parts, coreId, unlock, instance: lockInstance(path) });
+      const file = withDiskAdvice(path, () => new DiskFile(path));
+      const content = decode(withDiskAdvice(path, () => file.read()));
+      if (content.newer) {
+        throw new Error(
+          `the journal ${path} was written by a newer tollgate: start that version, whose unfinished requests it has, and end it with SIGTERM before going back`,
+        );
+      }
+      const coreId = readCoreId(join(own, "core-id"), content, parts);
+      return new FileJournal(file, { ...parts, coreId, content, unlock, instance: lockInstance(path) });
     } catch (error) {
       unlock();
       throw error;
@@ -64,13 +76,28 @@ export class FileJournal implements CoreJournal {
   /** Runs that the file speaks of. */
   readonly #written = new Set<string>();
   readonly #forgotten: string[] = [];
+  #owner: JournalOwner | undefined;
+  /** Whether the file does not say yet whose it is. */
+  #ownerDue = false;
+  /** Lines of the file that are no records and are not kept aside yet: until they are, the file is not replaced. */
+  #unusable: readonly Uint8Array[];
+  /** Ends a line of the file that was not written to its end. */
+  #lineEnd: string;
   #healthy = true;
   #syncing = 0;
   #stopTimer: (() => void) | undefined;
 
   constructor(
     file: JournalFile,
-    parts: { clock: Clock; logger: Logger; coreId: string; unlock: () => void; instance?: string | undefined },
+    parts: {
+      clock: Clock;
+      logger: Logger;
+      coreId: string;
+      /** What the file says. */
+      content: JournalContent;
+      unlock: () => void;
+      instance?: string | undefined;
+    },
   ) {
     this.coreId = parts.coreId;
     this.instance = parts.instance;
@@ -78,7 +105,10 @@ export class FileJournal implements CoreJournal {
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#unlock = parts.unlock;
-    for (const record of decode(file.read())) {
+    this.#owner = parts.content.owner;
+    this.#unusable = parts.content.unusable;
+    this.#lineEnd = parts.content.torn ? "\n" : "";
+    for (const record of parts.content.records) {
       if ("note" in record) this.#notes.set(runKey(record.note), record.note);
       else if ("promise" in record) this.#promises.set(runKey(record.promise), record.promise);
       else {
@@ -98,9 +128,23 @@ export class FileJournal implements CoreJournal {
     return this.#file.size;
   }
 
-  async read(): Promise<JournalRemains> {
+  get setAside(): number {
+    return this.#file.setAside + this.#unusable.length;
+  }
+
+  async read(databaseId: string): Promise<JournalRemains> {
     const running = [...this.#notes.values()].filter((entry) => !this.#promises.has(runKey(entry)));
-    return { charges: [...this.#promises.values()], running };
+    const charges = [...this.#promises.values()];
+    const own = this.#owner?.databaseId === databaseId && this.#owner.coreId === this.coreId;
+    if (this.#owner !== undefined && !own && running.length + charges.length > 0)
+      throw foreign(this.#file.path, this.#owner, { databaseId, coreId: this.coreId }, running.length + charges.length);
+    return { epoch: own ? (this.#owner?.epoch ?? 0) : 0, charges, running };
+  }
+
+  begin({ databaseId, epoch }: Pick<JournalOwner, "databaseId" | "epoch">): void {
+    this.#owner = { databaseId, coreId: this.coreId, epoch };
+    this.#ownerDue = true;
+    this.#flush([]);
   }
 
   note(entry: JournalEntry): void {
@@ -152,13 +196,16 @@ export class FileJournal implements CoreJournal {
   #flush(promises: readonly Charge[]): boolean {
     const noted = [...this.#unwritten].flatMap((key) => this.#notes.get(key) ?? []);
     const passing = [...noted.map((note) => ({ note })), ...this.#forgotten.map((forget) => ({ forget }))];
+    const header = this.#ownerDue ? this.#encodeOwner() : "";
     try {
-      this.#file.append(encode(passing) + encodeEach(promises));
+      this.#file.append(this.#lineEnd + header + encode(passing) + encodeEach(promises));
     } catch (error) {
       this.#refused(error);
       return false;
     }
     this.#healthy = true;
+    this.#ownerDue = false;
+    this.#lineEnd = "";
     for (const promise of promises) this.#promises.set(runKey(promise), promise);
     for (const run of [...noted, ...promises]) this.#written.add(runKey(run));
     this.#unwritten.clear();
@@ -171,10 +218,28 @@ export class FileJournal implements CoreJournal {
     const notes = [...this.#notes.values()].filter((note) => this.#written.has(runKey(note)));
     const promises = [...this.#promises.values()];
     try {
-      this.#file.replace(encode(notes.map((note) => ({ note }))) + encodeEach(promises));
+      this.#keepAside();
+      this.#file.replace(this.#encodeOwner() + encode(notes.map((note) => ({ note }))) + encodeEach(promises));
+      this.#ownerDue = false;
+      this.#lineEnd = "";
     } catch (error) {
       this.#refused(error);
     }
+  }
+
+  #encodeOwner(): string {
+    return this.#owner === undefined ? "" : encodeHeader(this.#owner);
+  }
+
+  /** Keeps what is no record for people to look at. */
+  #keepAside(): void {
+    if (this.#unusable.length === 0) return;
+    this.#file.keepAside(this.#unusable);
+    this.#logger.error(
+      { records: this.#unusable.length, journal: this.#file.path },
+      "damaged records of the journal were not charged and are kept aside",
+    );
+    this.#unusable = [];
   }
 
   #refused(error: unknown): void {
@@ -189,12 +254,14 @@ function encodeEach(promises: readonly Charge[]): string {
   return promises.map((promise) => encode([{ promise }])).join("");
 }
 
-function readOrMake(path: string, make: () => string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    const made = make();
-    writeFileSync(path, `${made}\n`);
-    return made;
-  }
+/** The error about a journal whose unfinished business is not of this database or this core. */
+function foreign(
+  path: string,
+  owner: JournalOwner,
+  own: Pick<JournalOwner, "databaseId" | "coreId">,
+  unfinished: number,
+): Error {
+  return new Error(
+    `the journal ${path} belongs to core ${owner.coreId} on database ${owner.databaseId}, and this is core ${own.coreId} on database ${own.databaseId}: start it where its ${unfinished} unfinished requests were run, or move it away to never charge them`,
+  );
 }

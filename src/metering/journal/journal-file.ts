@@ -10,82 +10,57 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { crc32 } from "node:zlib";
 import { keepFilePrivate } from "../../../lib/private-files.ts";
-import { FIRST_RUN } from "../ledger/run.ts";
-import type { Charge } from "../store/ledger-store.ts";
-import type { JournalEntry } from "./journal.ts";
-
-/** One thing that a journal remembers. */
-export type JournalRecord =
-  | { readonly note: JournalEntry }
-  /** By runKey. */
-  | { readonly forget: string }
-  | { readonly promise: Charge };
-
-/**
- * Records as one line: a checksum, so that a torn or rotten line is told from a whole one, and JSON. Many records in one
- * line cost a quarter of as many lines, but are lost together.
- */
-export function encode(records: readonly JournalRecord[]): string {
-  if (records.length === 0) return "";
-  const json = JSON.stringify(records);
-  return `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
-}
-
-/** The records of a file. Lines that are not whole are left out: they were never relied upon. */
-export function decode(text: string): JournalRecord[] {
-  return text.split("\n").flatMap((line) => {
-    const json = line.slice(9);
-    const whole = line.length > 9 && line.slice(0, 8) === crc32(json).toString(16).padStart(8, "0");
-    return whole ? (JSON.parse(json) as JournalRecord[]).map(withRun) : [];
-  });
-}
-
-/** A record with its run's id, which those of before 0.2 lack. */
-function withRun(record: JournalRecord): JournalRecord {
-  if ("note" in record) return { note: { ...record.note, runId: record.note.runId ?? FIRST_RUN } };
-  if ("promise" in record) return { promise: { ...record.promise, runId: record.promise.runId ?? FIRST_RUN } };
-  return record;
-}
 
 /** A file that is only ever appended to, or replaced as a whole. */
 export interface JournalFile {
+  /** For people. */
+  readonly path: string;
   readonly size: number;
-  read(): string;
+  read(): Uint8Array;
   /** Throws when the disk does not take it all; then nothing of it is in the file. */
   append(text: string): void;
   /** Resolves when everything appended so far is on the disk. */
   sync(): Promise<void>;
   /** Puts a new file in place of this one, at once and on the disk. Not while a sync is under way. */
   replace(text: string): void;
+  /** How many lines are kept beside this file. */
+  readonly setAside: number;
+  /** Keeps lines beside this file, on the disk, each once. */
+  keepAside(lines: readonly Uint8Array[]): void;
   close(): void;
 }
 
 /** A journal's file on a disk. */
 export class DiskFile implements JournalFile {
-  readonly #path: string;
+  readonly path: string;
   #descriptor: number;
   #size: number;
+  #setAside: number;
 
   constructor(path: string) {
-    this.#path = path;
+    this.path = path;
     keepFilePrivate(path);
     this.#descriptor = openSync(path, "a+");
     this.#size = fstatSync(this.#descriptor).size;
+    this.#setAside = this.#readAside().length;
   }
 
   get size(): number {
     return this.#size;
   }
 
-  read(): string {
-    return readFileSync(this.#path, "utf8");
+  get setAside(): number {
+    return this.#setAside;
+  }
+
+  read(): Uint8Array {
+    return readFileSync(this.path);
   }
 
   append(text: string): void {
     try {
-      this.#size += writeAll(this.#descriptor, text);
+      this.#size += writeAll(this.#descriptor, Buffer.from(text));
     } catch (error) {
       ftruncateSync(this.#descriptor, this.#size);
       throw error;
@@ -93,18 +68,48 @@ export class DiskFile implements JournalFile {
   }
 
   replace(text: string): void {
-    const next = `${this.#path}.next`;
+    const next = `${this.path}.next`;
     const descriptor = openSync(next, "w+", 0o600);
     try {
-      const size = writeAll(descriptor, text);
+      const size = writeAll(descriptor, Buffer.from(text));
       fsyncSync(descriptor);
-      renameSync(next, this.#path);
-      syncDirectory(dirname(this.#path));
+      renameSync(next, this.path);
+      syncDirectory(dirname(this.path));
       closeSync(this.#descriptor);
       this.#descriptor = descriptor;
       this.#size = size;
     } catch (error) {
       closeSync(descriptor);
+      throw error;
+    }
+  }
+
+  keepAside(lines: readonly Uint8Array[]): void {
+    const kept = new Set(this.#readAside());
+    const more = [...new Set(lines.map(toBinary))].filter((line) => !kept.has(line));
+    const descriptor = openSync(this.#asidePath, "a", 0o600);
+    try {
+      writeAll(descriptor, Buffer.from(more.map((line) => `${line}\n`).join(""), "latin1"));
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    syncDirectory(dirname(this.path));
+    this.#setAside = kept.size + more.length;
+  }
+
+  get #asidePath(): string {
+    return `${this.path}.aside`;
+  }
+
+  /** The lines that are kept beside the file, byte by byte. */
+  #readAside(): string[] {
+    try {
+      return toBinary(readFileSync(this.#asidePath))
+        .split("\n")
+        .filter((line) => line !== "");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
       throw error;
     }
   }
@@ -120,8 +125,12 @@ export class DiskFile implements JournalFile {
   }
 }
 
-function writeAll(descriptor: number, text: string): number {
-  const bytes = Buffer.from(text);
+/** Bytes as a text of as many characters. */
+function toBinary(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("latin1");
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): number {
   for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
   return bytes.length;
 }

@@ -13,8 +13,18 @@ export interface JournalEntry extends Run {
   readonly maxRates?: Rates;
 }
 
+/** Whose a journal is: what it says is charged in this database alone, by this core. */
+export interface JournalOwner {
+  readonly databaseId: string;
+  readonly coreId: string;
+  /** The core's last epoch, even if the database has forgotten it. */
+  readonly epoch: number;
+}
+
 /** What a dead process left behind. */
 export interface JournalRemains {
+  /** The epoch of the last process in this database; 0: not known, or there was none. */
+  readonly epoch: number;
   /** Charges that were promised but perhaps never reached the store. */
   readonly charges: readonly Charge[];
   /** Requests that were running. */
@@ -28,12 +38,19 @@ export interface JournalRemains {
 export interface Journal {
   /** Names the lock that this process holds on it: who holds it knows that all who held it before are dead. Undefined: none. */
   readonly instance: string | undefined;
-  /** What the process before this one left behind. */
-  read(): Promise<JournalRemains>;
+  /**
+   * What the process before this one left behind. Rejects when that is of another database or another core, and would be
+   * charged where it was never run.
+   */
+  read(databaseId: string): Promise<JournalRemains>;
+  /** Says whose it is from now on. */
+  begin(owner: Pick<JournalOwner, "databaseId" | "epoch">): void;
   /** Whether it can be written to; if not, a crash would go unnoticed and nothing new should be run. */
   readonly healthy: boolean;
   /** Its size in bytes. */
   readonly size: number;
+  /** Damaged records that are kept aside and wait for somebody to look at them. */
+  readonly setAside: number;
   /** Notes a request, or how far it has come. */
   note(entry: JournalEntry): void;
   /** Notes that a request needs no remembering: its charge is stored, or there is none. */
@@ -46,9 +63,11 @@ export interface Journal {
 /** Remembers nothing: for a store in memory, which dies with the process anyway. */
 export const noJournal: Journal = {
   instance: undefined,
-  read: async () => ({ charges: [], running: [] }),
+  read: async () => ({ epoch: 0, charges: [], running: [] }),
+  begin() {},
   healthy: true,
   size: 0,
+  setAside: 0,
   note() {},
   forget() {},
   promise: async () => false,

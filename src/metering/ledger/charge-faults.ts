@@ -1,6 +1,6 @@
 import { MAX_AMOUNT } from "../../storage/entities/amount.ts";
 import type { ChargedTokens, Rates } from "../interface.ts";
-import type { Charge } from "../store/ledger-store.ts";
+import type { Charge, ChargeLine } from "../store/ledger-store.ts";
 import { costOf } from "./split.ts";
 
 /** The longest text that a column takes. */
@@ -25,7 +25,14 @@ export function findFault(charge: Charge): string | undefined {
   const { input, output } = charge.maxRates ?? { input: 0, output: 0 };
   if (!isCount(input) || !isCount(output)) return "its maxRates are no whole numbers below 2^53";
   if (!Number.isFinite(charge.settledAt)) return "its settledAt is no time";
-  return Array.isArray(charge.lines) ? undefined : "it has no lines";
+  if (!Array.isArray(charge.lines)) return "it has no lines";
+  return charge.lines.every(isLine) ? undefined : "one of its lines is none";
+}
+
+function isLine(line: Partial<ChargeLine> | null | undefined): boolean {
+  const { sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost } = line ?? {};
+  const counts = [inputTokens, outputTokens, inputRate, outputRate, cost];
+  return UUID.test(String(sliceId)) && UUID.test(String(lotId)) && counts.every(isCount);
 }
 
 /**
@@ -42,8 +49,8 @@ export function toChargeable(counted: ChargedTokens, admitted: ChargedTokens, ra
   };
 }
 
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
+function isCount(value: number | undefined): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function bounded(count: number, most: number): number {

@@ -317,6 +317,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       held: open.reduce((sum, hold) => sum + hold.amount, 0),
       backlog: this.#settler.backlog,
       journalBytes: this.journal.size,
+      journalSetAside: this.journal.setAside,
       admits: !this.#closing && this.#works,
     };
   }
@@ -351,10 +352,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
    */
   async recover(): Promise<void> {
     await this.#store.listen(this.#announced);
-    const remains = await this.journal.read();
+    const databaseId = await this.#store.identify();
+    const remains = await this.journal.read(databaseId);
     if (remains.charges.length + remains.running.length > 0)
       await awaitPredecessors({ store: this.#store, clock: this.#clock, logger: this.#logger }, this.journal.instance);
-    const entered = await this.#store.enter({ instance: this.journal.instance, after: 0 });
+    const entered = await this.#store.enter({ instance: this.journal.instance, after: remains.epoch });
+    this.journal.begin({ databaseId, epoch: entered.epoch });
     const adopted = entered.adopted.map((slice) => slice.id);
     await this.#coreLease.renew();
     const left = { slices: adopted.length, promised: remains.charges.length, running: remains.running.length };

@@ -25,7 +25,7 @@ function journalOf(running: readonly JournalEntry[], charges: readonly Charge[] 
   const left = new Set([...running, ...charges].map(runKey));
   const journal: Journal = {
     ...noJournal,
-    read: async () => ({ charges, running }),
+    read: async () => ({ epoch: 0, charges, running }),
     forget: (run) => void left.delete(runKey(run)),
   };
   return { journal, left };

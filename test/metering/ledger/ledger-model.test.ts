@@ -9,6 +9,8 @@ import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import type { Hold } from "../../../src/metering/interface.ts";
 import { FileJournal } from "../../../src/metering/journal/file-journal.ts";
+import type { JournalFile } from "../../../src/metering/journal/journal-file.ts";
+import { decode } from "../../../src/metering/journal/journal-record.ts";
 import { type CoreLedger, createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
@@ -131,11 +133,12 @@ async function live(steps: readonly Step[]): Promise<void> {
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const start = async (): Promise<CoreLedger> => {
     const mine = ++era;
-    const file = {
+    const file: JournalFile = {
+      path: "the journal",
       get size() {
         return disk.length;
       },
-      read: () => disk,
+      read: () => Buffer.from(disk),
       append(text: string) {
         if (mine === era) disk += text;
       },
@@ -143,9 +146,14 @@ async function live(steps: readonly Step[]): Promise<void> {
       replace(text: string) {
         if (mine === era) disk = text;
       },
+      setAside: 0,
+      keepAside() {
+        throw new Error("the journal has damaged records");
+      },
       close() {},
     };
-    const journal = new FileJournal(file, { clock, logger, coreId: "core", unlock() {} });
+    const content = decode(file.read());
+    const journal = new FileJournal(file, { clock, logger, coreId: "core", content, unlock() {} });
     return clock.until(
       createLedger({
         ...{ store: storeOf(mine), prices, journal, deadLetters, clock, random: systemRandom, logger },

@@ -30,7 +30,7 @@ test("a process on a copy of a living core's journal is refused, and 5,000 token
 
   cpSync(directory, copy, { recursive: true });
   const second = open(copy);
-  expect((await second.journal.read()).running).toHaveLength(1);
+  expect((await second.journal.read(await living.store.identify())).running).toHaveLength(1);
   await expect(second.metering()).rejects.toThrow("is another process's, which runs");
   await hold.settle({ inputTokens: 10, outputTokens: 5000 }, "completed");
   const receipts = await living.storage.orm.em.fork().findAll(Usage);

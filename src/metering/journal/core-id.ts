@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { validate as isUuid } from "uuid";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { withDiskAdvice } from "./disk-faults.ts";
+import type { JournalContent } from "./journal-record.ts";
+
+/**
+ * The id of the core whose directory this is. When the file is missing or damaged, the journal beside it says whose it is;
+ * a journal that says nothing must have nothing unfinished, since nobody could tell whether its core still runs.
+ */
+export function readCoreId(
+  path: string,
+  { owner, records, unusable }: JournalContent,
+  { random, logger }: { readonly random: Random; readonly logger: Logger },
+): string {
+  return withDiskAdvice(path, () => {
+    const found = read(path);
+    if (found !== undefined && isUuid(found)) return found;
+    const damaged = found !== undefined;
+    if (owner === undefined && records.length + unusable.length > 0) {
+      throw new Error(
+        `${path} ${damaged ? "holds no id" : "is missing"}, and the journal beside it has unfinished requests: put the core's id back (the table core of the database has it), or move the journal away to never charge them`,
+      );
+    }
+    const coreId = owner?.coreId ?? random.uuid();
+    if (damaged || owner !== undefined)
+      logger.warn({ path, coreId }, "the file with the core's id was damaged and is made anew");
+    writeFileSync(path, `${coreId}\n`);
+    return coreId;
+  });
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import { isNativeError } from "node:util/types";
+
+/** What to do about an error of the disk, by its code. https://www.sqlite.org/rescode.html has the numbers. */
+const advice: Readonly<Record<string, string>> = {
+  EACCES: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
+  EPERM: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
+  EISDIR: "a directory is in its place: move that away",
+  ENOTDIR: "a file is where a directory has to be: move that away, or set TOLLGATE_DATA_DIR",
+  EEXIST: "a file is where a directory has to be: move that away, or set TOLLGATE_DATA_DIR",
+  ENOSPC: "the disk is full: free some space on it",
+  EDQUOT: "this user's share of the disk is full: free some space on it",
+  EROFS: "the disk is read-only: mount it for writing, or set TOLLGATE_DATA_DIR",
+  SQLITE_8: "it is write-protected: let the user that tollgate runs as write it",
+  SQLITE_13: "the disk is full: free some space on it",
+  SQLITE_14: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
+};
+
+/** Runs what uses a file of the data directory; an error says which file it was, and what to do about it. */
+export function withDiskAdvice<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw explainDiskFault(path, error);
+  }
+}
+
+/** The error with what to do about it; one that is none of the disk's stays as it is. */
+export function explainDiskFault(path: string, error: unknown): unknown {
+  if (!isNativeError(error)) return error;
+  const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number };
+  const known = advice[errcode === undefined ? String(code) : `SQLITE_${errcode & 0xff}`]; // without what extended codes add
+  return known === undefined ? error : new Error(`${path}: ${known}`, { cause: error });
+}

@@ -1,0 +1,140 @@
+import { crc32 } from "node:zlib";
+import { FIRST_RUN } from "../ledger/run.ts";
+import type { Charge } from "../store/ledger-store.ts";
+import type { JournalEntry, JournalOwner } from "./journal.ts";
+
+/** The newest form of a journal that this version reads and writes. Those of before headers count as 0. */
+const newestFormat = 1;
+
+/** One thing that a journal remembers. */
+export type JournalRecord =
+  | { readonly note: JournalEntry }
+  /** By runKey. */
+  | { readonly forget: string }
+  | { readonly promise: Charge };
+
+/** The first record: whose the journal is. A later one in the same file takes its place. */
+interface JournalHeader {
+  readonly header: { readonly format: number } & JournalOwner;
+}
+
+/** What a journal's file says. */
+export interface JournalContent {
+  /** Undefined: an empty file, or one of before headers. */
+  readonly owner: JournalOwner | undefined;
+  readonly records: readonly JournalRecord[];
+  /** Lines that are whole but can be no records of ours, as they are in the file, without their ends. */
+  readonly unusable: readonly Uint8Array[];
+  /** Whether the last line has no end: what is written next must not be added to it. */
+  readonly torn: boolean;
+  /** Whether a version after this one has written it, whose records must not be lost. */
+  readonly newer: boolean;
+}
+
+/**
+ * Records as one line: a checksum, so that a torn or rotten line is told from a whole one, and JSON. Many records in one
+ * line cost a quarter of as many lines, but are lost together.
+ */
+export function encode(records: readonly (JournalRecord | JournalHeader)[]): string {
+  return records.length === 0 ? "" : encodeJson(JSON.stringify(records));
+}
+
+/** The line that says whose a journal is. */
+export function encodeHeader(owner: JournalOwner): string {
+  return encode([{ header: { format: newestFormat, ...owner } }]);
+}
+
+function encodeJson(json: string): string {
+  return `${checksum(json)} ${json}\n`;
+}
+
+/**
+ * Reads a file. The end of a line that was being written is left out: it was never relied upon. Any other line that is not
+ * whole was damaged later, and is reported; so is what is whole and yet no record.
+ */
+export function decode(bytes: Uint8Array): JournalContent {
+  const read: { owner: JournalOwner | undefined; records: JournalRecord[]; unusable: Uint8Array[]; newer: boolean } = {
+    ...{ owner: undefined, records: [], unusable: [], newer: false },
+  };
+  let from = 0;
+  for (let end = bytes.indexOf(newline); ; end = bytes.indexOf(newline, from)) {
+    const line = bytes.subarray(from, end < 0 ? bytes.length : end);
+    const values = line.length === 0 ? [] : parseLine(line);
+    if (values !== undefined) for (const value of values) take(read, value);
+    else if (end >= 0) read.unusable.push(line);
+    if (end < 0) return { ...read, torn: line.length > 0 };
+    from = end + 1;
+  }
+}
+
+const newline = 10;
+/** The checksum and the space after it. */
+const prefixLength = 9;
+
+/** What a line lists; undefined: it is damaged. */
+function parseLine(line: Uint8Array): unknown[] | undefined {
+  const json = line.subarray(prefixLength);
+  if (line.length <= prefixLength || toText(line.subarray(0, prefixLength - 1)) !== checksum(json)) return undefined;
+  try {
+    const values: unknown = JSON.parse(toText(json));
+    return Array.isArray(values) ? values : undefined;
+  } catch {
+    return undefined; // no JSON, or nested too deeply
+  }
+}
+
+/** Takes in what a line lists. */
+function take(
+  read: { owner: JournalOwner | undefined; records: JournalRecord[]; unusable: Uint8Array[]; newer: boolean },
+  value: unknown,
+): void {
+  const [kind, ...more] = isObject(value) ? Object.keys(value) : [];
+  const body = isObject(value) && kind !== undefined ? value[kind] : undefined;
+  const record = more.length === 0 ? parseRecord(kind, body) : undefined;
+  const owner = kind === "header" ? parseOwner(body) : undefined;
+  if (record !== undefined) read.records.push(record);
+  else if (owner !== undefined) read.owner = owner;
+  else if (isNewer(kind, body)) read.newer = true;
+  else read.unusable.push(Buffer.from(encodeJson(JSON.stringify([value])).trimEnd()));
+}
+
+const kinds: ReadonlySet<string | undefined> = new Set(["header", "note", "forget", "promise"]);
+
+/** A kind of record that this version does not know, or a header of a later format. */
+function isNewer(kind: string | undefined, body: unknown): boolean {
+  if (kind === "header") return isObject(body) && typeof body.format === "number" && body.format > newestFormat;
+  return kind !== undefined && /^[a-z]\w*$/i.test(kind) && !kinds.has(kind);
+}
+
+function parseOwner(body: unknown): JournalOwner | undefined {
+  if (!isObject(body) || body.format !== newestFormat) return undefined;
+  const { databaseId, coreId, epoch } = body;
+  const known = typeof databaseId === "string" && typeof coreId === "string" && Number.isSafeInteger(epoch);
+  return known ? { databaseId, coreId, epoch: epoch as number } : undefined;
+}
+
+/**
+ * A record as far as the journal itself looks into it; whether it can be charged is judged later, and told. Those of before
+ * 0.2 have no run's id.
+ */
+function parseRecord(kind: string | undefined, body: unknown): JournalRecord | undefined {
+  if (kind === "forget") return typeof body === "string" ? { forget: body } : undefined;
+  if (!isObject(body) || typeof body.requestId !== "string") return undefined;
+  const runId = body.runId ?? FIRST_RUN;
+  if (typeof runId !== "string") return undefined;
+  if (kind === "note")
+    return isObject(body.tokens) ? { note: { ...(body as object as JournalEntry), runId } } : undefined;
+  return kind === "promise" ? { promise: { ...(body as object as Charge), runId } } : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function checksum(json: string | Uint8Array): string {
+  return crc32(json).toString(16).padStart(8, "0");
+}
+
+function toText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
