@@ -6,6 +6,7 @@ import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { Core } from "../http/core/core.ts";
+import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createSurface, type Surface } from "../http/routing/mount-routes.ts";
@@ -64,7 +65,7 @@ export function createChatSurface(core: Core): Surface {
       },
 
       async listModels(_request, exchange) {
-        const { models } = await core.catalogue.listModels({}, { signal: exchange.callOptions.signal });
+        const models = await readModels(core, exchange.callOptions.signal);
         exchange.send(200, writeModels(modelList(models)));
       },
 

@@ -4,6 +4,7 @@ import { CountTokensResponseSchema, ListModelsResponseSchema } from "#gen/tollga
 import { ModelSchema } from "#gen/tollgate/messages/v1/model_pb.js";
 import { collectAnswer } from "../http/core/answer.ts";
 import type { Core } from "../http/core/core.ts";
+import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createSurface, type Surface } from "../http/routing/mount-routes.ts";
@@ -43,7 +44,7 @@ export function createMessagesSurface(core: Core): Surface {
       },
 
       async listModels(request, exchange) {
-        const { models } = await core.catalogue.listModels({}, { signal: exchange.callOptions.signal });
+        const models = await readModels(core, exchange.callOptions.signal);
         exchange.send(200, modelsJson(modelsPage(models, request)));
       },
 

@@ -1,7 +1,9 @@
 import { durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { validate as isUuid } from "uuid";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
+import { readPage } from "../../lib/rpc/pages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { type Credit, type Funds, type PicoUsd, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
@@ -15,7 +17,7 @@ const MOST_KEYS = 10_000;
 const MOST_RPM = 10_000_000;
 const DAY_MS = 86_400_000;
 const LONGEST_OVERLAP_MS = 365 * DAY_MS;
-const PAGE = { usual: 100, most: 1000 };
+const toId = ({ id }: { readonly id: string }) => id;
 
 /** What the service stands on. */
 export interface AccountsDependencies {
@@ -72,13 +74,17 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return describe(await accounts.get(requireId(accountId, "account")));
     },
 
-    async listAccounts({ pageSize, pageToken }) {
-      const size = Math.min(pageSize || PAGE.usual, PAGE.most);
-      const found = await accounts.list(pageToken === "" ? undefined : requireId(pageToken, "account"), size + 1);
-      const page = found.slice(0, size);
+    async listAccounts(request) {
+      const { entries, nextPageToken } = await readPage(
+        "accounts",
+        request,
+        (start) => accounts.list(start),
+        toId,
+        isUuid,
+      );
       const messages = [];
-      for (const account of page) messages.push((await describe(account)).account);
-      return { accounts: messages, nextPageToken: found.length > size ? (page.at(-1)?.id ?? "") : "" };
+      for (const account of entries) messages.push((await describe(account)).account);
+      return { accounts: messages, nextPageToken };
     },
 
     async updateAccount({ accountId, name, maxKeys }) {
@@ -113,9 +119,10 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { key: apiKeyMessage(key), secret };
     },
 
-    async listKeys({ accountId }) {
+    async listKeys({ accountId, ...request }) {
       const { id } = await accounts.get(requireId(accountId, "account"));
-      return { keys: (await keys.list(id)).map(apiKeyMessage) };
+      const page = await readPage(`keys of ${id}`, request, (start) => keys.list(id, start), toId, isUuid);
+      return { keys: page.entries.map(apiKeyMessage), nextPageToken: page.nextPageToken };
     },
 
     async rotateKey({ keyId, overlap }) {

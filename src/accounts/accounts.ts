@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
+import type { PageStart } from "../../lib/rpc/pages.ts";
 import { Account } from "../storage/entities/account.ts";
 import type { Storage } from "../storage/orm.ts";
 
@@ -19,7 +20,7 @@ export class Accounts {
   }
 
   /** Accounts after the one of an id, oldest first: ids sort by age. */
-  async list(after: string | undefined, limit: number): Promise<Account[]> {
+  async list({ after, limit }: PageStart): Promise<Account[]> {
     const where = after === undefined ? {} : { id: { $gt: after } };
     return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
   }

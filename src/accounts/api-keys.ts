@@ -3,6 +3,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Random } from "../../lib/ids/random.ts";
+import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Pepper } from "../config/secrets.ts";
 import { Account } from "../storage/entities/account.ts";
@@ -93,10 +94,11 @@ export class ApiKeys {
     return keyOf(this.#options.storage.orm.em.fork(), id);
   }
 
-  /** An account's keys, ended ones included, oldest first. */
-  async list(accountId: string): Promise<ApiKey[]> {
+  /** An account's keys, ended ones included, oldest first: ids sort by age. */
+  async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
     const em = this.#options.storage.orm.em.fork();
-    return em.find(ApiKey, { accountId }, { orderBy: { id: "asc" } });
+    const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
+    return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
   }
 
   /** Throws ACCOUNT_NOT_FOUND and, when the account has as many live keys as it may have, KEY_LIMIT_REACHED. */

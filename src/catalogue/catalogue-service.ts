@@ -2,6 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { readPage, sliceOf } from "../../lib/rpc/pages.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import type { Prices } from "../metering/interface.ts";
 import type { Catalogue, ServedModel } from "./interface.ts";
@@ -24,9 +25,18 @@ export function createCatalogueService({
 }: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
   return {
-    listModels: () => ({ models: catalogue.list().map(modelOf) }),
+    async listModels(request) {
+      const { entries, nextPageToken } = await readPage("models", request, sliceOf(catalogue.list(), toId), toId);
+      return { models: entries.map(modelOf), nextPageToken };
+    },
+
     getModel: ({ model }) => ({ model: modelOf(catalogue.get(model)) }),
-    listServers: () => ({ servers: fleet.servers() }),
+
+    async listServers(request) {
+      const { entries, nextPageToken } = await readPage("servers", request, sliceOf(fleet.servers(), toId), toId);
+      return { servers: [...entries], nextPageToken };
+    },
+
     drainServer({ serverId }) {
       const server = fleet.drain(serverId);
       onDrain(serverId, true);
@@ -39,6 +49,8 @@ export function createCatalogueService({
     },
   };
 }
+
+const toId = ({ id }: { readonly id: string }) => id;
 
 const thinkingModes = {
   none: ThinkingMode.NONE,

@@ -7,6 +7,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
+import { readAll } from "../../lib/rpc/pages.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { createAccountsService } from "../../src/accounts/accounts-service.ts";
 import { ApiKeys } from "../../src/accounts/api-keys.ts";
@@ -93,6 +94,24 @@ test("accounts are listed in pages, oldest first", async () => {
   } while (pageToken !== "");
   expect(listed.slice(-3)).toEqual(made);
   expect(new Set(listed).size).toBe(listed.length);
+});
+
+test("an account's keys are listed in pages, oldest first", async () => {
+  const accountId = await newAccount();
+  const made: string[] = [];
+  for (let each = 0; each < 5; each++) made.push((await client.createKey({ accountId })).key?.id ?? "");
+  const first = await client.listKeys({ accountId, pageSize: 2 });
+  const ask = (page: object) => client.listKeys({ accountId, ...page });
+  expect(
+    await readAll(
+      (page) => ask({ ...page, pageSize: 2 }),
+      ({ keys }) => keys.map(({ id }) => id),
+    ),
+  ).toEqual(made);
+  const foreign = client.listKeys({ accountId: await newAccount(), pageToken: first.nextPageToken });
+  expect(await detail(foreign)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "page_token" });
+  const forged = Buffer.from(JSON.stringify([`keys of ${accountId}`, "no uuid"])).toString("base64url");
+  expect(await detail(ask({ pageToken: forged }))).toMatchObject({ parameter: "page_token" });
 });
 
 test("label and bound change apart", async () => {

@@ -79,7 +79,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     );
     expect(outcomes.filter((reason) => reason === undefined)).toHaveLength(1);
     expect(outcomes.filter((reason) => reason === Reason.KEY_LIMIT_REACHED)).toHaveLength(49);
-    expect(await keys.list(accountId)).toHaveLength(3);
+    expect(await keys.list(accountId, { after: undefined, limit: 100 })).toHaveLength(3);
   });
 
   test("ended keys make room", async () => {
@@ -87,7 +87,10 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const first = await keys.create(accountId, "", undefined);
     await keys.revoke(first.key.id);
     const second = await keys.create(accountId, "", undefined);
-    expect((await keys.list(accountId)).map((key) => key.id)).toEqual([first.key.id, second.key.id]);
+    expect((await keys.list(accountId, { after: undefined, limit: 100 })).map((key) => key.id)).toEqual([
+      first.key.id,
+      second.key.id,
+    ]);
   });
 
   test("a rotated key works on for the overlap and does not count", async () => {

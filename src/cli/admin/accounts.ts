@@ -1,14 +1,12 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { readAll } from "../../../lib/rpc/pages.ts";
 import { count, moment, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 import { accountDocument, movementDocument } from "./documents.ts";
-
-const PAGE_SIZE = 1000;
 
 interface Movement {
   readonly usd: bigint;
@@ -36,12 +34,10 @@ export function addAccounts(program: Command, io: Io): void {
   addQuestion<[], object>(group, "list", io, {
     description: "list all accounts, oldest first",
     ask: async (core) => {
-      const found: Account[] = [];
-      for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
-        const page = await client(core).listAccounts({ pageSize: PAGE_SIZE, pageToken });
-        found.push(...page.accounts);
-        pageToken = page.nextPageToken || undefined;
-      }
+      const found = await readAll(
+        (page) => client(core).listAccounts(page),
+        ({ accounts }) => accounts,
+      );
       return found.map(accountDocument);
     },
   });

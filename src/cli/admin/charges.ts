@@ -1,7 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
+import { readAll } from "../../../lib/rpc/pages.ts";
 import { tokens } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
@@ -15,7 +15,13 @@ export function addCharges(program: Command, io: Io): void {
 
   addQuestion<[], object>(group, "list", io, {
     description: "list the charges that could not be made, and why",
-    ask: async (core) => (await listAll(core)).map(deadLetterDocument),
+    ask: async (core) =>
+      (
+        await readAll(
+          (page) => client(core).listDeadLetters(page),
+          ({ deadLetters }) => deadLetters,
+        )
+      ).map(deadLetterDocument),
   });
   addQuestion<[string], { inputTokens?: bigint; outputTokens?: bigint }>(group, "settle <id>", io, {
     description: "charge one after all; what the account cannot pay becomes its debt",
@@ -37,14 +43,4 @@ export function addCharges(program: Command, io: Io): void {
     ask: async (core, _, id) =>
       deadLetterDocument(required((await client(core).dropDeadLetter({ deadLetterId: id })).deadLetter)),
   });
-}
-
-async function listAll(core: Transport): Promise<DeadLetter[]> {
-  const all: DeadLetter[] = [];
-  for (let pageToken = ""; ; ) {
-    const page = await createClient(BooksService, core).listDeadLetters({ pageSize: 1000, pageToken });
-    all.push(...page.deadLetters);
-    if (page.nextPageToken === "") return all;
-    pageToken = page.nextPageToken;
-  }
 }

@@ -2,6 +2,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { readAll } from "../../../lib/rpc/pages.ts";
 import { count, span } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
@@ -29,7 +30,13 @@ export function addKeys(program: Command, io: Io): void {
   });
   addQuestion<[string], object>(group, "list <account>", io, {
     description: "list an account's keys, ended ones included",
-    ask: async (core, _, accountId) => (await client(core).listKeys({ accountId })).keys.map(keyDocument),
+    ask: async (core, _, accountId) =>
+      (
+        await readAll(
+          (page) => client(core).listKeys({ accountId, ...page }),
+          ({ keys }) => keys,
+        )
+      ).map(keyDocument),
   });
   addQuestion<[string], { overlap: number }>(group, "rotate <key>", io, {
     description: "make a key that takes another's place and show it, the only time",

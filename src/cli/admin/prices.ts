@@ -1,36 +1,36 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { readAll } from "../../../lib/rpc/pages.ts";
 import { count, rate } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
 import { priceDocument } from "./documents.ts";
 
-/** Prices that one call asks for. */
-const pageMost = 1000;
-
 /** `tollgate prices …` */
 export function addPrices(program: Command, io: Io): void {
   const group = program.command("prices").description("prices of models, in USD per 1M tokens");
   const client = (core: Transport) => createClient(PricesService, core);
+  const list = (core: Transport) =>
+    readAll(
+      (page) => client(core).listPrices(page),
+      ({ prices }) => prices,
+    );
 
   addQuestion<[], object>(group, "list", io, {
     description: "list the live prices",
-    ask: async (core) => (await client(core).listPrices({})).prices.map(priceDocument),
+    ask: async (core) => (await list(core)).map(priceDocument),
   });
   addQuestion<[string], { limit?: number }>(group, "history <model>", io, {
     description: "list every price that a model has had, newest first",
     options: (command) => command.option("--limit <n>", "only so many", count),
-    ask: async (core, { limit = Number.POSITIVE_INFINITY }, model) => {
-      const found: Price[] = [];
-      for (let pageToken: string | undefined = ""; pageToken !== undefined && found.length < limit; ) {
-        const pageSize = Math.min(limit - found.length, pageMost);
-        const page = await client(core).listPriceHistory({ model, pageSize, pageToken });
-        found.push(...page.prices);
-        pageToken = page.nextPageToken || undefined;
-      }
+    ask: async (core, { limit }, model) => {
+      const found = await readAll(
+        (page) => client(core).listPriceHistory({ model, ...page }),
+        ({ prices }) => prices,
+        limit,
+      );
       return found.map(priceDocument);
     },
   });
@@ -41,7 +41,7 @@ export function addPrices(program: Command, io: Io): void {
         .requiredOption("--input <usd>", "for 1M input tokens", rate)
         .option("--output <usd>", "for 1M output tokens; its base stays unless set", rate),
     ask: async (core, { input, output }, model) => {
-      const now = (await client(core).listPrices({})).prices.find((price) => price.model === model);
+      const now = (await list(core)).find((price) => price.model === model);
       const outputPicoUsdPerToken = output ?? now?.baseOutputPicoUsdPerToken ?? 0n;
       const set = { model, inputPicoUsdPerToken: input, outputPicoUsdPerToken };
       return priceDocument(required((await client(core).setPrice(set)).price));

@@ -1,6 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
@@ -13,7 +14,13 @@ export function addServers(program: Command, io: Io): void {
 
   addQuestion<[], object>(group, "list", io, {
     description: "list the inference servers and how they are",
-    ask: async (core) => (await client(core).listServers({})).servers.map(serverDocument),
+    ask: async (core) =>
+      (
+        await readAll(
+          (page) => client(core).listServers(page),
+          ({ servers }) => servers,
+        )
+      ).map(serverDocument),
   });
   addQuestion<[string], object>(group, "drain <server>", io, {
     description: "give a server no new work; running requests finish",

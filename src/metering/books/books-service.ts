@@ -5,14 +5,12 @@ import type { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Logger } from "../../../lib/logger.ts";
+import { readPage } from "../../../lib/rpc/pages.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../interface.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";
 import { reconcile } from "./reconcile.ts";
-
-/** Dead letters in one page. */
-const pageSizes = { usual: 100, most: 1000 };
 
 /** Dependencies. */
 export interface BooksDependencies {
@@ -42,10 +40,14 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
       return proof;
     },
 
-    async listDeadLetters({ pageSize, pageToken }) {
-      const most = Math.min(Math.max(pageSize, 0) || pageSizes.usual, pageSizes.most);
-      const { letters, next } = await deadLetters.list(pageToken, most);
-      return { deadLetters: letters.map(toDeadLetter), nextPageToken: next ?? "" };
+    async listDeadLetters(request) {
+      const { entries, nextPageToken } = await readPage(
+        "dead letters",
+        request,
+        (start) => deadLetters.list(start),
+        ({ id }) => id,
+      );
+      return { deadLetters: entries.map(toDeadLetter), nextPageToken };
     },
 
     async settleDeadLetter({ deadLetterId: id, inputTokens, outputTokens }) {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PageStart } from "../../../lib/rpc/pages.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { DeadLetter } from "../../storage/entities/dead-letter.ts";
 import type { Storage } from "../../storage/orm.ts";
@@ -47,13 +48,11 @@ export class DeadLetters {
     await em.upsert(DeadLetter, letter, { onConflictAction: "merge", onConflictMergeFields: ["reason"] });
   }
 
-  /** Some of them, in the order of their ids. Next: where the rest begins; undefined: that was all. */
-  async list(after: string, most: number): Promise<{ letters: LostCharge[]; next: string | undefined }> {
+  /** Some of them, in the order of their ids. */
+  async list({ after, limit }: PageStart): Promise<LostCharge[]> {
     const em = this.#storage.orm.em.fork();
-    const where = after === "" ? {} : { id: { $gt: after } };
-    const rows = await em.find(DeadLetter, where, { orderBy: { id: "asc" }, limit: most + 1 });
-    const page = rows.slice(0, most);
-    return { letters: page.map(toLostCharge), next: rows.length > most ? page.at(-1)?.id : undefined };
+    const where = after === undefined ? {} : { id: { $gt: after } };
+    return (await em.find(DeadLetter, where, { orderBy: { id: "asc" }, limit })).map(toLostCharge);
   }
 
   async find(id: string): Promise<LostCharge | undefined> {

@@ -1,27 +1,30 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
+import { readPage, sliceOf } from "../../../lib/rpc/pages.ts";
 import type { PriceRecord } from "./price-versions.ts";
 import type { PriceList } from "./prices.ts";
-
-/** Prices in one page of a history. */
-const historyPage = { usual: 100, most: 1000 };
 
 /** The prices that are, those that were, and the operator's hand on them. */
 export function createPricesService(prices: PriceList): ServiceImpl<typeof PricesService> {
   return {
-    listPrices: () => ({ prices: prices.list().map(toPrice) }),
+    async listPrices(request) {
+      const slice = sliceOf(prices.list(), ({ model }) => model);
+      const { entries, nextPageToken } = await readPage("prices", request, slice, ({ model }) => model);
+      return { prices: entries.map(toPrice), nextPageToken };
+    },
 
-    async listPriceHistory({ model, pageSize, pageToken }) {
-      const size = Math.min(pageSize || historyPage.usual, historyPage.most);
-      const before = pageToken === "" ? {} : { before: readPageToken(pageToken) };
-      const found = await prices.history(model, { ...before, limit: size + 1 });
-      const page = found.slice(0, size);
-      const last = found.length > size ? page.at(-1) : undefined;
-      return { prices: page.map(toPrice), nextPageToken: last === undefined ? "" : String(last.version) };
+    async listPriceHistory({ model, ...request }) {
+      const { entries, nextPageToken } = await readPage(
+        `prices of ${model}`,
+        request,
+        ({ after, limit }) =>
+          prices.history(model, { ...(after === undefined ? {} : { before: Number(after) }), limit }),
+        ({ version }) => String(version),
+        (key) => /^[1-9]\d{0,8}$/.test(key),
+      );
+      return { prices: entries.map(toPrice), nextPageToken };
     },
 
     async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }) {
@@ -41,14 +44,6 @@ export function createPricesService(prices: PriceList): ServiceImpl<typeof Price
       return { price: toPrice(await prices.unpin(model)) };
     },
   };
-}
-
-/** The version before which a page begins. Throws INVALID_ARGUMENT. */
-function readPageToken(token: string): number {
-  if (/^[1-9]\d{0,8}$/.test(token)) return Number(token);
-  throw failure(Reason.INVALID_ARGUMENT, "The page token is not of an answer to this call.", {
-    parameter: "page_token",
-  });
 }
 
 function toPrice({ model, live, base, pinned, version, since }: PriceRecord): Price {

@@ -64,7 +64,7 @@ describe.each(dialects)("%s", (dialect) => {
     const page = async (fields: { pageSize: number; pageToken: string }) =>
       service.listPriceHistory({ model: MODEL, ...fields });
     const first = await page({ pageSize: 3, pageToken: "" });
-    expect(first).toMatchObject({ prices: [{ version: "4" }, { version: "3" }, { version: "2" }], nextPageToken: "2" });
+    expect(first.prices.map(({ version }) => version)).toEqual(["4", "3", "2"]);
     const second = await page({ pageSize: 3, pageToken: first.nextPageToken });
     expect([second.prices?.length, second.nextPageToken]).toEqual([1, ""]);
     for (const pageToken of ["0", "x", "1e3", " 2"])

@@ -108,14 +108,14 @@ export declare const GetAccountResponseSchema: GenMessage<GetAccountResponse>;
  */
 export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAccountsRequest"> & {
   /**
-   * How many at most, up to 1,000. 0: 100.
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
-   * @generated from field: uint32 page_size = 1;
+   * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * next_page_token of the page before. Empty: the first page.
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -135,14 +135,14 @@ export declare const ListAccountsRequestSchema: GenMessage<ListAccountsRequest>;
  */
 export declare type ListAccountsResponse = Message<"tollgate.accounts.v1.ListAccountsResponse"> & {
   /**
-   * The accounts.
+   * Oldest first.
    *
    * @generated from field: repeated tollgate.accounts.v1.Account accounts = 1;
    */
   accounts: Account[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * Asks for the page after this one. Empty: this is the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -482,7 +482,7 @@ export declare type CreateKeyResponse = Message<"tollgate.accounts.v1.CreateKeyR
 export declare const CreateKeyResponseSchema: GenMessage<CreateKeyResponse>;
 
 /**
- * Whose keys.
+ * Which page of whose keys.
  *
  * @generated from message tollgate.accounts.v1.ListKeysRequest
  */
@@ -493,6 +493,20 @@ export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequ
    * @generated from field: string account_id = 1;
    */
   accountId: string;
+
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
 };
 
 /**
@@ -502,17 +516,24 @@ export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequ
 export declare const ListKeysRequestSchema: GenMessage<ListKeysRequest>;
 
 /**
- * An account's keys.
+ * A page of an account's keys.
  *
  * @generated from message tollgate.accounts.v1.ListKeysResponse
  */
 export declare type ListKeysResponse = Message<"tollgate.accounts.v1.ListKeysResponse"> & {
   /**
-   * The keys, ended ones included.
+   * Oldest first, ended ones included.
    *
    * @generated from field: repeated tollgate.accounts.v1.ApiKey keys = 1;
    */
   keys: ApiKey[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**

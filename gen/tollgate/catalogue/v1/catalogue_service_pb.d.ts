@@ -13,11 +13,24 @@ import type { Server } from "./server_pb.js";
 export declare const file_tollgate_catalogue_v1_catalogue_service: GenFile;
 
 /**
- * Asks for all models.
+ * Which page of the models.
  *
  * @generated from message tollgate.catalogue.v1.ListModelsRequest
  */
 export declare type ListModelsRequest = Message<"tollgate.catalogue.v1.ListModelsRequest"> & {
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -27,7 +40,7 @@ export declare type ListModelsRequest = Message<"tollgate.catalogue.v1.ListModel
 export declare const ListModelsRequestSchema: GenMessage<ListModelsRequest>;
 
 /**
- * The served models.
+ * A page of the served models.
  *
  * @generated from message tollgate.catalogue.v1.ListModelsResponse
  */
@@ -38,6 +51,13 @@ export declare type ListModelsResponse = Message<"tollgate.catalogue.v1.ListMode
    * @generated from field: repeated tollgate.catalogue.v1.Model models = 1;
    */
   models: Model[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -87,11 +107,24 @@ export declare type GetModelResponse = Message<"tollgate.catalogue.v1.GetModelRe
 export declare const GetModelResponseSchema: GenMessage<GetModelResponse>;
 
 /**
- * Asks for all servers.
+ * Which page of the servers.
  *
  * @generated from message tollgate.catalogue.v1.ListServersRequest
  */
 export declare type ListServersRequest = Message<"tollgate.catalogue.v1.ListServersRequest"> & {
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -101,7 +134,7 @@ export declare type ListServersRequest = Message<"tollgate.catalogue.v1.ListServ
 export declare const ListServersRequestSchema: GenMessage<ListServersRequest>;
 
 /**
- * The inference servers.
+ * A page of the inference servers.
  *
  * @generated from message tollgate.catalogue.v1.ListServersResponse
  */
@@ -112,6 +145,13 @@ export declare type ListServersResponse = Message<"tollgate.catalogue.v1.ListSer
    * @generated from field: repeated tollgate.catalogue.v1.Server servers = 1;
    */
   servers: Server[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**

@@ -144,20 +144,20 @@ export declare type ReconcileFinding = Message<"tollgate.metering.v1.ReconcileFi
 export declare const ReconcileFindingSchema: GenMessage<ReconcileFinding>;
 
 /**
- * Which page.
+ * Which page of the dead letters.
  *
  * @generated from message tollgate.metering.v1.ListDeadLettersRequest
  */
 export declare type ListDeadLettersRequest = Message<"tollgate.metering.v1.ListDeadLettersRequest"> & {
   /**
-   * Most on a page. 0: 100; at most 1000.
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on: next_page_token of the page before. Empty: the first page.
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -171,20 +171,20 @@ export declare type ListDeadLettersRequest = Message<"tollgate.metering.v1.ListD
 export declare const ListDeadLettersRequestSchema: GenMessage<ListDeadLettersRequest>;
 
 /**
- * A page.
+ * A page of the dead letters.
  *
  * @generated from message tollgate.metering.v1.ListDeadLettersResponse
  */
 export declare type ListDeadLettersResponse = Message<"tollgate.metering.v1.ListDeadLettersResponse"> & {
   /**
-   * Some of them. Empty: there are none.
+   * In the order of their ids. Empty: there are none.
    *
    * @generated from field: repeated tollgate.metering.v1.DeadLetter dead_letters = 1;
    */
   deadLetters: DeadLetter[];
 
   /**
-   * Where the next page begins. Empty: this is the last one.
+   * Asks for the page after this one. Empty: this is the last.
    *
    * @generated from field: string next_page_token = 2;
    */

@@ -12,11 +12,24 @@ import type { Price } from "./price_pb.js";
 export declare const file_tollgate_metering_v1_prices_service: GenFile;
 
 /**
- * Asks for the live prices.
+ * Which page of the live prices.
  *
  * @generated from message tollgate.metering.v1.ListPricesRequest
  */
 export declare type ListPricesRequest = Message<"tollgate.metering.v1.ListPricesRequest"> & {
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -26,17 +39,24 @@ export declare type ListPricesRequest = Message<"tollgate.metering.v1.ListPrices
 export declare const ListPricesRequestSchema: GenMessage<ListPricesRequest>;
 
 /**
- * The live prices.
+ * A page of the live prices.
  *
  * @generated from message tollgate.metering.v1.ListPricesResponse
  */
 export declare type ListPricesResponse = Message<"tollgate.metering.v1.ListPricesResponse"> & {
   /**
-   * One a model.
+   * One a served model, in the configured order.
    *
    * @generated from field: repeated tollgate.metering.v1.Price prices = 1;
    */
   prices: Price[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -59,14 +79,14 @@ export declare type ListPriceHistoryRequest = Message<"tollgate.metering.v1.List
   model: string;
 
   /**
-   * How many at most, up to 1,000. 0: 100.
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
-   * @generated from field: uint32 page_size = 2;
+   * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * next_page_token of the page before. Empty: the newest prices.
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -93,7 +113,7 @@ export declare type ListPriceHistoryResponse = Message<"tollgate.metering.v1.Lis
   prices: Price[];
 
   /**
-   * Asks for the next page. Empty: this was the last.
+   * Asks for the page after this one. Empty: this is the last.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -261,7 +281,7 @@ export declare const UnpinPriceResponseSchema: GenMessage<UnpinPriceResponse>;
  */
 export declare const PricesService: GenService<{
   /**
-   * Lists the live price of every model.
+   * Lists the live price of every served model, in the configured order.
    *
    * @generated from rpc tollgate.metering.v1.PricesService.ListPrices
    */

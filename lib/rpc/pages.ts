@@ -1,0 +1,107 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../errors/failure.ts";
+import { isStorable } from "../text/storable.ts";
+
+// Lists are read page by page (AIP-158). A page begins behind the last key of the one before, never at an offset, so
+// that nothing is skipped or told twice while entries come and go.
+
+/** Entries of one page: of a request that does not say, and at most. */
+export const pageSizes = { usual: 100, most: 1000 };
+
+/** What a request for a page says. */
+export interface PageRequest {
+  /** 0: the usual size; above the most: the most. */
+  readonly pageSize: number;
+  /** Empty: the first page. */
+  readonly pageToken: string;
+}
+
+/** One page of a list. */
+export interface Page<T> {
+  readonly entries: readonly T[];
+  /** Empty: this was the last page. */
+  readonly nextPageToken: string;
+}
+
+/** Where a list goes on. */
+export interface PageStart {
+  /** Only entries behind this key. Undefined: from the first one. */
+  readonly after: string | undefined;
+  /** Entries to read: one more than go into the page, to see whether there is another. */
+  readonly limit: number;
+}
+
+/**
+ * Reads a page. `list` names the list and what it is of: a token is good for its own list alone. `read` finds the
+ * entries, `keyOf` tells their keys, and `isKey` refuses what no store could look for. Throws INVALID_ARGUMENT.
+ */
+export async function readPage<T>(
+  list: string,
+  { pageSize, pageToken }: PageRequest,
+  read: (start: PageStart) => readonly T[] | Promise<readonly T[]>,
+  keyOf: (entry: T) => string,
+  isKey: (text: string) => boolean = isStorable,
+): Promise<Page<T>> {
+  if (pageSize < 0) {
+    throw failure(Reason.INVALID_ARGUMENT, "page_size must not be negative.", { parameter: "page_size" });
+  }
+  const size = Math.min(pageSize || pageSizes.usual, pageSizes.most);
+  const after = pageToken === "" ? undefined : readToken(list, pageToken);
+  if (after !== undefined && !isKey(after)) throw wrongToken(notOurs);
+  const found = await read({ after, limit: size + 1 });
+  const entries = found.slice(0, size);
+  const last = found.length > size ? entries.at(-1) : undefined;
+  return { entries, nextPageToken: last === undefined ? "" : writeToken(list, keyOf(last)) };
+}
+
+/** Finds a page in a list that is in memory. Throws INVALID_ARGUMENT when the entry that it goes on from is gone. */
+export function sliceOf<T>(entries: readonly T[], keyOf: (entry: T) => string): (start: PageStart) => readonly T[] {
+  return ({ after, limit }) => {
+    if (after === undefined) return entries.slice(0, limit);
+    const at = entries.findIndex((entry) => keyOf(entry) === after);
+    if (at < 0) throw wrongToken("The list has changed: read it anew, from its first page.");
+    return entries.slice(at + 1, at + 1 + limit);
+  };
+}
+
+const notOurs = "The page token is not of an answer to this call with the same arguments.";
+
+/** A token that says nothing to whoever is given it. */
+function writeToken(list: string, key: string): string {
+  return Buffer.from(JSON.stringify([list, key])).toString("base64url");
+}
+
+function readToken(list: string, token: string): string {
+  const parts = parse(Buffer.from(token, "base64url").toString());
+  if (Array.isArray(parts) && parts[0] === list && typeof parts[1] === "string" && token === writeToken(list, parts[1]))
+    return parts[1];
+  throw wrongToken(notOurs);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The refusal of a page token. */
+function wrongToken(message: string): Error {
+  return failure(Reason.INVALID_ARGUMENT, message, { parameter: "page_token" });
+}
+
+/** Reads all entries of a list, or so many, page by page. Each page has its own answer's fields. */
+export async function readAll<Answer extends { readonly nextPageToken: string }, T>(
+  ask: (page: PageRequest) => Promise<Answer>,
+  entriesOf: (answer: Answer) => readonly T[],
+  limit = Number.POSITIVE_INFINITY,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let pageToken = ""; ; ) {
+    const answer = await ask({ pageSize: Math.min(limit - all.length, pageSizes.most), pageToken });
+    for (const entry of entriesOf(answer)) all.push(entry);
+    if (answer.nextPageToken === "" || all.length >= limit) return all;
+    pageToken = answer.nextPageToken;
+  }
+}
