@@ -50,10 +50,27 @@ async function exchange(tollgate: Tollgate, path: string, body: object | undefin
     .replaceAll(/"created":\d+/g, '"created":0')
     .replaceAll(/"created_at":"[^"]+"/g, '"created_at":""')
     .replaceAll(/"(id|account_id|last4|prefix|key_id)":"[^"]+"/g, '"$1":""');
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   const headers = [...response.headers].filter(
     ([name]) => !/^(date|.*request-id|.*-(reset|remaining).*|content-length)$/.test(name),
   );
-  return { status: response.status, headers, text };
+  return { status: response.status, headers, text: isStream ? joinPieces(text) : text };
+}
+
+/**
+ * Joins events that differ in the piece of text alone: what waits for a reader is handed on in fewer pieces, so that
+ * where an answer is cut depends on time. All else, the order of events and each byte of the text, is compared.
+ */
+function joinPieces(stream: string): string {
+  const joined: { before: string; piece: string; after: string }[] = [];
+  for (const event of stream.split(/(?<=\n\n)/)) {
+    const [, before = event, piece = "", after = ""] =
+      /^(.*"(?:content|reasoning|text|thinking|partial_json|arguments)":")((?:[^"\\]|\\.)*)(".*)$/s.exec(event) ?? [];
+    const last = joined.at(-1);
+    if (piece !== "" && last?.piece && last.before === before && last.after === after) last.piece += piece;
+    else joined.push({ before, piece, after });
+  }
+  return joined.map(({ before, piece, after }) => before + piece + after).join("");
 }
 
 const messages = [{ role: "user", content: "Tell me about toll gates." }];

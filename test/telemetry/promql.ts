@@ -11,7 +11,7 @@ export interface Query {
 
 /** Parses PromQL as Prometheus does; Grafana's variables are put in place. Throws for a wrong one. */
 export function parseQuery(text: string): Query {
-  const query = text.replaceAll("$__rate_interval", "5m");
+  const query = text.replaceAll(/\$__(rate_interval|range)\b/g, "5m");
   const selectors: { name: string; matchers: [string, string][] }[] = [];
   const groupings: string[] = [];
   const textOf = ({ from, to }: { from: number; to: number }) => query.slice(from, to);
