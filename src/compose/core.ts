@@ -45,6 +45,7 @@ import { observeCalls } from "../interceptors/observe.ts";
 import { shedLoad } from "../interceptors/shed-load.ts";
 import { startBackground } from "../metering/background.ts";
 import { createBooksService } from "../metering/books/books-service.ts";
+import { createDebts } from "../metering/books/debts.ts";
 import { createFunds, type PaymentLimits } from "../metering/books/funds.ts";
 import { DeadLetters } from "../metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../metering/journal/file-journal.ts";
@@ -121,7 +122,17 @@ export async function composeCore(
   const store = createLedgerStore(storage, random, journal.coreId);
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
   const ledger = await createLedger({
-    ...{ store, prices, journal, deadLetters, clock, random, logger, observer: metrics.metering },
+    ...{
+      store,
+      debts: createDebts({ storage, clock, random }),
+      prices,
+      journal,
+      deadLetters,
+      clock,
+      random,
+      logger,
+      observer: metrics.metering,
+    },
   });
   lifecycle.onStop(() => ledger.close());
   const funds = createFunds({ storage, ledger, limits: paymentLimits(config), clock, random });

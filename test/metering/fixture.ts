@@ -5,6 +5,7 @@ import { newRequestId } from "../../lib/ids/request-id.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { configSchema, type ModelConfig } from "../../src/config/schema.ts";
+import { createDebts } from "../../src/metering/books/debts.ts";
 import { createFunds } from "../../src/metering/books/funds.ts";
 import { DeadLetters } from "../../src/metering/dead-letters/dead-letters.ts";
 import type { ChargedTokens, Funds, Hold, HoldRequest } from "../../src/metering/interface.ts";
@@ -71,8 +72,19 @@ export async function openMetering(
   const store = options.wrap?.(bare) ?? bare;
   const journal = options.journal ?? noJournal;
   const deadLetters = new DeadLetters({ storage, clock, coreId: options.coreId ?? "core" });
+  const debts = createDebts({ storage, clock: time, random: systemRandom });
   const opening = createLedger({
-    ...{ store, prices, journal, deadLetters, clock: time, random: systemRandom, logger, observer: silentObserver },
+    ...{
+      store,
+      debts,
+      prices,
+      journal,
+      deadLetters,
+      clock: time,
+      random: systemRandom,
+      logger,
+      observer: silentObserver,
+    },
   });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
   const limits = { minimum: BigInt(USD), maximum: 1000n * BigInt(USD), rolling24h: 2000n * BigInt(USD) };

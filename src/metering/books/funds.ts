@@ -14,6 +14,7 @@ import { retryConflicts } from "../../storage/retry.ts";
 import type { Credit, Funds, PicoUsd } from "../interface.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";
 import { priorities } from "../store/spending-order.ts";
+import { createDebts, payDebt } from "./debts.ts";
 import { sumFreeMoney } from "./free-money.ts";
 import { readStatement } from "./statement.ts";
 
@@ -47,6 +48,8 @@ export interface FundsParts {
 
 /** Makes lots of money that comes in, and takes unspent money out of them again. */
 export function createFunds({ storage, ledger, limits, clock, random }: FundsParts): Funds {
+  const debts = createDebts({ storage, clock, random });
+
   /** Runs one transaction that has the account for itself. */
   async function withAccount<T>(
     accountId: string,
@@ -81,8 +84,6 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     const paymentId = random.uuid();
     const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
     if (version === undefined) throw new Error("money cannot come in before there are prices");
-    const debtPaid = Number(account.debt < BigInt(amount) ? account.debt : BigInt(amount));
-
     await em.insert(Payment, { id: paymentId, accountId: account.id, kind, amount, reference, lotId, at });
     await em.insert(Lot, {
       id: lotId,
@@ -90,7 +91,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       kind,
       priority: priorities[kind],
       granted: amount,
-      spent: debtPaid,
+      spent: 0,
       leased: 0,
       refunded: 0,
       expired: 0,
@@ -100,9 +101,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       paymentId,
     });
     await em.insert(LotEntry, { id: random.uuid(), lotId, kind: "grant", amount, paymentId, at });
-    if (debtPaid > 0)
-      await em.insert(LotEntry, { id: random.uuid(), lotId, kind: "debt", amount: debtPaid, paymentId, at });
-    account.debt -= BigInt(debtPaid);
+    await payDebt(em, account, { clock, random });
     if (kind === "paid") account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
     return lotId;
   }
@@ -219,16 +218,20 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     async refund(refund) {
       checkAmount(refund.amount);
       const { accountId, amount, reference } = refund;
-      const attempt = () =>
-        withAccount(accountId, async (em, account) => {
+      const attempt = async () => {
+        await debts.pay(accountId); // by itself, so that it stays paid when the refund is refused
+        return withAccount(accountId, async (em, account) => {
           const before = await sameBefore(em, { ...refund, kind: "refund" });
           if (before !== undefined) return before;
+          await payDebt(em, account, { clock, random });
+          if (account.debt > 0n) throw owes(amount, account.debt);
           const id = random.uuid();
           const newest = await takeBack(em, account, amount, id);
           const at = new Date(clock.now());
           await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId: newest, at });
           return newest;
         });
+      };
       try {
         return { lotId: await ledger.withFreeReturned(accountId, () => insist(attempt)) };
       } finally {
@@ -268,6 +271,16 @@ function tooMuch(amount: PicoUsd, free: PicoUsd, leased: boolean) {
     `Only ${formatUsd(BigInt(free))} USD of paid money is unspent and not held by running requests.`,
     { parameter: "amount_pico_usd", limit: BigInt(free), actual: BigInt(amount) },
     leased ? LEASED : undefined,
+  );
+}
+
+/** Running requests or other cores have all that could pay the debt: it may come back in a moment. */
+function owes(amount: PicoUsd, debt: bigint) {
+  return failure(
+    Reason.REFUND_EXCEEDS_BALANCE,
+    `The account owes ${formatUsd(debt)} USD, which is paid before anything is refunded.`,
+    { parameter: "amount_pico_usd", limit: 0n, actual: BigInt(amount) },
+    LEASED,
   );
 }
 

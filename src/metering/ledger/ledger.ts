@@ -4,6 +4,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { repeat } from "../../../lib/time/repeat.ts";
+import type { Debts } from "../books/debts.ts";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type {
   ChargedTokens,
@@ -52,6 +53,7 @@ export interface LedgerParts {
   readonly prices: Prices & Pick<PriceList, "book" | "last">;
   readonly journal: Journal;
   readonly deadLetters: DeadLetters;
+  readonly debts: Debts;
   readonly clock: Clock;
   /** Makes run ids. */
   readonly random: Random;
@@ -90,6 +92,7 @@ export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
 class SliceLedger implements CoreLedger, HoldKeeper {
   readonly journal: Journal;
   readonly #store: LedgerStore;
+  readonly #debts: Debts;
   readonly #prices: LedgerParts["prices"];
   readonly #clock: Clock;
   readonly #random: Random;
@@ -106,9 +109,10 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   #closing = false;
   #closed: Promise<void> | undefined;
 
-  constructor({ store, prices, journal, deadLetters, clock, random, logger, observer }: LedgerParts) {
+  constructor({ store, debts, prices, journal, deadLetters, clock, random, logger, observer }: LedgerParts) {
     this.journal = journal;
     this.#store = store;
+    this.#debts = debts;
     this.#prices = prices;
     this.#clock = clock;
     this.#random = random;
@@ -116,7 +120,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     this.#observer = observer;
     this.#recent = new RecentRequests(clock);
     this.#coreLease = new CoreLease({ store, clock, logger });
-    this.#wallets = new WalletCache({ store, book: prices.book, clock, logger });
+    this.#wallets = new WalletCache({ store, debts, book: prices.book, clock, logger });
     this.#settler = new Settler({ store, journal, deadLetters, clock, logger, observer, events: this });
   }
 
@@ -124,7 +128,8 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     try {
       this.#admitsAny();
       const wallet = this.#wallets.find(request.accountId);
-      if (wallet?.queue.empty && !wallet.hasExpired(this.#clock.now()) && this.#recent.isNew(request)) {
+      const isFree = wallet?.queue.empty && wallet.debt === 0n && !wallet.hasExpired(this.#clock.now());
+      if (isFree && this.#recent.isNew(request)) {
         const rates = wallet.maxRates(request.model);
         if (rates !== undefined && fits(wallet, rates, request))
           return Promise.resolve(this.#grant(wallet, request, rates, request));
@@ -155,6 +160,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       let count = request.countInput;
       for (;;) {
         const inTime = await ticket.turn();
+        await this.#wallets.payDebt(wallet);
         let rates = await this.#fund(wallet, request.model, wanted);
         if (!fits(wallet, rates, wanted) && count !== undefined) {
           const inputTokens = Math.min(request.inputTokens, (await count()) ?? request.inputTokens);
@@ -246,6 +252,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     if (outcome === "stored") {
       wallet?.committed(charge.lines);
       this.#observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
+      if (charge.shortfall > 0) this.#owes(charge);
     } else {
       wallet?.revert(charge.lines);
       if (outcome === "refused") this.#observer.deadLettered(charge.model);
@@ -297,7 +304,17 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   freed(wallet: Wallet): void {
-    wallet.queue.changed();
+    this.#wallets.freed(wallet);
+  }
+
+  /** An account owes what no money was left for here: what others have of it free is to pay that, and what comes free. */
+  #owes({ accountId, shortfall }: Charge): void {
+    const wallet = this.#wallets.find(accountId);
+    if (wallet !== undefined) {
+      wallet.debt += BigInt(shortfall);
+      this.freed(wallet);
+    }
+    this.#announce(accountId).catch((error: unknown) => this.#logger.warn({ error }, "a debt was not announced"));
   }
 
   async fundingState(accountId: string): Promise<FundingState> {
@@ -409,10 +426,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     const auditing = repeat(this.#clock, AUDIT_MS, this.#logger, "compare slices with the store", () =>
       this.#wallets.audit(),
     );
+    const paying = repeat(this.#clock, AUDIT_MS, this.#logger, "pay debts", () => this.#debts.payAll());
     this.#stopWork = () => {
       noting();
       tidying();
       auditing();
+      paying();
     };
   }
 

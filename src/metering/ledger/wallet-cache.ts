@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import type { Debts } from "../books/debts.ts";
 import type { PicoUsd } from "../interface.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { LeaseRequest, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
@@ -30,6 +31,7 @@ export class WalletCache implements AuditedWallets {
   readonly #book: PriceBook;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #debts: Debts;
   readonly #leases: LeaseBatch;
   readonly #wallets = new Map<string, Wallet>();
   readonly #opening = new Map<string, Promise<Wallet>>();
@@ -37,7 +39,8 @@ export class WalletCache implements AuditedWallets {
   /** Slices to be closed, until the store has closed them. */
   readonly ended = new Set<string>();
 
-  constructor(parts: { store: LedgerStore; book: PriceBook; clock: Clock; logger: Logger }) {
+  constructor(parts: { store: LedgerStore; debts: Debts; book: PriceBook; clock: Clock; logger: Logger }) {
+    this.#debts = parts.debts;
     this.#store = parts.store;
     this.#book = parts.book;
     this.#clock = parts.clock;
@@ -149,7 +152,7 @@ export class WalletCache implements AuditedWallets {
     );
     if (found === undefined)
       throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
-    return found > 0;
+    return (await this.#payDebt(wallet)) || found > 0;
   }
 
   /** Leases money into a wallet. Returns how many slices came. Undefined: there is no such account. */
@@ -160,6 +163,27 @@ export class WalletCache implements AuditedWallets {
     while (!wallet.knowsRatesOf(lease.slices)) await wallet.loadRatesOf(lease.slices);
     wallet.add(lease);
     return lease.slices.length;
+  }
+
+  /** Pays what an account owes out of its free money, as far as there is any. */
+  payDebt(wallet: Wallet): Promise<boolean> {
+    return this.alone(wallet, () => this.#payDebt(wallet));
+  }
+
+  /** To be called while nothing else moves the wallet's money. Returns whether something was paid. */
+  async #payDebt(wallet: Wallet): Promise<boolean> {
+    if (!wallet.canPayDebt) return false;
+    const { accountId } = wallet;
+    await this.#giveBack(wallet, wallet.takeFree());
+    const paid = await this.#available(() => this.#debts.pay(accountId));
+    await this.#move(wallet, () => this.#acquire(wallet, { accountId, least: 0, most: 0 }));
+    return paid > 0;
+  }
+
+  /** Money of a wallet became free: it pays what the account owes, or lets the next request in. */
+  freed(wallet: Wallet): void {
+    if (wallet.canPayDebt) this.#inBackground(this.payDebt(wallet).then(() => wallet.queue.changed()));
+    else wallet.queue.changed();
   }
 
   /** Gives money back that was taken out of a wallet. To be called while nothing else moves its money. */
@@ -249,6 +273,7 @@ export class WalletCache implements AuditedWallets {
       if (this.#unused(wallet)) this.#drop(wallet);
       else if (wallet.hasExpired(now) && wallet.moving === undefined) void this.returnExpired(wallet);
       for (const id of wallet.takeDrained()) this.ended.add(id);
+      if (wallet.canPayDebt && wallet.moving === undefined) this.freed(wallet);
     }
     await this.#closeEnded();
     await this.#audit.clearAll();
@@ -283,6 +308,12 @@ export class WalletCache implements AuditedWallets {
 
   /** Gives everything back that no running request needs. */
   async close(): Promise<void> {
+    for (const wallet of this.#wallets.values()) {
+      await wallet.moving;
+      await this.payDebt(wallet).catch((error: unknown) =>
+        this.#logger.warn({ error }, "a debt could not be paid yet"),
+      );
+    }
     for (const wallet of this.#wallets.values()) if (wallet.idle) this.#drop(wallet);
     await this.#closeEnded();
   }

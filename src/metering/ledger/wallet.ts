@@ -40,6 +40,8 @@ export class Wallet {
   held: PicoUsd = 0;
   /** Unspent money that this core could still lease, when it last looked. */
   unleased = 0n;
+  /** What the account owes, as far as this core knows: free money pays it before it is held. */
+  debt = 0n;
   /** Unspent money that other cores hold, when this core last looked. */
   elsewhere = 0n;
   /** Requests that wait for this money. */
@@ -80,6 +82,11 @@ export class Wallet {
     return this.available - this.held;
   }
 
+  /** Whether there is a debt and money that could pay it. */
+  get canPayDebt(): boolean {
+    return this.debt > 0n && (this.free > 0 || this.unleased > 0n);
+  }
+
   get fundingState(): FundingState {
     return {
       createdAt: this.#createdAt,
@@ -102,6 +109,7 @@ export class Wallet {
     this.#paidSpent = this.#paidUncommitted;
     this.unleased = lease.unleased;
     this.elsewhere = lease.elsewhere;
+    this.debt = lease.debt;
     if (lease.slices.length === 0) return;
     for (const slice of lease.slices) {
       this.#slices.push({ ...slice, available: slice.granted - slice.spent, uncommitted: 0, uncommittedCost: 0 });

@@ -99,6 +99,8 @@ export interface Lease {
   readonly unleased: bigint;
   /** Unspent money that other cores hold. */
   readonly elsewhere: bigint;
+  /** What the account owes. */
+  readonly debt: bigint;
 }
 
 /** What one slice pays of a charge. */

@@ -10,6 +10,7 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import { newRequestId } from "../../../lib/ids/request-id.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { configSchema } from "../../../src/config/schema.ts";
+import { createDebts } from "../../../src/metering/books/debts.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../../../src/metering/journal/file-journal.ts";
@@ -221,7 +222,17 @@ const store = countCalls(createLedgerStore(storage, systemRandom, journal.coreId
 const observer = { ...silentObserver, charged: () => void counts.settled++ };
 const deadLetters = new DeadLetters({ storage, clock: systemClock, coreId: journal.coreId });
 const ledger = await createLedger({
-  ...{ store, prices, journal, deadLetters, clock: systemClock, random: systemRandom, logger, observer },
+  ...{
+    store,
+    debts: createDebts({ storage, ...parts }),
+    prices,
+    journal,
+    deadLetters,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    observer,
+  },
 });
 const requests = new Requests(ledger, await createAccounts(storage, systemRandom, Number(accounts)), counts);
 await requests.touchAll();

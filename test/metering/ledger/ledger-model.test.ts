@@ -4,6 +4,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
+import { createDebts } from "../../../src/metering/books/debts.ts";
 import { createFunds } from "../../../src/metering/books/funds.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
@@ -156,11 +157,12 @@ async function live(steps: readonly Step[]): Promise<void> {
     const journal = new FileJournal(file, { clock, logger, coreId: "core", content, unlock() {} });
     return clock.until(
       createLedger({
-        ...{ store: storeOf(mine), prices, journal, deadLetters, clock, random: systemRandom, logger },
+        ...{ store: storeOf(mine), debts, prices, journal, deadLetters, clock, random: systemRandom, logger },
         observer: silentObserver,
       }),
     );
   };
+  const debts = createDebts({ storage, clock, random: systemRandom });
   const deadLetters = new DeadLetters({ storage, clock, coreId: "core" });
   let ledger = await start();
   const fundsNow = () =>

@@ -5,6 +5,7 @@
 import { appendFileSync } from "node:fs";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
+import { createDebts } from "../../../src/metering/books/debts.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../../../src/metering/journal/file-journal.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
@@ -29,7 +30,16 @@ const store = dyingAfter(
 );
 const deadLetters = new DeadLetters({ storage, clock: systemClock, coreId: journal.coreId });
 const ledger = await createLedger({
-  ...{ store, prices, journal, deadLetters, clock: systemClock, random: systemRandom, logger },
+  ...{
+    store,
+    debts: createDebts({ storage, ...parts }),
+    prices,
+    journal,
+    deadLetters,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+  },
   observer: silentObserver,
 });
 console.log("ready");

@@ -163,7 +163,7 @@ export const LEASE: Statement = {
 export const FACTS: Statement = {
   name: "facts",
   text: `
-  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text,
+  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text,
     (coalesce(slices.paid, 0) + coalesce(paid.free, 0))::text as paid_left,
     coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere
   from account

@@ -307,6 +307,7 @@ interface FactsRow {
   readonly paid_left: string;
   readonly unleased: string;
   readonly elsewhere: string;
+  readonly debt: string;
 }
 
 function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
@@ -316,6 +317,7 @@ function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
     paidLeft: BigInt(row.paid_left),
     unleased: BigInt(row.unleased),
     elsewhere: BigInt(row.elsewhere),
+    debt: BigInt(row.debt),
     slices,
   };
 }

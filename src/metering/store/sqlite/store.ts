@@ -150,8 +150,9 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   #lease(run: Runner, { accountId, least, most }: LeaseRequest, now: number): Lease | undefined {
-    const account = run.get<{ createdAt: number; paidTotal: string }>(
-      "select created_at as createdAt, cast(paid_total as text) as paidTotal from account where id = ?",
+    const account = run.get<{ createdAt: number; paidTotal: string; debt: string }>(
+      `select created_at as createdAt, cast(paid_total as text) as paidTotal, cast(debt as text) as debt
+       from account where id = ?`,
       [accountId],
     );
     if (account === undefined) return undefined;
@@ -169,8 +170,9 @@ export class SqliteLedgerStore implements LedgerStore {
     }
     const facts = run.get<{ unleased: string; paidLeft: string }>(FACTS, [accountId, now]);
     const { createdAt } = account;
+    const debt = BigInt(account.debt);
     const [unleased, paidLeft] = [BigInt(facts?.unleased ?? 0), BigInt(facts?.paidLeft ?? 0)];
-    return { createdAt, paidTotal: BigInt(account.paidTotal), paidLeft, slices, unleased, elsewhere: 0n };
+    return { createdAt, paidTotal: BigInt(account.paidTotal), paidLeft, slices, unleased, elsewhere: 0n, debt };
   }
 
   #makeSlice(run: Runner, accountId: string, lot: LotRow, granted: PicoUsd): LeasedSlice {

@@ -1,0 +1,87 @@
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { Account } from "../../storage/entities/account.ts";
+import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
+import type { Storage } from "../../storage/orm.ts";
+import type { PicoUsd } from "../interface.ts";
+import { noAccount } from "../store/ledger-store.ts";
+import { firstLots } from "../store/spending-order.ts";
+
+/** Accounts in one look. */
+const accountsAtOnce = 100;
+/** Lots in one step. */
+const lotsAtOnce = 100;
+
+/** Pays what accounts owe. */
+export interface Debts {
+  /** Pays an account's debt out of its money that no core has leased. Returns how much was paid. */
+  pay(accountId: string): Promise<PicoUsd>;
+  /** Pays the debts of all accounts that have such money. */
+  payAll(): Promise<void>;
+}
+
+/** What paying takes. */
+export interface DebtParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Pays debts, each account in a transaction of its own. */
+export function createDebts({ storage, clock, random }: DebtParts): Debts {
+  const pay = (accountId: string) =>
+    storage.orm.em.fork().transactional(async (em) => {
+      const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      return account === null ? 0 : payDebt(em as SqlEntityManager, account, { clock, random });
+    });
+  const owing = (after: string) =>
+    storage.orm.em.fork().execute<{ id: string }[]>(
+      `select id from account where debt > 0 and id > ? and exists (
+         select 1 from lot where account_id = account.id and ${withFreeMoney})
+       order by id limit ${accountsAtOnce}`,
+      [after],
+    );
+  return {
+    pay,
+    async payAll() {
+      for (let page = await owing(noAccount); page.length > 0; ) {
+        for (const { id } of page) await pay(id);
+        page = await owing(page.at(-1)?.id ?? noAccount);
+      }
+    },
+  };
+}
+
+/** Pays the debt of an account that the transaction has locked, in the order of spending. Returns how much was paid. */
+export async function payDebt(
+  em: SqlEntityManager,
+  account: Account,
+  { clock, random }: Pick<DebtParts, "clock" | "random">,
+): Promise<PicoUsd> {
+  const at = new Date(clock.now());
+  let paid = 0;
+  while (account.debt > 0n) {
+    const query = firstLots({ account: "?", now: "?", limit: String(lotsAtOnce) });
+    const found = await em.execute<{ id: string }[]>(query, [account.id, at, account.id]);
+    const ids = found.map(({ id }) => id);
+    const where = { id: { $in: ids } };
+    const lots = await em.find(Lot, where, {
+      ...{ orderBy: { id: "asc" as const }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+    });
+    let taken = 0;
+    for (const lot of lots.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))) {
+      const free = lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired;
+      const amount = account.debt < BigInt(free) ? Number(account.debt) : free;
+      if (amount === 0) continue;
+      lot.spent += amount;
+      account.debt -= BigInt(amount);
+      taken += amount;
+      await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "debt", amount, paymentId: null, at });
+    }
+    await em.flush();
+    if (taken === 0) break;
+    paid += taken;
+  }
+  return paid;
+}
