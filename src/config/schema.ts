@@ -2,6 +2,7 @@ import * as z from "zod";
 import { MAX_PICO_USD, parseRate, parseUsd } from "../../lib/money.ts";
 import { isLoopback, parseAddress } from "../../lib/net/address.ts";
 import { parseNetwork } from "../../lib/net/networks.ts";
+import { engineNames, engineTransports } from "../engines/names.ts";
 
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
 // the configuration reference are generated from this.
@@ -82,22 +83,6 @@ const listen = z
     }
   });
 
-/** Engines that a server may run; each is a folder below src/engines. */
-export const engineNames = [
-  "vllm",
-  "sglang",
-  "llama.cpp",
-  "ollama",
-  "trtllm",
-  "openai",
-  "tei",
-  "tei-grpc",
-  "sglang-grpc",
-  "simulator",
-] as const;
-
-const overGrpc: readonly string[] = ["tei-grpc", "sglang-grpc"] satisfies (typeof engineNames)[number][];
-
 const server = z
   .strictObject({
     url: z
@@ -125,7 +110,7 @@ const server = z
     if (url.startsWith("file:") && engine !== "llama.cpp") {
       context.addIssue({ code: "custom", path: ["engine"], message: "must be llama.cpp for a model file" });
     }
-    if (!/^(grpcs?|dns|ipv[46]):/.test(url) || overGrpc.includes(engine)) return;
+    if (!/^(grpcs?|dns|ipv[46]):/.test(url) || engineTransports[engine] === "grpc") return;
     context.addIssue({ code: "custom", path: ["url"], message: `must start with http:// or https:// for ${engine}` });
   });
 
@@ -437,4 +422,3 @@ export interface ServerConfig extends Readonly<ModelConfig["servers"][number]> {
 }
 export type FleetConfig = Config["fleet"];
 export type Routing = FleetConfig["routing"];
-export type EngineName = (typeof engineNames)[number];

@@ -1,6 +1,6 @@
-import type { EngineName } from "../config/schema.ts";
-import { createNetworkEngine } from "./create-engine.ts";
 import type { Engine, EngineModel } from "./interface.ts";
+import { type EngineName, engineNames } from "./names.ts";
+import { registry } from "./registry.ts";
 import { HttpConnection } from "./shared/http/connection.ts";
 import type { EngineSettings } from "./shared/settings.ts";
 
@@ -21,14 +21,19 @@ export interface DiscoveredServer {
   readonly models: readonly DiscoveredModel[];
 }
 
-/** Where inference servers listen by default: vLLM, llama-server, SGLang, Ollama. */
-const usualPorts = [8000, 8080, 30_000, 11_434];
+/** What each engine is known by. */
+const known = engineNames.map((engine) => ({ engine, ...registry[engine].detect }));
+
+/** What a server is that lists models and is known for no engine. */
+const unknown: EngineName = "openai";
 
 /** A server on this machine answers sooner, or is none. */
 const localTimeoutMs = 1000;
 
 /** Whether a server is asked slowly does not matter here. */
 const settings: EngineSettings = {
+  kind: "generation",
+  capacity: 4,
   connections: 8,
   connectTimeoutMs: 2000,
   silenceTimeoutMs: 30_000,
@@ -40,7 +45,7 @@ const settings: EngineSettings = {
 export async function discoverServer(url: string, signal: AbortSignal): Promise<DiscoveredServer> {
   const engine = await detectEngine(url, signal);
   if (engine === undefined) throw new Error(`no inference server answers at ${url}: is it running?`);
-  const adapter = createNetworkEngine(engine, url, settings);
+  const adapter = registry[engine].create(url, settings);
   try {
     const listed = await adapter.listModels(signal);
     const models = await Promise.all(listed.map((model) => describe(adapter, model, signal)));
@@ -53,42 +58,30 @@ export async function discoverServer(url: string, signal: AbortSignal): Promise<
 
 /** The inference servers of known kinds that listen on their usual ports of this machine. */
 export async function findLocalServers(except: readonly number[] = []): Promise<DiscoveredServer[]> {
-  const ports = usualPorts.filter((port) => !except.includes(port));
+  const ports = known.flatMap(({ port }) => (port === undefined || except.includes(port) ? [] : [port]));
   const found = await Promise.all(
     ports.map((port) =>
       discoverServer(`http://127.0.0.1:${port}`, AbortSignal.timeout(localTimeoutMs)).catch(() => undefined),
     ),
   );
-  return found.filter((server) => server !== undefined).filter(({ engine }) => engine !== "openai");
+  return found.filter((server) => server !== undefined).filter(({ engine }) => engine !== unknown);
 }
-
-/** What `/v1/models` says of the owner, by engine. */
-const owners: Readonly<Record<string, EngineName>> = {
-  vllm: "vllm",
-  sglang: "sglang",
-  llamacpp: "llama.cpp",
-  library: "ollama",
-  tensorrt_llm: "trtllm",
-};
-
-/** Calls that only one engine answers. */
-const marks: readonly [path: string, field: string, engine: EngineName][] = [
-  ["/info", "max_client_batch_size", "tei"],
-  ["/get_model_info", "model_path", "sglang"],
-  ["/props", "total_slots", "llama.cpp"],
-  ["/api/version", "version", "ollama"],
-];
 
 async function detectEngine(url: string, signal: AbortSignal): Promise<EngineName | undefined> {
   const connection = new HttpConnection(url, settings);
   try {
     const list = await ask(connection, "/v1/models", signal);
     const owned = list?.data?.[0]?.owned_by;
-    const owner = typeof owned === "string" && Object.hasOwn(owners, owned) ? owners[owned] : undefined;
-    if (owner !== undefined) return owner;
-    const answers = await Promise.all(marks.map(([path]) => ask(connection, path, signal)));
-    const mark = marks.find(([, field], index) => answers[index]?.[field] !== undefined);
-    return mark?.[2] ?? (Array.isArray(list?.data) ? "openai" : undefined);
+    const owner = known.find((one) => one.owner !== undefined && one.owner === owned);
+    if (owner !== undefined) return owner.engine;
+    const answers = await Promise.all(
+      known.map(async ({ engine, call }) => {
+        const answer = call && (await ask(connection, call.path, signal));
+        return call && answer?.[call.field] !== undefined ? engine : undefined;
+      }),
+    );
+    const answering = answers.find((engine) => engine !== undefined);
+    return answering ?? (Array.isArray(list?.data) ? unknown : undefined);
   } finally {
     await connection.close();
   }

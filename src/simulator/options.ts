@@ -1,5 +1,6 @@
 import type { Clock } from "../../lib/time/clock.ts";
 import { systemClock } from "../../lib/time/clock.ts";
+import { simulatedNames } from "../engines/names.ts";
 import { defaultGpu, type Gpu } from "./engine/gpu/gpu.ts";
 import { blockSize } from "./engine/gpu/kv-cache.ts";
 import type { ModelTraits } from "./engine/model.ts";
@@ -7,16 +8,7 @@ import type { ThinkingOptions } from "./engine/thinking.ts";
 import type { Fault } from "./faults.ts";
 
 /** Engines whose HTTP dialect the simulator speaks. */
-export const dialectNames = [
-  "vllm",
-  "sglang",
-  "llama.cpp",
-  "ollama",
-  "trtllm",
-  "openai",
-  "transformers",
-  "tei",
-] as const;
+export const dialectNames = [...simulatedNames, "transformers"] as const;
 export type DialectName = (typeof dialectNames)[number];
 
 /** A model to simulate: what is left out is as of a generation model that does not think. */

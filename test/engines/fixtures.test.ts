@@ -5,7 +5,7 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import type { EngineOutput, EngineUsage } from "../../src/engines/interface.ts";
 import { llamaCpp } from "../../src/engines/llama-cpp/dialect.ts";
 import { LineReader } from "../../src/engines/ollama/stream.ts";
-import { openai } from "../../src/engines/openai-compatible/dialect.ts";
+import { openaiCompatible } from "../../src/engines/openai-compatible/dialect.ts";
 import { sglang } from "../../src/engines/sglang/dialect.ts";
 import { AnswerBuilder } from "../../src/engines/shared/answer/answer-builder.ts";
 import { ChunkParser } from "../../src/engines/shared/chat-completions/chunk-parser.ts";
@@ -62,7 +62,7 @@ const fixtures: [string, [NewReader, boolean], Answer, EngineUsage, FinishReason
   ["trtllm/reasoning.sse", chunks(trtllm), thought, usage, FinishReason.STOP],
   [
     "openai/answer.sse",
-    chunks(openai),
+    chunks(openaiCompatible),
     { ...thought, reasoning: "" },
     { inputTokens: 11, outputTokens: 3 },
     FinishReason.STOP,

@@ -1,5 +1,6 @@
-import { configSchema, type EngineName } from "../../src/config/schema.ts";
+import { configSchema } from "../../src/config/schema.ts";
 import { inspectServer } from "../../src/engines/inspect-server.ts";
+import type { EngineName } from "../../src/engines/names.ts";
 import type { DialectName, SimulatorOptions } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
 import { json, scriptedServer } from "./scripted-server.ts";

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { SimulateOptions } from "../../compose/simulate.ts";
+import { simulatedNames } from "../../engines/names.ts";
 import type { ModelOptions } from "../../simulator/options.ts";
 import { logOption } from "../serve/log-option.ts";
 import { amount, port, words } from "../shared/arguments.ts";
@@ -14,16 +15,6 @@ const KINDS: Record<string, Omit<ModelOptions, "id">> = {
   embedding: { kind: "embedding" },
 };
 
-const DIALECTS: readonly NonNullable<SimulateOptions["dialect"]>[] = [
-  "vllm",
-  "sglang",
-  "llama.cpp",
-  "ollama",
-  "trtllm",
-  "openai",
-  "tei",
-];
-
 /** `tollgate sim` */
 export function addSim(program: Command): void {
   program
@@ -32,7 +23,7 @@ export function addSim(program: Command): void {
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--port <port>", "where to listen", port, 8000)
     .option("--models <ids>", `ids with commas between; ID=KIND for ${Object.keys(KINDS).join(", ")}`, models)
-    .addOption(new Option("--dialect <engine>", "whose HTTP it speaks").choices(DIALECTS).default("vllm"))
+    .addOption(new Option("--dialect <engine>", "whose HTTP it speaks").choices(simulatedNames).default("vllm"))
     .option("--speed <factor>", "how many times faster than a real GPU; 0: no delay", amount, 1)
     .option("--loading <ms>", "how long it loads its models after the start and answers 503", amount, 0)
     .option("--seed <n>", "for requests without a seed", amount, 0)

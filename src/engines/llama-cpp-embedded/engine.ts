@@ -10,21 +10,13 @@ import type {
   EngineRequest,
 } from "../interface.ts";
 import { contextExceeded, engineFailed, inputTooLong } from "../shared/faults.ts";
+import type { ModelSettings } from "../shared/settings.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import type { Token } from "./binding.ts";
 import { renderPrompt } from "./chat-template.ts";
 import { generation } from "./generation.ts";
 import { type Loaded, load } from "./load.ts";
 import { checkTools, demandedTools } from "./tools.ts";
-
-/** What an in-process engine has to know of the configuration. */
-export interface LlamaCppSettings {
-  readonly systemAnywhere: boolean;
-  readonly contextLength: number;
-  readonly kind: "generation" | "embedding";
-  /** Requests that run at once; each has a context of its own. */
-  readonly capacity: number;
-}
 
 type Tokenizable = Pick<EngineRequest, "prompt" | "thinking">;
 
@@ -33,13 +25,13 @@ type Tokenizable = Pick<EngineRequest, "prompt" | "thinking">;
  * loaded in the background from the start on.
  */
 export class LlamaCppEngine implements Engine {
-  readonly #settings: LlamaCppSettings;
+  readonly #settings: ModelSettings;
   readonly #path: string;
   readonly #loading: Promise<Loaded>;
   #running = 0;
 
   /** Takes the model file as a `file:` URL. */
-  constructor(url: string, settings: LlamaCppSettings) {
+  constructor(url: string, settings: ModelSettings) {
     this.#settings = settings;
     this.#path = fileURLToPath(url);
     this.#loading = load(this.#path, { ...settings, threads: threads() });

@@ -2,7 +2,7 @@ import type { Dialect } from "../shared/chat-completions/dialect.ts";
 import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 
 /** Any server with an OpenAI-compatible API of which nothing else is known. */
-export const openai: Dialect = {
+export const openaiCompatible: Dialect = {
   engine: "openai",
   countsAsItGoes: false,
   promptFields: thinkingFields,

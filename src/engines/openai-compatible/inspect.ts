@@ -1,9 +1,9 @@
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
 import type { Inspection, Subject } from "../shared/inspection/inspection.ts";
 import type { Probe } from "../shared/inspection/probe.ts";
-import { openai } from "./dialect.ts";
+import { openaiCompatible } from "./dialect.ts";
 
 /** Inspects a server of which nothing is known, by short chats. */
 export function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
-  return inspectChat(probe, openai, subject, {});
+  return inspectChat(probe, openaiCompatible, subject, {});
 }

@@ -1,16 +1,20 @@
-import { commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { type CommandOptions, commandLine, portOf } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
-/** How to start SGLang for a model; PARSER is one of those that `--help` lists. */
+/** How to start SGLang for a model. */
 export function startCommand(subject: Subject): string {
+  return launchServer(subject, { "--port": portOf(subject.server.url) });
+}
+
+/** SGLang's launch, listening as the options say; PARSER is one of those that `--help` lists. */
+export function launchServer(subject: Subject, listen: CommandOptions): string {
   const { server, model } = subject;
-  const port = portOf(server.url);
   const name = servedName(subject);
   const generates = model.kind === "generation";
   return commandLine("python -m sglang.launch_server", {
     "--model-path": name,
     "--served-model-name": name,
-    ...(server.engine === "sglang-grpc" ? { "--enable-grpc": true, "--grpc-port": port } : { "--port": port }),
+    ...listen,
     "--context-length": model.context_length,
     "--max-running-requests": server.capacity,
     "--enable-metrics": true,

@@ -1,4 +1,4 @@
-import { commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { type CommandOptions, commandLine, portOf } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** TEI's own default, below which there is no need to go. */
@@ -7,16 +7,19 @@ const usualBatchTokens = 16_384;
 /** More than the 2 MiB of our largest request. */
 const payloadLimit = 4_000_000;
 
-/** How to start TEI for a model; the same over gRPC, from an image whose tag ends in `-grpc`. */
+/** How to start TEI for a model. */
 export function startCommand(subject: Subject): string {
+  return startRouter(subject, { "--auto-truncate": "false", "--payload-limit": payloadLimit });
+}
+
+/** TEI's start with options beside those that both protocols take. */
+export function startRouter(subject: Subject, options: CommandOptions): string {
   const { server, model } = subject;
-  const grpc = server.engine === "tei-grpc";
   return commandLine("text-embeddings-router", {
     "--model-id": servedName(subject),
     "--port": portOf(server.url),
     "--max-batch-tokens": Math.max(usualBatchTokens, model.context_length),
     "--max-concurrent-requests": server.capacity * 32,
-    "--auto-truncate": grpc ? undefined : "false",
-    "--payload-limit": grpc ? undefined : payloadLimit,
+    ...options,
   });
 }

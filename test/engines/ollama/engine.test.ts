@@ -14,6 +14,8 @@ const settings = {
   connections: 4,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
+  kind: "generation" as const,
+  capacity: 4,
   systemAnywhere: false,
   contextLength: 2048,
 };

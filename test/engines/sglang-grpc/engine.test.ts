@@ -19,6 +19,8 @@ const settings = {
   connections: 4,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
+  kind: "generation" as const,
+  capacity: 4,
   systemAnywhere: false,
   contextLength: 512,
 };

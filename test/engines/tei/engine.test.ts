@@ -9,6 +9,8 @@ const settings = {
   connections: 4,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
+  kind: "embedding" as const,
+  capacity: 4,
   systemAnywhere: false,
   contextLength: 100,
 };

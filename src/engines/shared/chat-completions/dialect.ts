@@ -1,5 +1,5 @@
-import type { EngineName } from "../../../config/schema.ts";
 import type { EngineLoad, EngineRequest } from "../../interface.ts";
+import type { EngineName } from "../../names.ts";
 import type { WireUsage } from "./usage.ts";
 
 /** Fields of a request body. */

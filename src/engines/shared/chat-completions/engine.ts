@@ -30,7 +30,7 @@ import { SseReader } from "./stream.ts";
 const bytesPerTokenId = 10;
 
 /** An engine with an OpenAI-compatible HTTP API. Always streams, so that tokens are counted as they come. */
-export class OpenAiHttpEngine implements Engine {
+export class ChatCompletionsEngine implements Engine {
   readonly #connection: HttpConnection;
   readonly #dialect: Dialect;
   readonly #settings: EngineSettings;

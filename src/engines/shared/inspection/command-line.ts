@@ -1,11 +1,10 @@
+/** Options of a command line by name. True: it has no value; undefined: it is left out. */
+export type CommandOptions = Readonly<Record<string, string | number | true | undefined>>;
+
 /**
- * A command line of a program and its options, one a line, as it can be pasted into a shell. A value of
- * true is an option without a value; undefined leaves the option out.
+ * A command line of a program and its options, one a line, as it can be pasted into a shell.
  */
-export function commandLine(
-  program: string,
-  options: Readonly<Record<string, string | number | true | undefined>>,
-): string {
+export function commandLine(program: string, options: CommandOptions): string {
   const words = Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined) return [];
     return value === true ? [name] : [`${name} ${quoted(String(value))}`];

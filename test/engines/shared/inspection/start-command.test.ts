@@ -1,5 +1,6 @@
-import { configSchema, type EngineName } from "../../../../src/config/schema.ts";
+import { configSchema } from "../../../../src/config/schema.ts";
 import { startCommand } from "../../../../src/engines/inspect-server.ts";
+import type { EngineName } from "../../../../src/engines/names.ts";
 
 function start(engine: EngineName, url: string, model: object = {}, server: object = {}) {
   const servers = [{ url, engine, capacity: 64, ...server }];
