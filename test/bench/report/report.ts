@@ -123,9 +123,10 @@ export function changeTable(changes: readonly Change[]): string {
 
 /** Keeps the report and its plots. The file is named after what was run. */
 export function writeReport(directory: string, name: string, report: Report, drawn: ReadonlyMap<string, string>): void {
-  mkdirSync(directory, { recursive: true });
+  const figures = join(directory, "figures");
+  mkdirSync(figures, { recursive: true });
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
-  for (const [plot, svg] of [...plots(report.results), ...drawn]) writeFileSync(join(directory, `${plot}.svg`), svg);
+  for (const [plot, svg] of [...plots(report.results), ...drawn]) writeFileSync(join(figures, `${plot}.svg`), svg);
 }
 
 export function readReport(file: string): Report {
