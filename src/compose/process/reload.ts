@@ -3,7 +3,7 @@ import type { Logger } from "../../../lib/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
-import type { Core } from "../core.ts";
+import type { Core } from "../core/interface.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** What a running core takes over; everything else is read at the start alone. */

@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import { createRegistry } from "../../telemetry/registry.ts";
-import type { Drains } from "../core.ts";
+import type { Drains } from "../core/interface.ts";
 import type { Admin } from "../process/admin.ts";
 import type { Lifecycle } from "../process/lifecycle.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";

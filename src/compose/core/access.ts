@@ -1,0 +1,79 @@
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { Accounts } from "../../accounts/accounts.ts";
+import { createAccountsService } from "../../accounts/accounts-service.ts";
+import { ApiKeys } from "../../accounts/api-keys.ts";
+import { createAuthenticator } from "../../accounts/authenticator.ts";
+import { KeyFilter } from "../../accounts/key-filter.ts";
+import { LastUsed } from "../../accounts/last-used.ts";
+import { reportPeppers } from "../../accounts/report-peppers.ts";
+import { verifyPeppers } from "../../accounts/verify-peppers.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Gate } from "../../grpc/server/gate.ts";
+import { registration } from "../../grpc/server/registration.ts";
+import { createGate } from "../../interceptors/authenticate.ts";
+import { type TrustsPeer, trustCertified, trustFacades } from "../../interceptors/client-address.ts";
+import { createFailedAttempts } from "../../interceptors/failed-attempts.ts";
+import { readPicoUsd } from "./amount.ts";
+import type { Foundation } from "./foundation.ts";
+import type { Part } from "./interface.ts";
+import type { Money } from "./money.ts";
+
+/** Accounts, their keys, and who is let in with which. */
+export interface Access extends Part {
+  readonly gate: Gate;
+}
+
+export async function composeAccess(
+  { config, secrets, logger, random, clock, storage }: Foundation,
+  { funds, rateLimits, announcements }: Money,
+): Promise<Access> {
+  const [pepper] = secrets.peppers;
+  const accounts = new Accounts(storage);
+  const keys = new ApiKeys({
+    ...{ storage, clock, random, pepper, prefix: config.keys.prefix },
+    added: (digest) => keyFilter.add(digest),
+  });
+  const keyFilter = new KeyFilter(
+    { after: (id) => keys.digestsAfter(id), ofAccounts: (accountIds) => keys.digestsOfAccounts(accountIds) },
+    clock,
+  );
+  await verifyPeppers(storage, secrets.peppers);
+  await reportPeppers(keys, secrets.peppers, logger);
+  const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
+  const authenticator = createAuthenticator({
+    ...secrets,
+    mayExist: (digests) => keyFilter.mayExist(digests),
+    findKey: (digests) => keys.find(digests),
+    lastUsed,
+    clock,
+  });
+  const stopKeyFilter = keyFilter.start(logger);
+  await announcements.listen((accountId) => {
+    keyFilter.announce(accountId);
+    authenticator.forget(accountId);
+  });
+  const keysChanged = (accountId: string) => {
+    authenticator.forget(accountId);
+    // One that gets lost is made up for by the age that other cores let an answer about a key have.
+    announcements
+      .announce(accountId)
+      .catch((error: unknown) => logger.warn({ error }, "a changed key was not announced"));
+  };
+  const accountsService = createAccountsService({
+    ...{ accounts, keys, funds, rateLimits, clock, random, keysChanged },
+    maxKeys: config.keys.max_per_account,
+    freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
+  });
+  return {
+    services: [registration(AccountsService, accountsService)],
+    gate: createGate(authenticator, createFailedAttempts({}, clock), readTrust(config)),
+    async stop() {
+      stopKeyFilter();
+      await lastUsed.flush();
+    },
+  };
+}
+
+function readTrust({ listen: { tls, trusted_facades } }: Config): TrustsPeer {
+  return tls?.client_ca === undefined ? trustFacades(trusted_facades) : trustCertified;
+}

@@ -1,0 +1,51 @@
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { systemLookup } from "../../../lib/net/lookup.ts";
+import { createCatalogueService } from "../../catalogue/catalogue-service.ts";
+import { createEngine } from "../../engines/create-engine.ts";
+import { createFleet } from "../../fleet/create-fleet.ts";
+import type { Fleet } from "../../fleet/interface.ts";
+import { registration } from "../../grpc/server/registration.ts";
+import { traceEngine } from "../../telemetry/traces/engine.ts";
+import type { Foundation } from "./foundation.ts";
+import type { Drains, Part } from "./interface.ts";
+import type { Money } from "./money.ts";
+
+/** The inference servers and what they serve. */
+export interface FleetPart extends Part {
+  readonly fleet: Fleet;
+  readonly drains: Drains;
+}
+
+export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "prices">): FleetPart {
+  const { config, catalogue, tracer, metrics, clock, random, logger } = foundation;
+  const fleet = createFleet({
+    models: catalogue.list(),
+    config: config.fleet,
+    engines: (server, model) => {
+      const engine = createEngine(server, model, config.fleet);
+      return tracer === undefined ? engine : traceEngine(engine, server, tracer);
+    },
+    clock,
+    random,
+    logger,
+    lookup: systemLookup,
+    observer: metrics.fleet,
+  });
+  let shareDrain: Parameters<Drains["share"]>[0] = () => {};
+  const onDrain: typeof shareDrain = (...drain) => shareDrain(...drain);
+  return {
+    fleet,
+    services: [registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet, onDrain }))],
+    drains: {
+      share(tell) {
+        shareDrain = tell;
+      },
+      take(server, draining) {
+        if (!fleet.servers().some(({ id }) => id === server)) return;
+        if (draining) fleet.drain(server);
+        else fleet.resume(server);
+      },
+    },
+    stop: () => fleet.close(),
+  };
+}

@@ -1,0 +1,55 @@
+import { type Random, systemRandom } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { keepDirectoryPrivate } from "../../../lib/private-files.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
+import { type ConfiguredCatalogue, createCatalogue } from "../../catalogue/catalogue.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Secrets } from "../../config/secrets.ts";
+import { DatabaseClock } from "../../storage/database-clock.ts";
+import { openStorage, type Storage } from "../../storage/orm.ts";
+import { type CoreMetrics, coreMetrics } from "../../telemetry/core-metrics.ts";
+import type { Telemetry } from "../process/tracing.ts";
+
+/** What every part of the core stands on. */
+export interface Foundation {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly logger: Logger;
+  readonly tracer: Telemetry["tracer"];
+  readonly metrics: CoreMetrics;
+  readonly random: Random;
+  /** The database's time, by which money and keys live; only what has no part in either goes by the machine's. */
+  readonly clock: DatabaseClock;
+  readonly storage: Storage;
+  readonly catalogue: ConfiguredCatalogue;
+  stop(): Promise<void>;
+}
+
+/** Opens the database and learns its time. */
+export async function openFoundation(
+  config: Config,
+  secrets: Secrets,
+  logger: Logger,
+  { registry, tracer }: Telemetry,
+): Promise<Foundation> {
+  const catalogue = createCatalogue(config.models, new Date());
+  const metrics = coreMetrics(registry, systemClock, () => catalogue.list().map(({ id }) => id));
+  if (!keepDirectoryPrivate(secrets.dataDir)) {
+    logger.warn(
+      { directory: secrets.dataDir },
+      "other users may read the data directory: take it from them (mode 0700)",
+    );
+  }
+  const storage = await openStorage(secrets.storageUrl, undefined, (found) =>
+    logger.warn({ found }, "the database server is dangerous"),
+  );
+  const clock = await DatabaseClock.open(storage, systemClock, logger);
+  const stopMeasuring = clock.keepMeasuring();
+  return {
+    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, catalogue },
+    async stop() {
+      stopMeasuring();
+      await storage.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { RequestListener } from "node:http";
+import type { Interceptor } from "@connectrpc/connect";
+import type { Gate } from "../../grpc/server/gate.ts";
+import type { ServiceRegistration } from "../../grpc/server/registration.ts";
+import type { Reload } from "./reload.ts";
+
+/** A part of the core that runs. */
+export interface Part {
+  readonly services: readonly ServiceRegistration[];
+  stop(): Promise<void>;
+}
+
+/** The core's services behind their interceptors, ready to be mounted on any transport. */
+export interface Core {
+  readonly services: readonly ServiceRegistration[];
+  readonly interceptors: readonly Interceptor[];
+  /** Judges calls before their messages are read. */
+  readonly gate: Gate;
+  /** By path; served over plain HTTP by a listener of their own. */
+  readonly webhooks: ReadonlyMap<string, RequestListener>;
+  readonly reload: Reload;
+  readonly drains: Drains;
+}
+
+/** Keeps the drained servers of several processes the same. */
+export interface Drains {
+  /** Tells what the operator drains and resumes here. */
+  share(tell: (server: string, draining: boolean) => void): void;
+  /** Drains or resumes what the operator did elsewhere; a server that is not served here is left alone. */
+  take(server: string, draining: boolean): void;
+}

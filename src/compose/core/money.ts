@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import type { Config } from "../../config/schema.ts";
+import { registration } from "../../grpc/server/registration.ts";
+import { createBooksService } from "../../metering/books/books-service.ts";
+import { createDebts } from "../../metering/books/debts.ts";
+import { createFunds, type PaymentLimits } from "../../metering/books/funds.ts";
+import { DeadLetters } from "../../metering/dead-letters/dead-letters.ts";
+import type { Funds } from "../../metering/interface.ts";
+import { openJournal } from "../../metering/journal/file-journal.ts";
+import { type CoreLedger, createLedger } from "../../metering/ledger/ledger.ts";
+import { createMeteringService } from "../../metering/metering-service.ts";
+import { createPrices, type PriceList } from "../../metering/prices/prices.ts";
+import { createPricesService } from "../../metering/prices/prices-service.ts";
+import { ratePolicyOf } from "../../metering/rate-limits/max-rpm.ts";
+import { openWindows } from "../../metering/rate-limits/open-windows.ts";
+import { type ConfiguredRateLimits, createRateLimits } from "../../metering/rate-limits/rate-limits.ts";
+import { createLedgerStore } from "../../metering/store/create.ts";
+import type { LedgerStore } from "../../metering/store/ledger-store.ts";
+import { readPicoUsd } from "./amount.ts";
+import type { Foundation } from "./foundation.ts";
+import type { Part } from "./interface.ts";
+
+/** Prices, the ledger with its journal, payments, rate limits. */
+export interface Money extends Part {
+  readonly prices: PriceList;
+  readonly deadLetters: DeadLetters;
+  readonly ledger: CoreLedger;
+  readonly funds: Funds;
+  readonly windows: Awaited<ReturnType<typeof openWindows>>;
+  readonly rateLimits: ConfiguredRateLimits;
+  /** What cores that share a store tell each other of accounts. */
+  readonly announcements: Pick<LedgerStore, "listen" | "announce">;
+}
+
+export async function composeMoney(foundation: Foundation): Promise<Money> {
+  const { config, secrets, logger, metrics, random, clock, storage } = foundation;
+  const prices = await createPrices({ storage, clock, models: config.models });
+  const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
+  const store = createLedgerStore(storage, random, journal.coreId);
+  const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
+  const observer = metrics.metering;
+  const debts = createDebts({ storage, clock, random });
+  const ledger = await createLedger({ store, debts, prices, journal, deadLetters, clock, random, logger, observer });
+  const funds = createFunds({ storage, ledger, limits: readPaymentLimits(config), clock, random });
+  const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
+  const rateLimits = createRateLimits({
+    policy: ratePolicyOf(config),
+    windows,
+    fundingState: (accountId) => ledger.fundingState(accountId),
+    clock,
+  });
+  return {
+    ...{ prices, deadLetters, ledger, funds, windows, rateLimits, announcements: store },
+    services: [
+      registration(MeteringService, createMeteringService({ storage, rateLimits })),
+      registration(PricesService, createPricesService(prices)),
+      registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, logger })),
+    ],
+    async stop() {
+      await windows.close();
+      await ledger.close();
+    },
+  };
+}
+
+function readPaymentLimits({ payments }: Config): PaymentLimits {
+  return {
+    minimum: readPicoUsd(payments.minimum_usd),
+    maximum: readPicoUsd(payments.maximum_usd),
+    rolling24h: readPicoUsd(payments.rolling_24h_usd),
+  };
+}

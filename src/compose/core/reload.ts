@@ -1,0 +1,33 @@
+import type { ConfiguredCatalogue } from "../../catalogue/catalogue.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Fleet } from "../../fleet/interface.ts";
+import type { PriceList } from "../../metering/prices/prices.ts";
+import { ratePolicyOf } from "../../metering/rate-limits/max-rpm.ts";
+import type { ConfiguredRateLimits } from "../../metering/rate-limits/rate-limits.ts";
+
+/** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
+export type Reload = (config: Config) => Promise<void>;
+
+/** What a reload changes. */
+export interface Reloadable {
+  readonly catalogue: ConfiguredCatalogue;
+  readonly fleet: Fleet;
+  readonly prices: PriceList;
+  readonly rateLimits: ConfiguredRateLimits;
+}
+
+export function createReload({ catalogue, fleet, prices, rateLimits }: Reloadable): Reload {
+  return async (config) => {
+    const models = catalogue.describe(config.models, new Date());
+    const change = fleet.prepare(models);
+    try {
+      await prices.adopt(models);
+    } catch (error) {
+      change.discard();
+      throw error;
+    }
+    change.apply();
+    catalogue.replace(models);
+    rateLimits.adopt(ratePolicyOf(config));
+  };
+}

@@ -1,0 +1,51 @@
+import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import type { Config } from "../../config/schema.ts";
+import { createEmbeddingsService } from "../../embeddings/embeddings-service.ts";
+import type { Fleet } from "../../fleet/interface.ts";
+import { registration } from "../../grpc/server/registration.ts";
+import { createInferenceService } from "../../inference/inference-service.ts";
+import type { ReadAheadSettings } from "../../inference/read-ahead.ts";
+import { ReadAheadMemory } from "../../inference/read-ahead-memory.ts";
+import { startBackground } from "../../metering/background.ts";
+import type { Foundation } from "./foundation.ts";
+import type { Part } from "./interface.ts";
+import type { Money } from "./money.ts";
+
+/** The metered services, and what keeps prices and books in order while they run. */
+export function composeServing(foundation: Foundation, money: Money, fleet: Fleet): Part {
+  const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
+  const { prices, deadLetters, ledger, windows, rateLimits } = money;
+  const stopBackground = startBackground({
+    ...{ storage, ledger, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
+    deadLetters,
+    observer: metrics.metering,
+    utilisation: (model) => fleet.utilisation(model),
+  });
+  metrics.watch({ clock, ledger, windows, prices, fleet });
+  const dependencies = { catalogue, fleet, ledger, rateLimits, random, observer: metrics.inference };
+  const inference = createInferenceService({
+    ...dependencies,
+    logger,
+    cacheSalt: config.fleet.cache_salt,
+    readers: { ...readReaderLimits(config), clock },
+  });
+  return {
+    services: [
+      registration(InferenceService, inference),
+      registration(EmbeddingsService, createEmbeddingsService(dependencies)),
+    ],
+    stop: async () => stopBackground(),
+  };
+}
+
+function readReaderLimits({ readers }: Config): Pick<ReadAheadSettings, "memory" | "limits"> {
+  return {
+    memory: new ReadAheadMemory(readers.memory_mib * 1024 * 1024),
+    limits: {
+      answerBytes: readers.buffer_kib * 1024,
+      minBytesPerSecond: readers.min_bytes_per_s,
+      patienceMs: readers.patience_s * 1000,
+    },
+  };
+}
