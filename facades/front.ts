@@ -4,7 +4,7 @@ import type { ConnectError, Transport } from "@connectrpc/connect";
 import Koa from "koa";
 import { newRequestId } from "../lib/ids/request-id.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
-import { createChatSurface } from "./chat/app.ts";
+import { createChatSurface } from "./chat/surface.ts";
 import { checkHead } from "./http/connection/check-head.ts";
 import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
@@ -21,7 +21,7 @@ import { answerError, mountRoutes, type Surface } from "./http/routing/mount-rou
 import { Routes } from "./http/routing/routes.ts";
 import { isChatPath, isMessagesPath, unknownPath } from "./http/routing/unavailable.ts";
 import type { ExchangeObserver, Runtime } from "./http/runtime.ts";
-import { createMessagesSurface } from "./messages/app.ts";
+import { createMessagesSurface } from "./messages/surface.ts";
 
 /** What the front needs. */
 export interface FrontOptions extends Runtime {

@@ -11,10 +11,10 @@ import { jsonEncoder } from "../http/json/encoder.ts";
 import { textTemplate } from "../http/json/text-template.ts";
 import type { EventEncoder } from "../http/response/sse.ts";
 import { errorOf } from "./errors.ts";
-import type { Head } from "./head.ts";
-import { outputBound, samplingOf, stopsOf } from "./sampling.ts";
-import { done, keepAlive } from "./stream.ts";
-import { finishReasonOf, usageOf } from "./usage.ts";
+import { outputBound, samplingOf, stopsOf } from "./request/sampling.ts";
+import type { Head } from "./response/head.ts";
+import { done, keepAlive } from "./response/stream.ts";
+import { finishReasonOf, usageOf } from "./response/usage.ts";
 
 /** The default of this format. */
 const defaultMaxTokens = 16n;

@@ -1,6 +1,6 @@
 import { CreateChatCompletionRequestSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { generateRequest } from "../../../facades/chat/request.ts";
+import { generateRequest } from "../../../facades/chat/request/generate.ts";
 import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
 import { RequestError } from "../../../facades/http/request/error.ts";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { args, call, finished, reasoning, started, text } from "./events.ts";
-import type { DecodedAnswer } from "./stream-grammar.ts";
+import type { DecodedAnswer } from "./response/stream-grammar.ts";
 
 /** An answer, and its events in any order and any pieces that a core may produce. */
 export interface Sample {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { expectDescribedRequest } from "../../facades/http/openapi.ts";
-import { decodeStream } from "../../facades/messages/stream-grammar.ts";
+import { decodeStream } from "../../facades/messages/response/stream-grammar.ts";
 import { dialects, models, type Service, startService } from "../../support/service.ts";
 import { agentRequests } from "./agents.ts";
 

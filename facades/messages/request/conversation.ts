@@ -13,7 +13,7 @@ import {
   type ToolUseBlockParam,
 } from "#gen/tollgate/messages/v1/message_param_pb.js";
 import type { CountTokensRequest, CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { invalidField } from "../http/request/error.ts";
+import { invalidField } from "../../http/request/error.ts";
 import { systemOf } from "./system.ts";
 import { toolsOf } from "./tools.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { CountTokensRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
-import { conversationOf } from "../../../facades/messages/conversation.ts";
+import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
+import { conversationOf } from "../../../../facades/messages/request/conversation.ts";
 
 const decode = jsonDecoder(CountTokensRequestSchema);
 

@@ -2,9 +2,9 @@ import { expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { jsonDecoder } from "../../../facades/http/json/decoder.ts";
-import { RequestError } from "../../../facades/http/request/error.ts";
-import { generateRequest } from "../../../facades/messages/request.ts";
+import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
+import { RequestError } from "../../../../facades/http/request/error.ts";
+import { generateRequest } from "../../../../facades/messages/request/generate.ts";
 
 const decode = jsonDecoder(CreateMessageRequestSchema);
 const plain = { model: "m", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] };

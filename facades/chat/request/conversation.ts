@@ -5,7 +5,7 @@ import type {
   ToolCall as ToolCallParam,
 } from "#gen/tollgate/chat/v1/chat_message_pb.js";
 import { type Message, Role, type ToolCall } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { invalidField } from "../http/request/error.ts";
+import { invalidField } from "../../http/request/error.ts";
 
 /** The turns, one for one, so that an index means the same on both sides. Throws RequestError with the field's path. */
 export function turnsOf(messages: readonly ChatMessage[]): Message[] {

@@ -3,9 +3,9 @@ import { Code } from "@connectrpc/connect";
 import fc from "fast-check";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type GenerationEvent, GenerationEventSchema } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { chatStream } from "../../../facades/chat/stream.ts";
-import { escapeLineEnds } from "../../../facades/http/response/line-ends.ts";
-import { refused } from "../http/scripted-core.ts";
+import { chatStream } from "../../../../facades/chat/response/stream.ts";
+import { escapeLineEnds } from "../../../../facades/http/response/line-ends.ts";
+import { refused } from "../../http/scripted-core.ts";
 import { readChatStream, type StreamedAnswer } from "./stream-grammar.ts";
 
 const head = { id: "chatcmpl-1", created: 1, model: "m" };

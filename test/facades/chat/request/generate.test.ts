@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { RequestError } from "../../../facades/http/request/error.ts";
-import { chatBody, refusalOf, translated } from "./samples.ts";
+import { RequestError } from "../../../../facades/http/request/error.ts";
+import { chatBody, refusalOf, translated } from "../samples.ts";
 
 test("the least request leaves everything else to the model", () => {
   expect(translated(chatBody())).toEqual({

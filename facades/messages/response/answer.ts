@@ -1,5 +1,5 @@
 import type { ContentBlock, Message } from "#gen/tollgate/messages/v1/message_pb.js";
-import type { Answer } from "../http/core/answer.ts";
+import type { Answer } from "../../http/core/answer.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { stopReasonOf, usageOf } from "./usage.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { StreamEncoder } from "../../../facades/messages/stream.ts";
-import { args, call, finished, reasoning, started, text } from "./events.ts";
-import { samples } from "./samples.ts";
+import { StreamEncoder } from "../../../../facades/messages/response/stream.ts";
+import { args, call, finished, reasoning, started, text } from "../events.ts";
+import { samples } from "../samples.ts";
 import { decodeStream } from "./stream-grammar.ts";
 
 /** The body that the batches make. */

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed, expectDescribedRequest } from "../http/openapi.ts";
 import { type EventInit, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";
-import { readChatStream } from "./stream-grammar.ts";
+import { readChatStream } from "./response/stream-grammar.ts";
 
 const body = { model: "m", messages: [{ role: "user", content: "hi" }] };
 const events: EventInit[] = [

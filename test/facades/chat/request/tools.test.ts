@@ -1,5 +1,5 @@
 import { type Conversation, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { chatBody, refusalOf, translated } from "./samples.ts";
+import { chatBody, refusalOf, translated } from "../samples.ts";
 
 const tool = {
   type: "function",

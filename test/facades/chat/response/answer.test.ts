@@ -1,9 +1,9 @@
 import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { chatCompletion } from "../../../facades/chat/response.ts";
-import type { Answer } from "../../../facades/http/core/answer.ts";
-import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
-import { expectDescribed } from "../http/openapi.ts";
+import { chatCompletion } from "../../../../facades/chat/response/answer.ts";
+import type { Answer } from "../../../../facades/http/core/answer.ts";
+import { jsonEncoder } from "../../../../facades/http/json/encoder.ts";
+import { expectDescribed } from "../../http/openapi.ts";
 
 const write = jsonEncoder(ChatCompletionSchema);
 const plain: Answer = {

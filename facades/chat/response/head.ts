@@ -1,4 +1,4 @@
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
 
 /** What every answer, and every chunk of one, starts with. */
 export interface Head {

@@ -1,10 +1,10 @@
 import type { Finished, GenerationEvent, Started } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { ContentBlock } from "#gen/tollgate/messages/v1/message_pb.js";
 import { type Delta, type StreamEvent, StreamEventSchema } from "#gen/tollgate/messages/v1/stream_event_pb.js";
-import { jsonEncoder } from "../http/json/encoder.ts";
-import { textTemplate } from "../http/json/text-template.ts";
-import type { EventEncoder } from "../http/response/sse.ts";
-import { classify } from "./errors.ts";
+import { jsonEncoder } from "../../http/json/encoder.ts";
+import { textTemplate } from "../../http/json/text-template.ts";
+import type { EventEncoder } from "../../http/response/sse.ts";
+import { classify } from "../errors.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
 import { inputUsage, stopReasonOf, usageOf } from "./usage.ts";

@@ -1,5 +1,5 @@
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { chatBody, refusalOf, translated } from "./samples.ts";
+import { chatBody, refusalOf, translated } from "../samples.ts";
 
 const enabled = { type: "enabled" };
 const disabled = { type: "disabled" };

@@ -1,5 +1,5 @@
 import { type Message, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { chatBody, refusalOf, translated } from "./samples.ts";
+import { chatBody, refusalOf, translated } from "../samples.ts";
 
 const user = { role: "user", content: "hi" };
 

@@ -13,12 +13,12 @@ import { createSurface, type Surface } from "../http/routing/mount-routes.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
-import { headOf } from "./head.ts";
 import { keyStatus } from "./key-status.ts";
 import { modelInfo, modelList } from "./models.ts";
-import { generateRequest } from "./request.ts";
-import { chatCompletion } from "./response.ts";
-import { chatStream } from "./stream.ts";
+import { generateRequest } from "./request/generate.ts";
+import { chatCompletion } from "./response/answer.ts";
+import { headOf } from "./response/head.ts";
+import { chatStream } from "./response/stream.ts";
 
 const writeChatCompletion = jsonEncoder(ChatCompletionSchema);
 const writeCompletion = jsonEncoder(CompletionSchema);

@@ -10,7 +10,7 @@ import {
   type ToolParam,
 } from "#gen/tollgate/messages/v1/message_param_pb.js";
 import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { invalidField } from "../http/request/error.ts";
+import { invalidField } from "../../http/request/error.ts";
 
 /**
  * The tools and the rule for them. Without tools there is no rule either. Throws RequestError for tools

@@ -4,7 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type FrontServer, startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
 import { answer, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";
-import { decodeStream, frames } from "./stream-grammar.ts";
+import { decodeStream, frames } from "./response/stream-grammar.ts";
 
 let front: FrontServer | undefined;
 afterEach(async () => {

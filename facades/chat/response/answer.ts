@@ -1,5 +1,5 @@
 import type { AnswerMessage, ChatCompletion } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
-import type { Answer } from "../http/core/answer.ts";
+import type { Answer } from "../../http/core/answer.ts";
 import type { Head } from "./head.ts";
 import { finishReasonOf, usageOf } from "./usage.ts";
 

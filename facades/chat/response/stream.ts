@@ -6,10 +6,10 @@ import {
   type ToolCallDelta,
 } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { Finished, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { jsonEncoder } from "../http/json/encoder.ts";
-import { textTemplate } from "../http/json/text-template.ts";
-import type { EventEncoder } from "../http/response/sse.ts";
-import { errorOf } from "./errors.ts";
+import { jsonEncoder } from "../../http/json/encoder.ts";
+import { textTemplate } from "../../http/json/text-template.ts";
+import type { EventEncoder } from "../../http/response/sse.ts";
+import { errorOf } from "../errors.ts";
 import type { Head } from "./head.ts";
 import { finishReasonOf, usageOf } from "./usage.ts";
 

@@ -9,7 +9,7 @@ import {
   type ToolChoice,
   ToolChoiceMode,
 } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { invalidField } from "../http/request/error.ts";
+import { invalidField } from "../../http/request/error.ts";
 
 /**
  * The tools and the rule for them. Without tools there is no rule either: clients send an empty list

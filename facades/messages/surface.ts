@@ -8,12 +8,12 @@ import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createSurface, type Surface } from "../http/routing/mount-routes.ts";
-import { countTokensRequest } from "./count-tokens.ts";
 import { errorOf } from "./errors.ts";
 import { modelInfo, modelsPage } from "./models.ts";
-import { generateRequest } from "./request.ts";
-import { messageOf } from "./response.ts";
-import { StreamEncoder } from "./stream.ts";
+import { countTokensRequest } from "./request/count-tokens.ts";
+import { generateRequest } from "./request/generate.ts";
+import { messageOf } from "./response/answer.ts";
+import { StreamEncoder } from "./response/stream.ts";
 
 const messageJson = jsonEncoder(MessageSchema);
 const countJson = jsonEncoder(CountTokensResponseSchema);

@@ -2,12 +2,12 @@ import { expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
-import { collectAnswer } from "../../../facades/http/core/answer.ts";
-import type { Exchange } from "../../../facades/http/exchange.ts";
-import { jsonEncoder } from "../../../facades/http/json/encoder.ts";
-import { messageOf } from "../../../facades/messages/response.ts";
-import { args, call, finished, reasoning, started, text } from "./events.ts";
-import { samples } from "./samples.ts";
+import { collectAnswer } from "../../../../facades/http/core/answer.ts";
+import type { Exchange } from "../../../../facades/http/exchange.ts";
+import { jsonEncoder } from "../../../../facades/http/json/encoder.ts";
+import { messageOf } from "../../../../facades/messages/response/answer.ts";
+import { args, call, finished, reasoning, started, text } from "../events.ts";
+import { samples } from "../samples.ts";
 
 const json = jsonEncoder(MessageSchema);
 
