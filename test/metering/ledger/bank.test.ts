@@ -91,6 +91,10 @@ describe.each(dialects)("%s", (dialect) => {
     expect(proofs.flatMap(({ findings }) => findings)).toEqual([]);
     expect(proofs.filter((proof) => sum(proof) !== BigInt(proof.grantedPicoUsd))).toEqual([]);
     expect(new Set(proofs.map(({ spentPicoUsd }) => spentPicoUsd)).size).toBeGreaterThan(SNAPSHOTS / 2);
+    for (const accountId of accounts) {
+      const { balance, debt } = await first.funds.statement(accountId);
+      if (debt > 0n) expect(balance).toBe(0n);
+    }
     for (const core of cores) await core.storage.close();
   }, 60_000);
 });
