@@ -1,8 +1,8 @@
 import type { ChargedTokens, Hold, HoldRequest, PicoUsd, Rates, SettleStatus } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
-import { toChargeable } from "./charge-faults.ts";
 import type { Run } from "./run.ts";
-import type { Wallet } from "./wallet.ts";
+import { toChargeable } from "./settlement/charge-faults.ts";
+import type { Wallet } from "./wallet/wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */
 const NOTE_TOKENS = 256;

@@ -23,17 +23,17 @@ import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.t
 import type { PriceList } from "../prices/prices.ts";
 import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
 import { admitShort } from "./admission.ts";
-import { findFault, toChargeable } from "./charge-faults.ts";
-import { CoreLease } from "./core-lease.ts";
+import { CoreLease } from "./core/core-lease.ts";
+import { awaitPredecessors } from "./core/predecessors.ts";
 import { type HoldKeeper, RunningHold } from "./hold.ts";
-import { awaitPredecessors } from "./predecessors.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { type Run, requestKey, runKey } from "./run.ts";
-import { Settler } from "./settler.ts";
-import { costOf } from "./split.ts";
+import { findFault, toChargeable } from "./settlement/charge-faults.ts";
+import { Settler } from "./settlement/settler.ts";
 import { unavailable } from "./unavailable.ts";
-import type { Wallet } from "./wallet.ts";
-import { WalletCache } from "./wallet-cache.ts";
+import { costOf } from "./wallet/split.ts";
+import type { Wallet } from "./wallet/wallet.ts";
+import { WalletCache } from "./wallet/wallet-cache.ts";
 
 /** How long a request waits for money that others of its account hold. */
 const PATIENCE_MS = 2000;

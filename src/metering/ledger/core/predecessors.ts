@@ -1,6 +1,6 @@
-import type { Logger } from "../../../lib/logger.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import { type CoreEpoch, DEAD_AFTER_MS, type LedgerStore } from "../store/ledger-store.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import { type CoreEpoch, DEAD_AFTER_MS, type LedgerStore } from "../../store/ledger-store.ts";
 
 /** How often the hearts of earlier epochs are looked at. */
 const LOOK_MS = 1000;

@@ -1,7 +1,7 @@
-import { MAX_AMOUNT } from "../../storage/entities/amount.ts";
-import type { ChargedTokens, Rates } from "../interface.ts";
-import type { Charge, ChargeLine } from "../store/ledger-store.ts";
-import { costOf } from "./split.ts";
+import { MAX_AMOUNT } from "../../../storage/entities/amount.ts";
+import type { ChargedTokens, Rates } from "../../interface.ts";
+import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
+import { costOf } from "../wallet/split.ts";
 
 /** The longest text that a column takes. */
 const LONGEST = 255;

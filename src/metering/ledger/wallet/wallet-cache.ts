@@ -1,14 +1,14 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import type { Logger } from "../../../lib/logger.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import type { Debts } from "../books/debts.ts";
-import type { PicoUsd } from "../interface.ts";
-import type { PriceBook } from "../prices/price-book.ts";
-import type { LeaseRequest, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { Debts } from "../../books/debts.ts";
+import type { PicoUsd } from "../../interface.ts";
+import type { PriceBook } from "../../prices/price-book.ts";
+import type { LeaseRequest, LedgerStore, StoredSlice } from "../../store/ledger-store.ts";
+import { unavailable } from "../unavailable.ts";
 import { LeaseBatch } from "./lease-batch.ts";
 import { type AuditedWallets, SliceAudit } from "./slice-audit.ts";
-import { unavailable } from "./unavailable.ts";
 import { WaitQueue } from "./wait-queue.ts";
 import { Wallet } from "./wallet.ts";
 

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import { Lot } from "../../../src/storage/entities/lot.ts";
-import { Slice } from "../../../src/storage/entities/slice.ts";
-import { type Door, startDoor } from "../../support/door.ts";
-import { databases } from "../databases.ts";
-import { type Metering, never, openMetering, request, run, USD } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
+import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { Lot } from "../../../../src/storage/entities/lot.ts";
+import { Slice } from "../../../../src/storage/entities/slice.ts";
+import { type Door, startDoor } from "../../../support/door.ts";
+import { databases } from "../../databases.ts";
+import { type Metering, never, openMetering, request, run, USD } from "../../fixture.ts";
+import { ManualClock } from "../../manual-clock.ts";
 
 // PostgreSQL does what it is asked, or was never asked, and the core is not told: the connection breaks just then.
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "@jest/globals";
-import { CoreLease } from "../../../src/metering/ledger/core-lease.ts";
-import type { CoreBeat, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { CoreLease } from "../../../../src/metering/ledger/core/core-lease.ts";
+import type { CoreBeat, LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
+import { FakeClock } from "../../../fake-clock.ts";
 
 let clock: FakeClock;
 let asked: string[];

@@ -1,7 +1,7 @@
-import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../interface.ts";
-import type { PriceBook } from "../prices/price-book.ts";
-import type { ChargeLine, Lease, LeasedSlice } from "../store/ledger-store.ts";
-import { bySpending } from "../store/spending-order.ts";
+import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../../interface.ts";
+import type { PriceBook } from "../../prices/price-book.ts";
+import type { ChargeLine, Lease, LeasedSlice } from "../../store/ledger-store.ts";
+import { bySpending } from "../../store/spending-order.ts";
 import { costOf, type Source, split } from "./split.ts";
 import type { WaitQueue } from "./wait-queue.ts";
 import { WalletRates } from "./wallet-rates.ts";

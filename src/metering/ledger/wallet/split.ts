@@ -1,4 +1,4 @@
-import type { ChargedTokens, PicoUsd, Rates } from "../interface.ts";
+import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
 
 /** Money that may pay, with the rates at which it does. */
 export interface Source {

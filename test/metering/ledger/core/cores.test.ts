@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import type { Hold } from "../../../src/metering/interface.ts";
-import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
-import { Usage } from "../../../src/storage/entities/usage.ts";
-import { databases } from "../databases.ts";
-import { type Metering, never, openMetering, request, USD } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
+import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import type { Hold } from "../../../../src/metering/interface.ts";
+import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
+import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { databases } from "../../databases.ts";
+import { type Metering, never, openMetering, request, USD } from "../../fixture.ts";
+import { ManualClock } from "../../manual-clock.ts";
 
 // Several cores on one PostgreSQL.
 

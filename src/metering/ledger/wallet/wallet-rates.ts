@@ -1,5 +1,5 @@
-import type { Rates } from "../interface.ts";
-import type { PriceBook } from "../prices/price-book.ts";
+import type { Rates } from "../../interface.ts";
+import type { PriceBook } from "../../prices/price-book.ts";
 
 /**
  * The rates that a wallet pays by: of every model that is paid from it, in every price version of its money. They

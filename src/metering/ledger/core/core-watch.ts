@@ -1,4 +1,4 @@
-import { type CoreBeat, DEAD_AFTER_MS } from "../store/ledger-store.ts";
+import { type CoreBeat, DEAD_AFTER_MS } from "../../store/ledger-store.ts";
 
 /** After a longer pause between two looks, everybody's time begins anew: what kept this core may have kept the others. */
 const MOST_BETWEEN_LOOKS_MS = 15_000;

@@ -1,6 +1,6 @@
-import type { Logger } from "../../../lib/logger.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import { type CoreBeat, DEAD_AFTER_MS, type LedgerStore } from "../store/ledger-store.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import { type CoreBeat, DEAD_AFTER_MS, type LedgerStore } from "../../store/ledger-store.ts";
 import { CoreWatch } from "./core-watch.ts";
 
 /** How often the heart beats. */

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
-import { failure } from "../../../lib/errors/failure.ts";
-import type { Journal } from "../../../src/metering/journal/journal.ts";
-import { noJournal } from "../../../src/metering/journal/journal.ts";
-import { Settler } from "../../../src/metering/ledger/settler.ts";
-import type { Charge, LedgerStore, SettleOutcome } from "../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../manual-clock.ts";
-import { silentObserver } from "../silent-observer.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import type { Journal } from "../../../../src/metering/journal/journal.ts";
+import { noJournal } from "../../../../src/metering/journal/journal.ts";
+import { Settler } from "../../../../src/metering/ledger/settlement/settler.ts";
+import type { Charge, LedgerStore, SettleOutcome } from "../../../../src/metering/store/ledger-store.ts";
+import { ManualClock } from "../../manual-clock.ts";
+import { silentObserver } from "../../silent-observer.ts";
 
 const RUN = "01a1fc36-0000-7000-8000-000000000001";
 const charge = (requestId: string): Charge => ({

@@ -1,12 +1,12 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import type { Logger } from "../../../lib/logger.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import { isUnreachable } from "../../storage/unreachable.ts";
-import type { DeadLetters } from "../dead-letters/dead-letters.ts";
-import type { MeteringObserver } from "../interface.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { Charge, LedgerStore, SettleOutcome } from "../store/ledger-store.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import { isUnreachable } from "../../../storage/unreachable.ts";
+import type { DeadLetters } from "../../dead-letters/dead-letters.ts";
+import type { MeteringObserver } from "../../interface.ts";
+import type { Journal } from "../../journal/journal.ts";
+import type { Charge, LedgerStore, SettleOutcome } from "../../store/ledger-store.ts";
 import { findFault } from "./charge-faults.ts";
 import { isLasting } from "./lasting.ts";
 

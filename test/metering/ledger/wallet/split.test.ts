@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { split } from "../../../src/metering/ledger/split.ts";
+import { split } from "../../../../src/metering/ledger/wallet/split.ts";
 
 const lot = (available: number, input: number, output: number) => ({ available, rates: { input, output } });
 

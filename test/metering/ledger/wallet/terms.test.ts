@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { systemRandom } from "../../../lib/ids/random.ts";
-import { readReceipts } from "../../../src/metering/books/receipts.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import { openJournal } from "../../../src/metering/journal/file-journal.ts";
-import { databases, dialects } from "../databases.ts";
-import { type Metering, MODEL, never, openMetering, request, USD } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
+import { systemRandom } from "../../../../lib/ids/random.ts";
+import { readReceipts } from "../../../../src/metering/books/receipts.ts";
+import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { databases, dialects } from "../../databases.ts";
+import { type Metering, MODEL, never, openMetering, request, USD } from "../../fixture.ts";
+import { ManualClock } from "../../manual-clock.ts";
 
 // A request pays no more than the rates that it was admitted at, whatever prices and lots do meanwhile.
 

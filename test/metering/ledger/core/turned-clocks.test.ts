@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import { movableClock } from "../../storage/movable-clock.ts";
-import { databases } from "../databases.ts";
-import { type Metering, never, openMetering, request, USD } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
+import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { movableClock } from "../../../storage/movable-clock.ts";
+import { databases } from "../../databases.ts";
+import { type Metering, never, openMetering, request, USD } from "../../fixture.ts";
+import { ManualClock } from "../../manual-clock.ts";
 
 // Two cores on one PostgreSQL, whose clock is turned under them.
 

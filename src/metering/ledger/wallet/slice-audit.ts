@@ -1,6 +1,6 @@
-import type { Logger } from "../../../lib/logger.ts";
-import type { PicoUsd } from "../interface.ts";
-import { type LedgerStore, noAccount, type StoredSlice } from "../store/ledger-store.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import type { PicoUsd } from "../../interface.ts";
+import { type LedgerStore, noAccount, type StoredSlice } from "../../store/ledger-store.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** Accounts remembered one by one; beyond that all are looked through. */
