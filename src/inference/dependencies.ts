@@ -3,8 +3,8 @@ import type { Logger } from "../../lib/logger.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import type { Ledger, RateLimits } from "../metering/interface.ts";
+import type { ReadAheadSettings } from "./answer/read-ahead.ts";
 import type { InferenceObserver } from "./interface.ts";
-import type { ReadAheadSettings } from "./read-ahead.ts";
 
 /** What the service stands on. */
 export interface InferenceDependencies {

@@ -10,13 +10,13 @@ import { hangUpKey } from "../grpc/hang-up.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { rateLimitStatus } from "../metering/interface.ts";
-import { batch } from "./batch.ts";
+import { batch } from "./answer/batch.ts";
+import { generation } from "./answer/generation.ts";
+import { ReadAhead } from "./answer/read-ahead.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
-import { generation } from "./generation.ts";
-import { plan } from "./plan.ts";
-import { ReadAhead } from "./read-ahead.ts";
-import { estimateTokens } from "./token-bound.ts";
-import { validateConversation } from "./validate.ts";
+import { estimateTokens } from "./output-fit/token-bound.ts";
+import { plan } from "./request/plan.ts";
+import { validateConversation } from "./request/validate.ts";
 
 /** Runs generation models: rate, model, balance, engine, in this order; then streams and settles. */
 export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { Code } from "@connectrpc/connect";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { textEvent } from "../../src/engines/shared/answer/events.ts";
-import { ReadAhead } from "../../src/inference/read-ahead.ts";
-import { ReadAheadMemory } from "../../src/inference/read-ahead-memory.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { textEvent } from "../../../src/engines/shared/answer/events.ts";
+import { ReadAhead } from "../../../src/inference/answer/read-ahead.ts";
+import { ReadAheadMemory } from "../../../src/inference/answer/read-ahead-memory.ts";
+import { FakeClock } from "../../fake-clock.ts";
 
 const mebi = 1024 * 1024;
 

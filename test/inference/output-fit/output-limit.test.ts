@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import type { ServedModel } from "../../src/catalogue/interface.ts";
-import { limitOutput } from "../../src/inference/output-limit.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import type { ServedModel } from "../../../src/catalogue/interface.ts";
+import { limitOutput } from "../../../src/inference/output-fit/output-limit.ts";
 
 const model = { context_length: 1000, max_output: 400 } as ServedModel;
 const unasked = async () => {

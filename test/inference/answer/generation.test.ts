@@ -2,14 +2,14 @@ import { create } from "@bufbuild/protobuf";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { failure } from "../../lib/errors/failure.ts";
-import type { EngineOutput } from "../../src/engines/interface.ts";
-import type { Fleet } from "../../src/fleet/interface.ts";
-import { generation } from "../../src/inference/generation.ts";
-import type { GenerationObserver } from "../../src/inference/interface.ts";
-import type { PlannedGeneration } from "../../src/inference/plan.ts";
-import type { ChargedTokens, Hold, SettleStatus } from "../../src/metering/interface.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { EngineOutput } from "../../../src/engines/interface.ts";
+import type { Fleet } from "../../../src/fleet/interface.ts";
+import { generation } from "../../../src/inference/answer/generation.ts";
+import type { GenerationObserver } from "../../../src/inference/interface.ts";
+import type { PlannedGeneration } from "../../../src/inference/request/plan.ts";
+import type { ChargedTokens, Hold, SettleStatus } from "../../../src/metering/interface.ts";
 
 const text = (value: string): GenerationEvent => ({
   $typeName: "tollgate.inference.v1.GenerationEvent",

@@ -2,10 +2,10 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { GatheredAnswer } from "./gathered-answer.ts";
 import type { ReadAheadMemory } from "./read-ahead-memory.ts";
-import { WholeAnswer } from "./whole-answer.ts";
 
 /** What slow readers are allowed. */
 export interface ReaderLimits {
@@ -35,7 +35,7 @@ const pieceBytes = 4096;
 
 /** Messages of one answer that wait. */
 interface Piece {
-  readonly answer: WholeAnswer;
+  readonly answer: GatheredAnswer;
   readonly choice: number;
 }
 
@@ -174,7 +174,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #keep({ events, choice }: GenerateResponse): void {
     let piece = this.#pieces.at(-1);
     if (piece === undefined || piece.choice !== choice || piece.answer.bytes >= pieceBytes) {
-      piece = { answer: new WholeAnswer(), choice };
+      piece = { answer: new GatheredAnswer(), choice };
       this.#pieces.push(piece);
     }
     const { answer } = piece;

@@ -1,5 +1,5 @@
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { EngineThinking, ThinkingRecipe } from "../engines/interface.ts";
+import type { EngineThinking, ThinkingRecipe } from "../../engines/interface.ts";
 
 /**
  * The switch position for a request. A model's own default is always said out loud, so that a

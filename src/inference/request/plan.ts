@@ -1,17 +1,17 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { Caller } from "../accounts/interface.ts";
-import type { ServedModel } from "../catalogue/interface.ts";
-import type { FleetRequest } from "../fleet/interface.ts";
-import { traceContextKey } from "../interceptors/trace-context.ts";
-import type { Hold } from "../metering/interface.ts";
-import { contextRefusal } from "./context-refusal.ts";
-import type { InferenceDependencies } from "./dependencies.ts";
-import { limitOutput } from "./output-limit.ts";
+import type { Caller } from "../../accounts/interface.ts";
+import type { ServedModel } from "../../catalogue/interface.ts";
+import type { FleetRequest } from "../../fleet/interface.ts";
+import { traceContextKey } from "../../interceptors/trace-context.ts";
+import type { Hold } from "../../metering/interface.ts";
+import type { InferenceDependencies } from "../dependencies.ts";
+import { contextRefusal } from "../output-fit/context-refusal.ts";
+import { limitOutput } from "../output-fit/output-limit.ts";
+import { estimateTokens, inputBound } from "../output-fit/token-bound.ts";
 import { samplingOf } from "./sampling.ts";
 import { shareHold } from "./shared-hold.ts";
 import { thinkingOf } from "./thinking.ts";
-import { estimateTokens, inputBound } from "./token-bound.ts";
 import { validate } from "./validate.ts";
 
 /** A request that has been judged and paid for in advance: ready to run. */

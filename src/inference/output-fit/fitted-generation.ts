@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import type { ServedModel } from "../catalogue/interface.ts";
-import type { EngineOutput } from "../engines/interface.ts";
-import type { Fleet, FleetRequest } from "../fleet/interface.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import type { ServedModel } from "../../catalogue/interface.ts";
+import type { EngineOutput } from "../../engines/interface.ts";
+import type { Fleet, FleetRequest } from "../../fleet/interface.ts";
 import { outputBeside } from "./output-limit.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { failure } from "../../lib/errors/failure.ts";
-import type { ServedModel } from "../catalogue/interface.ts";
-import type { FleetRequest } from "../fleet/interface.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { ServedModel } from "../../catalogue/interface.ts";
+import type { FleetRequest } from "../../fleet/interface.ts";
 
 /**
  * A refusal for the prompt's length always names the field and tells the limit: not every engine does, and clients

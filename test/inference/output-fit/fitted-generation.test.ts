@@ -1,10 +1,10 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { failure } from "../../lib/errors/failure.ts";
-import type { ServedModel } from "../../src/catalogue/interface.ts";
-import type { EngineOutput } from "../../src/engines/interface.ts";
-import type { FleetRequest } from "../../src/fleet/interface.ts";
-import { fittedGeneration } from "../../src/inference/fitted-generation.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { ServedModel } from "../../../src/catalogue/interface.ts";
+import type { EngineOutput } from "../../../src/engines/interface.ts";
+import type { FleetRequest } from "../../../src/fleet/interface.ts";
+import { fittedGeneration } from "../../../src/inference/output-fit/fitted-generation.ts";
 
 const model = { context_length: 1000 } as ServedModel;
 const output: EngineOutput = { events: [] };

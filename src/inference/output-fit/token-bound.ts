@@ -1,5 +1,5 @@
 import type { Conversation } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { byteBound } from "../../lib/text/byte-bound.ts";
+import { byteBound } from "../../../lib/text/byte-bound.ts";
 
 /** Tokens that a chat template may add around one turn: role, separators, thinking tags. */
 const perMessage = 24;

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import type { ServedModel } from "../catalogue/interface.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { ServedModel } from "../../catalogue/interface.ts";
 
 /** Numbers of tokens that a request may use. */
 export interface TokenLimits {

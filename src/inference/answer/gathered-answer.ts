@@ -6,7 +6,7 @@ type Event = GenerationEvent["event"];
 const eventBytes = 200;
 
 /** Gathers the events of an answer for a caller that wants it whole; neighbouring pieces of one text become one event. */
-export class WholeAnswer {
+export class GatheredAnswer {
   readonly #events: GenerationEvent[] = [];
   /** The text under way and how an event is made of it. */
   #text = "";

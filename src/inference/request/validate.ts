@@ -2,7 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Conversation, Message } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
+import { failure } from "../../../lib/errors/failure.ts";
 
 const maxStopSequences = 16;
 const maxTexts = 16;

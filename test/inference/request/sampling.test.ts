@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { samplingOf } from "../../src/inference/sampling.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { samplingOf } from "../../../src/inference/request/sampling.ts";
 
 const defaults = { temperature: 0.7, top_p: 1 };
 const asked = (init: MessageInitShape<typeof SamplingSchema>) => create(SamplingSchema, init);

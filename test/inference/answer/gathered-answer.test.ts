@@ -4,12 +4,12 @@ import {
   textEvent,
   toolCallArgumentsEvent,
   toolCallStartedEvent,
-} from "../../src/engines/shared/answer/events.ts";
-import { WholeAnswer } from "../../src/inference/whole-answer.ts";
+} from "../../../src/engines/shared/answer/events.ts";
+import { GatheredAnswer } from "../../../src/inference/answer/gathered-answer.ts";
 
 /** What becomes of events that come in the given batches. */
 function gather(...batches: GenerationEvent[][]): GenerationEvent[] {
-  const answer = new WholeAnswer();
+  const answer = new GatheredAnswer();
   for (const batch of batches) answer.add(batch);
   return answer.end();
 }

@@ -1,6 +1,6 @@
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { ThinkingRecipe } from "../../src/engines/interface.ts";
-import { thinkingOf } from "../../src/inference/thinking.ts";
+import type { ThinkingRecipe } from "../../../src/engines/interface.ts";
+import { thinkingOf } from "../../../src/inference/request/thinking.ts";
 
 const { UNSPECIFIED, OFF, ON, LOW, MEDIUM, HIGH, MAX } = Thinking;
 const on = { enabled: true, deepest: false };

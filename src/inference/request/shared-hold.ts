@@ -1,4 +1,4 @@
-import type { ChargedTokens, Hold, SettleStatus } from "../metering/interface.ts";
+import type { ChargedTokens, Hold, SettleStatus } from "../../metering/interface.ts";
 
 /** The parts of one hold. */
 export interface SharedHolds {

@@ -1,5 +1,5 @@
-import { shareHold } from "../../src/inference/shared-hold.ts";
-import type { ChargedTokens, SettleStatus } from "../../src/metering/interface.ts";
+import { shareHold } from "../../../src/inference/request/shared-hold.ts";
+import type { ChargedTokens, SettleStatus } from "../../../src/metering/interface.ts";
 
 const tokens = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
 

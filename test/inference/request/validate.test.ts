@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { GenerateRequestSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { validate } from "../../src/inference/validate.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { validate } from "../../../src/inference/request/validate.ts";
 
 type Init = MessageInitShape<typeof GenerateRequestSchema>;
 const user = { role: Role.USER, text: "hello" };

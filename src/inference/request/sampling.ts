@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import type { ModelConfig } from "../config/schema.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { ModelConfig } from "../../config/schema.ts";
 
 /** Lowest and highest value of each bounded field. top_p is bounded below by more than zero. */
 const bounds = {

@@ -2,14 +2,14 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import type { EngineUsage } from "../engines/interface.ts";
-import { contextRefusal } from "./context-refusal.ts";
-import type { InferenceDependencies } from "./dependencies.ts";
-import { fittedGeneration } from "./fitted-generation.ts";
-import type { GenerationObserver } from "./interface.ts";
-import type { PlannedGeneration } from "./plan.ts";
-import { WholeAnswer } from "./whole-answer.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { EngineUsage } from "../../engines/interface.ts";
+import type { InferenceDependencies } from "../dependencies.ts";
+import type { GenerationObserver } from "../interface.ts";
+import { contextRefusal } from "../output-fit/context-refusal.ts";
+import { fittedGeneration } from "../output-fit/fitted-generation.ts";
+import type { PlannedGeneration } from "../request/plan.ts";
+import { GatheredAnswer } from "./gathered-answer.ts";
 
 /**
  * Runs a planned generation and settles it exactly once, however it ends: finished, failed, cut at the
@@ -27,7 +27,7 @@ export async function* generation(
   let finish: FinishReason | undefined;
   let started = false;
   let open = true;
-  const gathered = whole ? new WholeAnswer() : undefined;
+  const gathered = whole ? new GatheredAnswer() : undefined;
   try {
     const outputs =
       countInput === undefined
