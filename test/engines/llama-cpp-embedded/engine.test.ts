@@ -132,8 +132,9 @@ test("continues a text, and a last turn", async () => {
 
 test("stops at a stop sequence", async () => {
   const whole = (await generate("stop")).answer.text;
-  const stop = whole.slice(10, 12);
+  const stop = whole.slice(3, 5);
   const { outputs, answer } = await generate("stop", { stopSequences: [stop] });
+  expect(stop).toHaveLength(2);
   expect(answer.text).toBe(whole.slice(0, whole.indexOf(stop)));
   expect(outputs.at(-1)?.finish).toBe(FinishReason.STOP);
 });
