@@ -21,9 +21,11 @@ import { createLogger } from "./process/logger.ts";
 import { startOverload } from "./process/overload.ts";
 import { reloadOnHangup } from "./process/reload.ts";
 import { startTracing } from "./process/tracing.ts";
+import { applyWorkarounds } from "./process/workarounds.ts";
 
 /** Runs the core alone, for facades and internal services elsewhere. Resolves when it is ready. */
 export async function core(options: CoreOptions): Promise<void> {
+  applyWorkarounds();
   const logger = createLogger(options.log);
   const config = await loadConfig(options.config);
   const secrets = await readSecrets(config, process.env, systemRandom);

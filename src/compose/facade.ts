@@ -12,7 +12,7 @@ import { defaultConfig, loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { openTls } from "../config/tls.ts";
 import { createChannelTransport } from "../grpc/client/channel-transport.ts";
-import { createTlsCredentials } from "../grpc/client/tls-credentials.ts";
+import { createTlsCredentials } from "../grpc/workarounds/tls-server-name.ts";
 import { httpMetrics } from "../telemetry/http-metrics.ts";
 import { traceExchanges } from "../telemetry/traces/exchanges.ts";
 import type { FacadeOptions } from "./options.ts";
@@ -21,12 +21,14 @@ import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";
 import { startOverload } from "./process/overload.ts";
 import { startTracing, type Telemetry } from "./process/tracing.ts";
+import { applyWorkarounds } from "./process/workarounds.ts";
 
 /** Where a facade without a configuration shows its metrics when a core on the same machine has the usual address. */
 const besideCore = "127.0.0.1:9465";
 
 /** Runs both public surfaces in front of cores that run elsewhere. Resolves when it is ready. */
 export async function facade(options: FacadeOptions): Promise<void> {
+  applyWorkarounds();
   const logger = createLogger(options.log);
   const config = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
   const { listen, shutdown } = config;

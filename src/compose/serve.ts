@@ -18,6 +18,7 @@ import { createLogger } from "./process/logger.ts";
 import { startOverload } from "./process/overload.ts";
 import { reloadOnHangup } from "./process/reload.ts";
 import { startTracing } from "./process/tracing.ts";
+import { applyWorkarounds } from "./process/workarounds.ts";
 import { supervise } from "./workers/supervise.ts";
 import { reportToSupervisor, shareDrains, workerNumber } from "./workers/worker.ts";
 
@@ -26,6 +27,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const { workers = 1 } = options;
   const worker = workerNumber();
   if (workers > 1 && worker === undefined) return supervise({ ...options, workers });
+  applyWorkarounds();
   const logger = createLogger(options.log);
   const configured = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
   const secrets = await readSecrets(configured, process.env, systemRandom);

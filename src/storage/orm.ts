@@ -5,12 +5,12 @@ import { type AbstractSqlDriver, MikroORM, type SqlEntityManager, SqliteDriver }
 import type { ClientBase, Pool, QueryConfig } from "pg";
 import { AnswerLimit } from "./answer-limit.ts";
 import { entities } from "./entities/index.ts";
-import { releaseLostConnections } from "./lost-connections.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { checkServer, sessionSetup } from "./session.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
 import { lockFile, openSqlite, sqliteDialect } from "./sqlite.ts";
+import { releaseLostConnections } from "./workarounds/lost-connections.ts";
 
 /** How long a database server may say nothing before it counts as gone. */
 export interface Patience {

@@ -12,6 +12,7 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import { composeCore } from "../../src/compose/core.ts";
 import { startFront } from "../../src/compose/facade.ts";
 import { Lifecycle } from "../../src/compose/process/lifecycle.ts";
+import { applyWorkarounds } from "../../src/compose/process/workarounds.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import type { EngineName } from "../../src/engines/names.ts";
@@ -80,6 +81,7 @@ export async function serveModels(
   more: Omit<input<typeof configSchema>, "models"> = {},
   isSplit = false,
 ): Promise<Omit<Service, "idle">> {
+  applyWorkarounds();
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
   const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }], ...more });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);

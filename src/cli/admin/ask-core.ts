@@ -2,10 +2,11 @@ import { Code, ConnectError, type Interceptor, type Transport } from "@connectrp
 import type { Command } from "commander";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
+import { applyWorkarounds } from "../../compose/process/workarounds.ts";
 import { type ClientTlsFiles, readClientTls } from "../../config/client-tls.ts";
 import { readOperatorToken } from "../../config/secrets.ts";
 import { createChannelTransport } from "../../grpc/client/channel-transport.ts";
-import { createTlsCredentials } from "../../grpc/client/tls-credentials.ts";
+import { createTlsCredentials } from "../../grpc/workarounds/tls-server-name.ts";
 import type { Io } from "../shared/io.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
 import { type Document, renderJson, renderText } from "./render.ts";
@@ -71,6 +72,7 @@ async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport)
     request.header.set("authorization", `Bearer ${token}`);
     return next(request);
   };
+  applyWorkarounds();
   const tls = await readClientTls(options);
   const core = createChannelTransport({
     target,

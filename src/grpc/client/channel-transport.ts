@@ -26,7 +26,6 @@ import { onlyMessage, requestOf } from "../wire/messages.ts";
 import type { HeadersInit } from "../wire/metadata.ts";
 import { ChannelPool } from "./channel-pool.ts";
 import { ClientCall } from "./client-call.ts";
-import "../workarounds/closing-sessions.ts";
 
 /** How to call one core or many. */
 export interface ChannelTransportOptions {

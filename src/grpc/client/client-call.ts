@@ -4,10 +4,10 @@ import { type Channel, Metadata, status as Status, type StatusObject } from "@gr
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { CallSignal } from "../call-signal.ts";
-import { bytesOf } from "../wire/bytes.ts";
 import { maxRequestBytes } from "../wire/limits.ts";
 import { type HeadersInit, headersOf, metadataOf } from "../wire/metadata.ts";
 import { errorOf } from "../wire/status.ts";
+import { bytesOf } from "../workarounds/writer-room.ts";
 import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
 
 type Result = IteratorResult<Message, undefined>;

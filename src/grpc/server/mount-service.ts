@@ -5,11 +5,11 @@ import type * as grpc from "@grpc/grpc-js";
 import { type CallSignal, createCallSignal, deadlineExceeded } from "../call-signal.ts";
 import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod } from "../invoke.ts";
-import { bytesOf } from "../wire/bytes.ts";
 import { drained } from "../wire/drained.ts";
 import { OneMessage } from "../wire/messages.ts";
 import { isEmpty, metadataOf } from "../wire/metadata.ts";
 import { statusOf } from "../wire/status.ts";
+import { bytesOf } from "../workarounds/writer-room.ts";
 import { refuse } from "./gate.ts";
 import { readHead } from "./guard-calls.ts";
 

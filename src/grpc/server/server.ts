@@ -14,7 +14,6 @@ import { methodPath, mountService } from "./mount-service.ts";
 import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
-import "../workarounds/closing-sessions.ts";
 
 /** What the gRPC server takes beside that. */
 export interface GrpcServerOptions extends ServerOptions {

@@ -2,7 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { type ChannelTransport, createChannelTransport } from "../../../grpc/client/channel-transport.ts";
-import { createTlsCredentials } from "../../../grpc/client/tls-credentials.ts";
+import { createTlsCredentials } from "../../../grpc/workarounds/tls-server-name.ts";
 import { engineUnreachable, unreadable } from "../faults.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 

@@ -20,7 +20,6 @@ import {
 import { hangUpKey } from "../../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../wire/limits.ts";
 import { Slots } from "../../wire/slots.ts";
-import "../../workarounds/strict-integers.ts";
 import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
 import { type Gate, openGate, refuse } from "../gate.ts";
 import type { ListeningServer, ServerOptions } from "../listening-server.ts";

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
+import * as grpc from "@grpc/grpc-js";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
-import { createTlsCredentials } from "../../../src/grpc/client/tls-credentials.ts";
+import { createTlsCredentials } from "../../../src/grpc/workarounds/tls-server-name.ts";
 import { createAuthority } from "../../support/certificates.ts";
 
 const authority = createAuthority();
@@ -23,8 +24,9 @@ afterAll(() => {
   server.close();
 });
 
-async function connect(target: string): Promise<void> {
-  const credentials = createTlsCredentials({ ca: Buffer.from(authority.ca) });
+const ca = Buffer.from(authority.ca);
+
+async function connect(target: string, credentials = createTlsCredentials({ ca })): Promise<void> {
   const transport = createChannelTransport({ target: target.replace("PORT", String(port)), credentials });
   await transport.connect(5000).finally(() => transport.close());
 }
@@ -42,4 +44,10 @@ test.each([
 
 test("a certificate that does not name the address is refused", async () => {
   await expect(connect("ipv6:[::1]:PORT")).rejects.toThrow("[unavailable]");
+});
+
+test("grpc-js alone does not reach an address, so the workaround is still needed", async () => {
+  const bare = grpc.credentials.createSsl(ca);
+  await connect("localhost:PORT", bare);
+  await expect(connect("127.0.0.1:PORT", bare)).rejects.toThrow("[unavailable]");
 });

@@ -6,15 +6,20 @@ import type { ClientTls } from "../../../lib/net/tls-identity.ts";
 type Connector = ReturnType<grpc.ChannelCredentials["_createSecureConnector"]>;
 type CreateConnector = Parameters<grpc.ChannelCredentials["_createSecureConnector"]>;
 
+/*
+ * Wrong: a client asks for every target by name in TLS (SNI), for a bare address too. RFC 6066, section 3, forbids that,
+ * and Node.js 26 throws.
+ * Upstream: @grpc/grpc-js 1.14.7 (`channel-credentials.js`, `getConnectionOptions`).
+ * Still needed while test/grpc/workarounds/tls-server-name.test.ts sees no connection to an address without it.
+ * Delete when grpc-js leaves `servername` out for addresses; `grpc.credentials.createSsl` then does.
+ */
+
 /** Credentials of a client that speaks TLS. */
 export function createTlsCredentials({ ca, cert, key }: ClientTls = {}): grpc.ChannelCredentials {
   return new TlsCredentials(grpc.credentials.createSsl(ca, key, cert));
 }
 
-/**
- * grpc-js asks for every target by name, for a bare address too. RFC 6066, section 3, forbids that and Node.js 26
- * throws. Without the name the certificate is still checked for the address.
- */
+/** Without the name the certificate is still checked for the address. */
 class TlsCredentials extends grpc.ChannelCredentials {
   readonly #inner: grpc.ChannelCredentials;
 

@@ -1,0 +1,51 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { ConversationSchema } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { bytesOf, reuseWriterRoom } from "../../../src/grpc/workarounds/writer-room.ts";
+
+const conversation = (...texts: string[]) =>
+  create(ConversationSchema, { messages: texts.map((text) => ({ text, toolCalls: [{ id: "call", name: text }] })) });
+
+test("the library alone takes several times a text's length, so the workaround is still needed", () => {
+  const writer = new BinaryWriter().string("x".repeat(100_000)) as unknown as { readonly buffer: Uint8Array };
+  expect(writer.buffer.length).toBeGreaterThan(400_000);
+});
+
+describe("with the workaround", () => {
+  beforeAll(reuseWriterRoom);
+
+  test.each([
+    ["nothing", []],
+    ["a short text", ["Hi"]],
+    ["texts around the length that is written elsewhere", ["x".repeat(1000), "y".repeat(1100), "z"]],
+    ["a long text", ["x".repeat(100_000)]],
+    ["long texts beyond ASCII", ["ü".repeat(100_000), "語".repeat(200_000), "🙂"]],
+    [
+      "a text that outgrows the room while it is written",
+      ["x".repeat(900_000), "y".repeat(900_000), "z".repeat(900_000)],
+    ],
+    ["a text that is longer than the room", ["x".repeat(5_000_000)]],
+  ])("%s has the library's bytes", (_, texts) => {
+    const message = conversation(...texts);
+    const bytes = bytesOf(ConversationSchema, message);
+    expect(Buffer.compare(bytes, toBinary(ConversationSchema, message))).toBe(0);
+    expect(fromBinary(ConversationSchema, bytes)).toEqual(message);
+  });
+
+  test("messages do not share their bytes", () => {
+    const [first, second] = ["a", "b"].map((letter) => conversation(letter.repeat(50_000)));
+    if (first === undefined || second === undefined) throw new Error("there are two");
+    const bytes = bytesOf(ConversationSchema, first);
+    bytesOf(ConversationSchema, second);
+    expect(fromBinary(ConversationSchema, bytes)).toEqual(first);
+  });
+
+  test("a message that cannot be written leaves the next one as it is", () => {
+    const wrong = conversation("x".repeat(50_000));
+    Object.assign(wrong.messages[0] ?? {}, { role: "nobody" });
+    expect(() => bytesOf(ConversationSchema, wrong)).toThrow();
+    const right = conversation("y".repeat(50_000));
+    expect(fromBinary(ConversationSchema, bytesOf(ConversationSchema, right))).toEqual(right);
+  });
+});
