@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorResponseSchema } from "#gen/tollgate/chat/v1/error_pb.js";
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
@@ -111,7 +111,8 @@ function wrongKey(message: string): string {
 }
 
 /** In the words that clients look for to shorten the conversation. */
-function contextMessage({ limit, actual, requestedOutput }: ErrorDetail, message: string): string {
+function contextMessage(detail: ErrorDetail, message: string): string {
+  const { limit, actual, requestedOutput } = tokenBoundOf(detail);
   if (limit === undefined || actual === undefined) return message;
   const start = `This model's maximum context length is ${limit} tokens. However, `;
   return requestedOutput === undefined || actual >= limit

@@ -6,7 +6,7 @@ import {
   ErrorResponseSchema,
   ErrorType,
 } from "#gen/tollgate/messages/v1/error_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
@@ -119,7 +119,8 @@ function typeOf({ status }: RequestError): ErrorType {
  * In words that coding agents look for: they shorten the conversation, or ask for less. Engines that refuse a
  * prompt without counting it, and those that do not tell their limit, are put into the same words.
  */
-function contextMessage({ limit, actual, requestedOutput }: ErrorDetail): string {
+function contextMessage(detail: ErrorDetail): string {
+  const { limit, actual, requestedOutput } = tokenBoundOf(detail);
   if (limit === undefined) return "prompt is too long: it exceeds the context of this model";
   if (actual === undefined) return `prompt is too long: the maximum is ${limit} tokens`;
   return actual >= limit || requestedOutput === undefined

@@ -1,7 +1,15 @@
 import { ConnectError } from "@connectrpc/connect";
-import { type ErrorDetail, ErrorDetailSchema } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type ErrorDetail, ErrorDetailSchema, type TokenBound } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
 /** The typed detail of an error, whether it was thrown here or came over the wire. Undefined: the error is a bug. */
 export function detailOf(error: unknown): ErrorDetail | undefined {
   return error instanceof ConnectError ? error.findDetails(ErrorDetailSchema)[0] : undefined;
 }
+
+/** The bound on tokens that an error passed; what is not known of it is absent. */
+export function tokenBoundOf({ bound }: Pick<ErrorDetail, "bound">): TokenBoundFacts {
+  return bound.case === "tokens" ? bound.value : {};
+}
+
+/** Tokens: the most there may be, those that there are, and the output asked for. */
+export type TokenBoundFacts = Partial<Pick<TokenBound, "limit" | "actual" | "requestedOutput">>;

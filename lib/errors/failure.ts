@@ -1,14 +1,33 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
 /** What an error tells beside its reason and message. */
 export type ErrorFacts = Omit<MessageInitShape<typeof ErrorDetailSchema>, "reason" | "$typeName">;
 
-/** An error to throw from any service: a status code that follows from the reason, and the typed detail. */
+/** A detail that is not encoded before it is sent. */
+interface OutgoingDetail {
+  readonly desc: DescMessage;
+  readonly value: Record<string, unknown>;
+}
+
+/** Who says what a reason means, for tools that know no more than google.rpc.ErrorInfo. */
+const domain = "tollgate";
+
+/**
+ * An error to throw from any service: a status code that follows from the reason, the typed detail, and the same again
+ * as google.rpc.ErrorInfo and RetryInfo, which any gRPC tool prints and client libraries go by.
+ */
 export function failure(reason: Reason, message: string, facts: ErrorFacts = {}, cause?: unknown): ConnectError {
-  const detail = { desc: ErrorDetailSchema, value: { ...facts, reason } };
-  return new ConnectError(message, codeOf(reason), undefined, [detail], cause);
+  const { parameter, retryAfter } = facts;
+  const info = { reason: Reason[reason], domain, metadata: parameter ? { parameter } : {} };
+  const details: OutgoingDetail[] = [
+    { desc: ErrorDetailSchema, value: { ...facts, reason } },
+    { desc: ErrorInfoSchema, value: info },
+  ];
+  if (retryAfter !== undefined) details.push({ desc: RetryInfoSchema, value: { retryDelay: retryAfter } });
+  return new ConnectError(message, codeOf(reason), undefined, details, cause);
 }
 
 function codeOf(reason: Reason): Code {

@@ -114,8 +114,7 @@ export class ApiKeys {
       });
       if (live >= account.maxKeys) {
         throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${account.maxKeys} live keys.`, {
-          limit: BigInt(account.maxKeys),
-          actual: BigInt(live),
+          bound: { case: "keys", value: { limit: account.maxKeys, actual: live } },
         });
       }
       return this.#add(em, now, { accountId, name, rpm: rpm ?? null, rotatedFrom: null });

@@ -43,7 +43,9 @@ const tooLong = (index: number, actual: number | undefined, limit: number) =>
     `Input ${index} has ${actual ?? "far too many"} tokens; an input may have at most ${limit}.`,
     {
       parameter: `inputs[${index}]`,
-      limit: BigInt(limit),
-      ...(actual !== undefined && { actual: BigInt(actual) }),
+      bound: {
+        case: "tokens",
+        value: { limit: BigInt(limit), ...(actual !== undefined && { actual: BigInt(actual) }) },
+      },
     },
   );

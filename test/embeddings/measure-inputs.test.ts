@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { measureInputs } from "../../src/embeddings/measure-inputs.ts";
@@ -33,8 +33,7 @@ test("an input over the limit is refused by index, with its count and the limit"
   expect(detailOf(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
-    limit: 100n,
-    actual: 101n,
+    bound: { case: "tokens", value: { limit: 100n, actual: 101n } },
   });
 });
 
@@ -45,6 +44,10 @@ test("an input that the engine gives up to count is refused by index", async () 
   const inputs = ["abc", "x".repeat(200)];
   const error = await measureInputs(inputs, model, refusing, signal).catch((thrown: unknown) => thrown);
   const detail = detailOf(error);
-  expect(detail).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 100n });
-  expect(detail?.actual).toBeUndefined();
+  expect(detail).toMatchObject({
+    reason: Reason.INPUT_TOO_LONG,
+    parameter: "inputs[1]",
+    bound: { value: { limit: 100n } },
+  });
+  expect(detail && tokenBoundOf(detail).actual).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createEngine } from "../../src/engines/create-engine.ts";
 import type {
@@ -210,8 +210,9 @@ describe.each(engines)("$dialect", (abilities) => {
   test("refuses a prompt that does not fit", async () => {
     const { outputs, error } = await generate(chatRequest("word ".repeat(contextLength + 10), { maxOutputTokens: 10 }));
     expect(outputs).toEqual([]);
-    expect(detailOf(error)).toMatchObject({ reason: Reason.CONTEXT_LENGTH_EXCEEDED });
-    expect([undefined, BigInt(contextLength)]).toContain(detailOf(error)?.limit);
+    const detail = detailOf(error);
+    expect(detail).toMatchObject({ reason: Reason.CONTEXT_LENGTH_EXCEEDED });
+    expect([undefined, BigInt(contextLength)]).toContain(detail && tokenBoundOf(detail).limit);
   });
 
   if (dialect !== "vllm") {
@@ -407,7 +408,11 @@ describe.each(["vllm", "sglang", "llama.cpp", "trtllm", "openai", "ollama", "tei
   test("and names the input that is too long, never cutting it", async () => {
     const long = "word ".repeat(600);
     const error = await embed(["short", long, "short"]).catch((refusal) => refusal);
-    expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 512n });
+    expect(detailOf(error)).toMatchObject({
+      reason: Reason.INPUT_TOO_LONG,
+      parameter: "inputs[1]",
+      bound: { case: "tokens", value: { limit: 512n } },
+    });
   });
 
   test.each([

@@ -9,6 +9,7 @@ import {
   type Interceptor,
 } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
@@ -59,8 +60,7 @@ async function drain(messages: AsyncIterable<unknown>, received: unknown[] = [])
 const rateLimited = () =>
   failure(Reason.RATE_LIMITED, "Slow down: 60 requests a minute.", {
     parameter: "messages[0].text",
-    limit: 60n,
-    actual: 61n,
+    bound: { case: "requestRate", value: { requestsPerMinute: 60 } },
     retryAfter: durationOf(1500),
     rateLimit: { limit: 60, remaining: 0 },
   });
@@ -119,11 +119,14 @@ describe.each(routes)("%s", (_name, open) => {
       expect(detailOf(error)).toMatchObject({
         reason: Reason.RATE_LIMITED,
         parameter: "messages[0].text",
-        limit: 60n,
-        actual: 61n,
+        bound: { case: "requestRate", value: { requestsPerMinute: 60 } },
         retryAfter: { seconds: 1n, nanos: 500_000_000 },
         rateLimit: { limit: 60, remaining: 0 },
       });
+      expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+        { reason: "RATE_LIMITED", domain: "tollgate", metadata: { parameter: "messages[0].text" } },
+      ]);
+      expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 1n, nanos: 500_000_000 } }]);
     });
 
     test.each([

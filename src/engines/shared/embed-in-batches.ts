@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
 import type { EngineEmbeddings } from "../interface.ts";
 import { inputTooLong } from "./faults.ts";
 
@@ -40,8 +40,9 @@ async function embedBatch(batch: readonly string[], start: number, embedder: Bat
     const [only, ...others] = batch;
     if (only !== undefined && others.length === 0) {
       const count = () => embedder.count(only).catch(() => undefined); // it is too long to be counted, too
-      const actual = detail.actual === undefined ? await count() : Number(detail.actual);
-      throw inputTooLong(describe(error), start, { limit: Number(detail.limit ?? embedder.limit), actual });
+      const told = tokenBoundOf(detail);
+      const actual = told.actual === undefined ? await count() : Number(told.actual);
+      throw inputTooLong(describe(error), start, { limit: Number(told.limit ?? embedder.limit), actual });
     }
     for (const [index, input] of batch.entries()) await embedBatch([input], start + index, embedder);
     throw error;

@@ -66,21 +66,29 @@ export interface Overflow {
   readonly requestedOutput?: number | undefined;
 }
 
+/** As an error tells it. What is no count is left out. */
+function tokenBound(overflow: Overflow) {
+  const limit = countIn(overflow.limit);
+  const actual = countIn(overflow.actual);
+  const requestedOutput = countIn(overflow.requestedOutput);
+  const value = {
+    ...(limit !== undefined && { limit: BigInt(limit) }),
+    ...(actual !== undefined && { actual: BigInt(actual) }),
+    ...(requestedOutput !== undefined && { requestedOutput: BigInt(requestedOutput) }),
+  };
+  return { case: "tokens", value } as const;
+}
+
 /** The prompt, or the prompt and the output asked for, pass the context. */
 export function contextExceeded(what: string, overflow: Overflow): ConnectError {
   const limit = countIn(overflow.limit);
   const actual = countIn(overflow.actual);
-  const requestedOutput = countIn(overflow.requestedOutput);
   const bound = limit === undefined ? "is exceeded" : `is ${limit} tokens`;
   const came = actual === undefined ? "" : ` The prompt has ${actual} tokens.`;
   return failure(
     Reason.CONTEXT_LENGTH_EXCEEDED,
     `This model's maximum context length ${bound}.${came}`,
-    {
-      ...(limit !== undefined && { limit: BigInt(limit) }),
-      ...(actual !== undefined && { actual: BigInt(actual) }),
-      ...(requestedOutput !== undefined && { requestedOutput: BigInt(requestedOutput) }),
-    },
+    { bound: tokenBound(overflow) },
     new EngineFault(what, false),
   );
 }
@@ -97,8 +105,7 @@ export function inputTooLong(what: string, index: number | undefined, overflow: 
     `${which} ${came}${bound}.`,
     {
       parameter: index === undefined ? "inputs" : `inputs[${index}]`,
-      ...(limit !== undefined && { limit: BigInt(limit) }),
-      ...(actual !== undefined && { actual: BigInt(actual) }),
+      bound: tokenBound(overflow),
     },
     new EngineFault(what, false),
   );

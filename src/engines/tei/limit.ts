@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
 import { engineFailed } from "../shared/faults.ts";
 
 /** A server that takes less than the model's context is no server for it. Throws ENGINE_FAILED. */
@@ -31,7 +31,8 @@ export async function countInput(text: string, { limit, list, embed }: Counter):
     return await embed();
   } catch (error) {
     const detail = detailOf(error);
-    if (detail?.reason === Reason.INPUT_TOO_LONG && detail.actual !== undefined) return Number(detail.actual);
-    throw error;
+    const actual = detail?.reason === Reason.INPUT_TOO_LONG ? tokenBoundOf(detail).actual : undefined;
+    if (actual === undefined) throw error;
+    return Number(actual);
   }
 }

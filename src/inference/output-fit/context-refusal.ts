@@ -1,6 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
@@ -12,14 +12,15 @@ import type { FleetRequest } from "../../fleet/interface.ts";
 export function contextRefusal(error: unknown, model: ServedModel, prompt: FleetRequest["prompt"]): unknown {
   const detail = detailOf(error);
   if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED || !(error instanceof ConnectError)) return error;
-  const { limit = BigInt(model.context_length), actual, requestedOutput } = detail;
+  const told = tokenBoundOf(detail);
+  const { limit = BigInt(model.context_length), actual, requestedOutput } = told;
   const message =
-    detail.limit === undefined ? `This model's maximum context length is ${limit} tokens.` : error.rawMessage;
-  const facts = {
+    told.limit === undefined ? `This model's maximum context length is ${limit} tokens.` : error.rawMessage;
+  const value = {
     limit,
     ...(actual !== undefined && { actual }),
     ...(requestedOutput !== undefined && { requestedOutput }),
-    parameter: prompt.case,
   };
+  const facts = { bound: { case: "tokens", value } as const, parameter: prompt.case };
   return failure(detail.reason, message, facts, error.cause);
 }

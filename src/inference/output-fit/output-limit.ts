@@ -48,6 +48,6 @@ export function outputBeside(prompt: number, wanted: number, context: number): n
   throw failure(
     Reason.CONTEXT_LENGTH_EXCEEDED,
     `The prompt has ${prompt} tokens, which leaves no room for an answer in the model's context of ${context} tokens.`,
-    { limit: BigInt(context), actual: BigInt(prompt) },
+    { bound: { case: "tokens", value: { limit: BigInt(context), actual: BigInt(prompt) } } },
   );
 }

@@ -108,7 +108,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
 
   async function checkLimits(em: SqlEntityManager, accountId: string, amount: PicoUsd): Promise<void> {
     const refuse = (reason: Reason, limit: bigint, actual: bigint, message: string) =>
-      failure(reason, message, { parameter: "amount_pico_usd", limit, actual });
+      failure(reason, message, { parameter: "amount_pico_usd", bound: moneyBound(limit, actual) });
     const asked = BigInt(amount);
     if (asked < limits.minimum)
       throw refuse(
@@ -265,11 +265,17 @@ async function newestPaidLots(em: SqlEntityManager, accountId: string, now: Date
   return lots.sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
 }
 
+/** The bound that an amount passed, as an error tells it. */
+function moneyBound(limitPicoUsd: bigint, actualPicoUsd?: bigint) {
+  const value = { limitPicoUsd, ...(actualPicoUsd === undefined ? {} : { actualPicoUsd }) };
+  return { case: "money", value } as const;
+}
+
 function tooMuch(amount: PicoUsd, free: PicoUsd, leased: boolean) {
   return failure(
     Reason.REFUND_EXCEEDS_BALANCE,
     `Only ${formatUsd(BigInt(free))} USD of paid money is unspent and not held by running requests.`,
-    { parameter: "amount_pico_usd", limit: BigInt(free), actual: BigInt(amount) },
+    { parameter: "amount_pico_usd", bound: moneyBound(BigInt(free), BigInt(amount)) },
     leased ? LEASED : undefined,
   );
 }
@@ -305,7 +311,7 @@ function checkAmount(amount: PicoUsd): void {
   if (Number.isSafeInteger(amount) && amount > 0) return;
   throw failure(Reason.INVALID_ARGUMENT, `An amount must be above 0 and at most ${formatUsd(MAX_PICO_USD)} USD.`, {
     parameter: "amount_pico_usd",
-    limit: MAX_PICO_USD,
+    bound: moneyBound(MAX_PICO_USD),
   });
 }
 

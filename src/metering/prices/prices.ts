@@ -168,7 +168,10 @@ class PublishedPrices implements PriceList {
   #check(model: string, rates: Rates): void {
     this.#record(model);
     const refuse = (parameter: string, message: string) =>
-      failure(Reason.INVALID_ARGUMENT, message, { parameter, limit: BigInt(HIGHEST_RATE) });
+      failure(Reason.INVALID_ARGUMENT, message, {
+        parameter,
+        bound: { case: "money", value: { limitPicoUsd: BigInt(HIGHEST_RATE) } },
+      });
     for (const [parameter, rate] of [
       ["input_pico_usd_per_token", rates.input],
       ["output_pico_usd_per_token", rates.output],

@@ -38,6 +38,6 @@ function refusal(limit: number): Error {
   return failure(
     Reason.RATE_LIMITED,
     `This account may run ${requests} at once, and as many are running. Retry in 1 s, or when one has ended.`,
-    { retryAfter: durationOf(retryMs), limit: BigInt(limit) },
+    { retryAfter: durationOf(retryMs), bound: { case: "concurrency", value: { requests: limit } } },
   );
 }

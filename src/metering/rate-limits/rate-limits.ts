@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
+import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
@@ -66,9 +66,9 @@ function stateOf({ limit, used, resetAfterMs }: WindowState): RateLimitState {
 }
 
 function refusal(max: MaxRpm, { limit, waitMs, resetAfterMs }: WindowState): Error {
-  const facts = {
+  const facts: ErrorFacts = {
     retryAfter: durationOf(waitMs),
-    limit: BigInt(limit),
+    bound: { case: "requestRate", value: { requestsPerMinute: limit } },
     rateLimit: { limit, remaining: 0, resetAfter: durationOf(resetAfterMs) },
   };
   const requests = `${limit} ${limit === 1 ? "request" : "requests"} per minute`;

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type ConversationSchema, Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
 import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
 import { describeGguf } from "../../../src/engines/llama-cpp-embedded/describe.ts";
 import { LlamaCppEngine } from "../../../src/engines/llama-cpp-embedded/engine.ts";
@@ -226,8 +226,13 @@ test("refuses tools of which its template takes no notice, before it does anythi
 test("refuses a prompt that does not fit", async () => {
   const { error } = await generate("x".repeat(3000));
   const detail = detailOf(error);
-  expect(detail).toMatchObject({ reason: Reason.CONTEXT_LENGTH_EXCEEDED, limit: 2048n });
-  expect(Number(detail?.actual)).toBe(3000 + tokens("<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n"));
+  expect(detail).toMatchObject({
+    reason: Reason.CONTEXT_LENGTH_EXCEEDED,
+    bound: { case: "tokens", value: { limit: 2048n } },
+  });
+  expect(Number(detail && tokenBoundOf(detail).actual)).toBe(
+    3000 + tokens("<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n"),
+  );
 });
 
 test("never passes the context", async () => {
@@ -249,8 +254,12 @@ const lengthOf = (value: string) => embedder.countTokens({ prompt: { case: "text
 test("refuses an input that is too long, by its index", async () => {
   const inputs = ["short", "x".repeat(9000)];
   const error = await embedder.embed({ requestId: "r", model: "m", inputs }, never()).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 8192n });
-  expect(Number(detailOf(error)?.actual)).toBeGreaterThanOrEqual(9000);
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.INPUT_TOO_LONG,
+    parameter: "inputs[1]",
+    bound: { case: "tokens", value: { limit: 8192n } },
+  });
+  expect(Number(tokenBoundOf(detailOf(error) as ErrorDetail).actual)).toBeGreaterThanOrEqual(9000);
 });
 
 test("says what is wrong with a file", async () => {

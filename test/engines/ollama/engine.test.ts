@@ -135,7 +135,11 @@ test("embeds without cutting, and names the input that is too long", async () =>
   expect(inputTokens).toBe(40);
   expect(server.received.every(({ body: sent }) => sent.truncate === false)).toBe(true);
   const error = await embed(["a", "long", "b"]).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 2048n });
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.INPUT_TOO_LONG,
+    parameter: "inputs[1]",
+    bound: { case: "tokens", value: { limit: 2048n } },
+  });
   await engine.close();
 });
 

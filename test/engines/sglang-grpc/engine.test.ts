@@ -222,7 +222,11 @@ test("embeds, and names the input that is too long", async () => {
   const embed = (inputs: string[]) => engine.embed({ requestId: "r", model: "m", inputs }, never());
   expect((await embed(["a", "bb"])).vectors.map((vector) => vector[0])).toEqual([1, 2]);
   const error = await embed(["a", "x".repeat(600)]).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG, parameter: "inputs[1]", limit: 512n });
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.INPUT_TOO_LONG,
+    parameter: "inputs[1]",
+    bound: { case: "tokens", value: { limit: 512n } },
+  });
 });
 
 test("a connection that does not come about is given up after its timeout", async () => {

@@ -104,8 +104,7 @@ test("names the input that is too long", async () => {
   expect(detailOf(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[2]",
-    limit: 100n,
-    actual: 150n,
+    bound: { case: "tokens", value: { limit: 100n, actual: 150n } },
   });
 });
 
@@ -148,7 +147,7 @@ test("counts an input that can hardly fit by its refusal, not by a list", async 
   expect(detailOf(await embed(["a", "x".repeat(mostCharacters + 1)]).catch((refusal) => refusal))).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
-    limit: 100n,
+    bound: { case: "tokens", value: { limit: 100n } },
   });
 });
 

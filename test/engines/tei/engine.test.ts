@@ -71,8 +71,7 @@ test("names the input that is too long", async () => {
   expect(detailOf(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[5]",
-    limit: 100n,
-    actual: 101n,
+    bound: { case: "tokens", value: { limit: 100n, actual: 101n } },
   });
   await engine.close();
 });

@@ -121,10 +121,10 @@ test("a context that is too small is told in words that clients look for", () =>
     JSON.parse(errorOf(refused(Reason.CONTEXT_LENGTH_EXCEEDED, "Too long.", Code.InvalidArgument, facts)).body).error
       .message;
   expect(message({})).toBe("Too long.");
-  expect(message({ limit: 100n, actual: 120n })).toBe(
+  expect(message({ bound: { case: "tokens", value: { limit: 100n, actual: 120n } } })).toBe(
     "This model's maximum context length is 100 tokens. However, your messages resulted in 120 tokens. Please reduce the length of the messages.",
   );
-  expect(message({ limit: 100n, actual: 90n, requestedOutput: 20n })).toBe(
+  expect(message({ bound: { case: "tokens", value: { limit: 100n, actual: 90n, requestedOutput: 20n } } })).toBe(
     "This model's maximum context length is 100 tokens. However, you requested 110 tokens (90 in the messages, 20 in the completion). " +
       "Please reduce the length of the messages or completion.",
   );

@@ -3,6 +3,7 @@ import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { RequestError } from "../../../facades/http/request/error.ts";
 import { errorOf } from "../../../facades/messages/errors.ts";
+import type { TokenBoundFacts } from "../../../lib/errors/detail.ts";
 import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 
@@ -58,7 +59,7 @@ test.each<[number, Record<string, string>]>([
   expect(headers).toEqual(expected);
 });
 
-test.each<[ErrorFacts, string]>([
+test.each<[TokenBoundFacts, string]>([
   [{ limit: 100n, actual: 120n }, "prompt is too long: 120 tokens > 100 maximum"],
   [{ limit: 100n, actual: 120n, requestedOutput: 50n }, "prompt is too long: 120 tokens > 100 maximum"],
   [
@@ -69,7 +70,9 @@ test.each<[ErrorFacts, string]>([
   [{ limit: 300n, requestedOutput: 50n }, "prompt is too long: the maximum is 300 tokens"],
   [{}, "prompt is too long: it exceeds the context of this model"],
 ])("a context passed by %j", (facts, message) => {
-  const error = failure(Reason.CONTEXT_LENGTH_EXCEEDED, "As the engine says.", facts);
+  const error = failure(Reason.CONTEXT_LENGTH_EXCEEDED, "As the engine says.", {
+    bound: { case: "tokens", value: facts },
+  });
   expect(answerTo(error).message).toBe(message);
 });
 

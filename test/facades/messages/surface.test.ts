@@ -141,7 +141,13 @@ describe("errors", () => {
   const soon = { retryAfter: { seconds: 2n, nanos: 1 } };
   test.each<[keyof typeof Reason, Parameters<typeof refused>[3], number, string, string | null]>([
     ["INVALID_ARGUMENT", {}, 400, "invalid_request_error", null],
-    ["CONTEXT_LENGTH_EXCEEDED", { limit: 8n, actual: 9n }, 400, "invalid_request_error", null],
+    [
+      "CONTEXT_LENGTH_EXCEEDED",
+      { bound: { case: "tokens", value: { limit: 8n, actual: 9n } } },
+      400,
+      "invalid_request_error",
+      null,
+    ],
     ["BALANCE_EXHAUSTED", {}, 400, "invalid_request_error", null],
     ["UNAUTHENTICATED", {}, 401, "authentication_error", null],
     ["MODEL_NOT_FOUND", {}, 404, "not_found_error", null],

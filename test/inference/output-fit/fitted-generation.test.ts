@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../../src/catalogue/interface.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
@@ -37,7 +37,8 @@ async function run(scripts: readonly (readonly (EngineOutput | Error)[])[], coun
   } catch (thrown) {
     error = thrown;
   }
-  return { limits, counts, outputs, reason: detailOf(error)?.reason, actual: detailOf(error)?.actual };
+  const detail = detailOf(error);
+  return { limits, counts, outputs, reason: detail?.reason, actual: detail && tokenBoundOf(detail).actual };
 }
 
 test("what fits runs once, uncounted", async () => {

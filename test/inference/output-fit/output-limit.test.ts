@@ -37,8 +37,7 @@ test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) =
   const error = await limited.catch((thrown: unknown) => thrown);
   expect(detailOf(error)).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
-    limit: 1000n,
-    actual: BigInt(exact),
+    bound: { case: "tokens", value: { limit: 1000n, actual: BigInt(exact) } },
   });
 });
 

@@ -24,7 +24,11 @@ test("a refusal says when to come again", () => {
   } catch (error) {
     refusal = error;
   }
-  expect(detailOf(refusal)).toMatchObject({ reason: Reason.RATE_LIMITED, limit: 1n, retryAfter: { seconds: 1n } });
+  expect(detailOf(refusal)).toMatchObject({
+    reason: Reason.RATE_LIMITED,
+    bound: { case: "concurrency", value: { requests: 1 } },
+    retryAfter: { seconds: 1n },
+  });
 });
 
 test("accounts that run nothing take no memory", () => {

@@ -36,7 +36,7 @@ test("a paying account's key has its tier's requests, then waits as long as it i
   expect(detailOf(error)).toMatchObject({
     reason: Reason.RATE_LIMITED,
     retryAfter: { seconds: 47n, nanos: 655_000_000 },
-    limit: 60n,
+    bound: { case: "requestRate", value: { requestsPerMinute: 60 } },
     rateLimit: { limit: 60, remaining: 0, resetAfter: { seconds: 60n, nanos: 0 } },
   });
   expect(await limits.read(caller)).toEqual({ limit: 60, remaining: 0, resetAfterMs: 60_000 });
@@ -50,7 +50,10 @@ test("free money alone has a lower cap that says so and that a top-up lifts at o
   const { limits, account } = setUp({ paidTotal: 0n, freeOnly: true });
   await use(limits, 20);
   const error: unknown = await limits.admit(caller).catch((thrown: unknown) => thrown);
-  expect(detailOf(error)).toMatchObject({ reason: Reason.FREE_TIER_LIMITED, limit: 20n });
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.FREE_TIER_LIMITED,
+    bound: { value: { requestsPerMinute: 20 } },
+  });
   expect(String(error)).toContain("free-tier credit alone are limited to 20 requests per minute");
   Object.assign(account, { paidTotal: 50n * 10n ** 12n, freeOnly: false });
   expect(await limits.admit(caller)).toMatchObject({ limit: 300, remaining: 279 });

@@ -44,20 +44,6 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
   parameter: string;
 
   /**
-   * The bound that was passed: tokens, keys, requests a minute, or pico-USD for payments. Absent: none.
-   *
-   * @generated from field: optional int64 limit = 4;
-   */
-  limit?: bigint | undefined;
-
-  /**
-   * What came instead, in the unit of limit. Absent: unknown or not applicable.
-   *
-   * @generated from field: optional int64 actual = 5;
-   */
-  actual?: bigint | undefined;
-
-  /**
    * The key's rate limit after this request. Absent: the request was refused before it was counted.
    *
    * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 6;
@@ -65,11 +51,51 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
   rateLimit?: RateLimitStatus | undefined;
 
   /**
-   * Output tokens asked for, when they and the prompt together passed the context. Absent: not applicable.
+   * The bound that was passed, in its own unit. Absent: no bound was, or it is not known.
    *
-   * @generated from field: optional int64 requested_output = 7;
+   * @generated from oneof tollgate.errors.v1.ErrorDetail.bound
    */
-  requestedOutput?: bigint | undefined;
+  bound: {
+    /**
+     * After CONTEXT_LENGTH_EXCEEDED and INPUT_TOO_LONG.
+     *
+     * @generated from field: tollgate.errors.v1.TokenBound tokens = 8;
+     */
+    value: TokenBound;
+    case: "tokens";
+  } | {
+    /**
+     * After RATE_LIMITED and FREE_TIER_LIMITED, when the requests of a minute are used up.
+     *
+     * @generated from field: tollgate.errors.v1.RequestRateBound request_rate = 9;
+     */
+    value: RequestRateBound;
+    case: "requestRate";
+  } | {
+    /**
+     * After RATE_LIMITED, when as many requests of the account run as may run at once.
+     *
+     * @generated from field: tollgate.errors.v1.ConcurrencyBound concurrency = 10;
+     */
+    value: ConcurrencyBound;
+    case: "concurrency";
+  } | {
+    /**
+     * After KEY_LIMIT_REACHED.
+     *
+     * @generated from field: tollgate.errors.v1.KeyBound keys = 11;
+     */
+    value: KeyBound;
+    case: "keys";
+  } | {
+    /**
+     * After PAYMENT_… and REFUND_EXCEEDS_BALANCE, and for an amount or a price that no account or model can have.
+     *
+     * @generated from field: tollgate.errors.v1.MoneyBound money = 12;
+     */
+    value: MoneyBound;
+    case: "money";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -77,6 +103,136 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
  * Use `create(ErrorDetailSchema)` to create a new message.
  */
 export declare const ErrorDetailSchema: GenMessage<ErrorDetail>;
+
+/**
+ * More tokens than a model takes.
+ *
+ * @generated from message tollgate.errors.v1.TokenBound
+ */
+export declare type TokenBound = Message<"tollgate.errors.v1.TokenBound"> & {
+  /**
+   * The most tokens: the model's context, or the longest input of an embedding model. Absent: the engine did not tell.
+   *
+   * @generated from field: optional int64 limit = 1;
+   */
+  limit?: bigint | undefined;
+
+  /**
+   * The tokens of the prompt or the input. Absent: nobody counted them.
+   *
+   * @generated from field: optional int64 actual = 2;
+   */
+  actual?: bigint | undefined;
+
+  /**
+   * The output tokens asked for, when they pass the context only together with the prompt. Absent: the prompt alone
+   * passes it, or the engine did not tell.
+   *
+   * @generated from field: optional int64 requested_output = 3;
+   */
+  requestedOutput?: bigint | undefined;
+};
+
+/**
+ * Describes the message tollgate.errors.v1.TokenBound.
+ * Use `create(TokenBoundSchema)` to create a new message.
+ */
+export declare const TokenBoundSchema: GenMessage<TokenBound>;
+
+/**
+ * More requests than a key may send.
+ *
+ * @generated from message tollgate.errors.v1.RequestRateBound
+ */
+export declare type RequestRateBound = Message<"tollgate.errors.v1.RequestRateBound"> & {
+  /**
+   * The most requests in any 60 seconds.
+   *
+   * @generated from field: uint32 requests_per_minute = 1;
+   */
+  requestsPerMinute: number;
+};
+
+/**
+ * Describes the message tollgate.errors.v1.RequestRateBound.
+ * Use `create(RequestRateBoundSchema)` to create a new message.
+ */
+export declare const RequestRateBoundSchema: GenMessage<RequestRateBound>;
+
+/**
+ * More requests at once than an account may run.
+ *
+ * @generated from message tollgate.errors.v1.ConcurrencyBound
+ */
+export declare type ConcurrencyBound = Message<"tollgate.errors.v1.ConcurrencyBound"> & {
+  /**
+   * The most requests at a time.
+   *
+   * @generated from field: uint32 requests = 1;
+   */
+  requests: number;
+};
+
+/**
+ * Describes the message tollgate.errors.v1.ConcurrencyBound.
+ * Use `create(ConcurrencyBoundSchema)` to create a new message.
+ */
+export declare const ConcurrencyBoundSchema: GenMessage<ConcurrencyBound>;
+
+/**
+ * More keys than an account may have.
+ *
+ * @generated from message tollgate.errors.v1.KeyBound
+ */
+export declare type KeyBound = Message<"tollgate.errors.v1.KeyBound"> & {
+  /**
+   * The most live keys.
+   *
+   * @generated from field: uint32 limit = 1;
+   */
+  limit: number;
+
+  /**
+   * The live keys that there are.
+   *
+   * @generated from field: uint32 actual = 2;
+   */
+  actual: number;
+};
+
+/**
+ * Describes the message tollgate.errors.v1.KeyBound.
+ * Use `create(KeyBoundSchema)` to create a new message.
+ */
+export declare const KeyBoundSchema: GenMessage<KeyBound>;
+
+/**
+ * An amount out of bounds, in pico-USD (10^-12 USD).
+ *
+ * @generated from message tollgate.errors.v1.MoneyBound
+ */
+export declare type MoneyBound = Message<"tollgate.errors.v1.MoneyBound"> & {
+  /**
+   * The least or the most, as the reason says; a token for a price.
+   *
+   * @generated from field: int64 limit_pico_usd = 1;
+   */
+  limitPicoUsd: bigint;
+
+  /**
+   * The amount that was judged: what was asked for, and for PAYMENT_24H_LIMIT all payments of 24 hours with it.
+   * Absent: not told.
+   *
+   * @generated from field: optional int64 actual_pico_usd = 2;
+   */
+  actualPicoUsd?: bigint | undefined;
+};
+
+/**
+ * Describes the message tollgate.errors.v1.MoneyBound.
+ * Use `create(MoneyBoundSchema)` to create a new message.
+ */
+export declare const MoneyBoundSchema: GenMessage<MoneyBound>;
 
 /**
  * Why a request was refused or failed.

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../../../lib/errors/detail.ts";
 import type { EngineOutput, EngineRequest } from "../../interface.ts";
 
 /**
@@ -66,7 +66,9 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
 
 /** The output for which a refusal leaves room. 0: none, or it is not told. */
 function roomIn(error: unknown, margin: number): number {
-  const { reason, limit, actual } = detailOf(error) ?? {};
-  if (reason !== Reason.CONTEXT_LENGTH_EXCEEDED || limit === undefined || actual === undefined) return 0;
+  const detail = detailOf(error);
+  if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) return 0;
+  const { limit, actual } = tokenBoundOf(detail);
+  if (limit === undefined || actual === undefined) return 0;
   return Number(limit - actual) - margin;
 }

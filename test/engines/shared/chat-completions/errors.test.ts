@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { detailOf, tokenBoundOf } from "../../../../lib/errors/detail.ts";
 import type { EngineFault } from "../../../../src/engines/interface.ts";
 import { refusalOf, streamFailure } from "../../../../src/engines/shared/chat-completions/errors.ts";
 
@@ -120,7 +120,8 @@ test.each<[string, object, [limit: number, actual?: number | undefined, requeste
 ])("a prompt too long for the context, by %s", (_, body, [limit, actual, requestedOutput]) => {
   const detail = detailOf(refused(400, body));
   expect(detail?.reason).toBe(Reason.CONTEXT_LENGTH_EXCEEDED);
-  expect([detail?.limit, detail?.actual, detail?.requestedOutput].map((value) => value && Number(value))).toEqual([
+  const bound = detail && tokenBoundOf(detail);
+  expect([bound?.limit, bound?.actual, bound?.requestedOutput].map((value) => value && Number(value))).toEqual([
     limit,
     actual,
     requestedOutput,
