@@ -285,7 +285,7 @@ function owes(amount: PicoUsd, debt: bigint) {
   return failure(
     Reason.REFUND_EXCEEDS_BALANCE,
     `The account owes ${formatUsd(debt)} USD, which is paid before anything is refunded.`,
-    { parameter: "amount_pico_usd", limit: 0n, actual: BigInt(amount) },
+    { parameter: "amount_pico_usd", bound: moneyBound(0n, BigInt(amount)) },
     LEASED,
   );
 }
