@@ -1,27 +1,26 @@
 import { readFileSync } from "node:fs";
-import type { IncomingMessage, RequestListener } from "node:http";
-import type { ConnectError, Transport } from "@connectrpc/connect";
-import Koa from "koa";
+import type { RequestListener } from "node:http";
+import type { Transport } from "@connectrpc/connect";
+import Koa, { type DefaultState } from "koa";
 import { newRequestId } from "../lib/ids/request-id.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
-import { createChatSurface } from "./chat/surface.ts";
-import { checkHead } from "./http/connection/check-head.ts";
 import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { createCore } from "./http/core/core.ts";
-import { Exchange } from "./http/exchange.ts";
-import { overloaded } from "./http/overloaded.ts";
-import { drain } from "./http/request/body.ts";
+import { admit } from "./http/middleware/admit.ts";
+import { answerErrors } from "./http/middleware/answer-errors.ts";
+import { drainRefused } from "./http/middleware/drain-refused.ts";
+import type { Shared } from "./http/middleware/layer.ts";
+import { openExchange } from "./http/middleware/open-exchange.ts";
+import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
-import { isMessagesStyle } from "./http/request/credentials.ts";
-import { RequestError } from "./http/request/error.ts";
-import { hasBody } from "./http/request/has-body.ts";
-import { answerError, mountRoutes, type Surface } from "./http/routing/mount-routes.ts";
+import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
+import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
-import { isChatPath, isMessagesPath, unknownPath } from "./http/routing/unavailable.ts";
-import type { ExchangeObserver, Runtime } from "./http/runtime.ts";
-import { createMessagesSurface } from "./messages/surface.ts";
+import type { RequestHead } from "./http/routing/surface.ts";
+import type { Runtime } from "./http/runtime.ts";
+import { createSurfaces } from "./surfaces.ts";
 
 /** What the front needs. */
 export interface FrontOptions extends Runtime {
@@ -42,27 +41,20 @@ export interface FrontLimits {
   readonly requestsPerAddress: number;
 }
 
-/** Both public surfaces on one address. */
+/** All public surfaces on one address. */
 export interface Front {
   /** For an HTTP server. */
   readonly listener: RequestListener;
   readonly answerMalformed: AnswerMalformed;
 }
 
-/** Seconds after which a request that was shed may come again. */
-const retryShedAfter = 5;
-
-/** Puts both public surfaces on one address. */
+/** Puts all public surfaces on one address. */
 export function createFront(options: FrontOptions): Front {
   const { clock, overload, limits, observer, random } = options;
-  const core = createCore(options.transport);
-  const chat = createChatSurface(core);
-  const messages = createMessagesSurface(core);
-  const choose = (request: IncomingMessage): Surface =>
-    wantsMessages(request.url ?? "", isMessagesStyle(request)) ? messages : chat;
-
+  const surfaces = createSurfaces(createCore(options.transport));
+  const choose: Choose = (request) => chooseSurface(surfaces, request);
   const routes = new Routes();
-  mountRoutes(routes, [chat, messages], choose);
+  mountRoutes(routes, surfaces, choose);
   const document = readFileSync(new URL("../gen/openapi.json", import.meta.url), "utf8");
   routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
   const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
@@ -72,56 +64,31 @@ export function createFront(options: FrontOptions): Front {
     budget: new BodyBudget(limits.bodyMemory),
     pace: new BodyPace(clock, limits.minBodyRate),
   };
-  const proxied = new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy);
-  const app = new Koa();
+  const app = new Koa<DefaultState, Shared>();
   app.silent = true; // what koa tells is that a client is gone
-  app.use(async (context) => {
-    // The exchange writes the response itself: once, with all of its headers.
-    context.respond = false;
-    const { req: request, res: response, method, path } = context;
-    const exchange = new Exchange(request, response, options, bodyLimits);
-    const found = routes.find(method, path);
-    try {
-      checkHead(request, response);
-      if (overload.shortage !== undefined && path !== "/") throw shed(observer);
-      proxied.admit(exchange);
-      if (found === undefined) throw unmatched(exchange, method, path, routes.methodsOf(path));
-    } catch (error) {
-      if (hasBody(request)) await drain(request, clock).catch(() => {});
-      return answerError(choose(request).errorOf, exchange, error);
-    }
-    await found.route.handle(exchange, found.params);
-  });
+  app.use(openExchange(options, bodyLimits));
+  app.use(answerErrors(choose));
+  app.use(drainRefused(clock));
+  app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy)));
+  app.use(runEndpoint(routes, choose));
   return {
     listener: app.callback(),
     answerMalformed(error, head) {
       observer.opened();
       observer.closed(error.status, false);
       const requestId = newRequestId(random);
-      const [, url = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(head) ?? [];
-      const surface = wantsMessages(url, /^(anthropic-version|x-api-key):/im.test(head)) ? messages : chat;
-      const { status, body, headers } = surface.errorOf(error, requestId);
+      const { status, body, headers } = choose(readHead(head)).errorOf(error, requestId);
       return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };
     },
   };
 }
 
-/** A request that is not run because the process has too much to do. */
-function shed(observer: ExchangeObserver): ConnectError {
-  observer.refused("overload");
-  return overloaded("The service has more work than it can do at the moment.", retryShedAfter);
-}
-
-/** The path chooses the surface; where both have it, or neither, the headers do. */
-function wantsMessages(url: string, isMessagesStyle: boolean): boolean {
-  const [path = ""] = url.split("?", 1);
-  return isMessagesPath(path) || (!isChatPath(path) && isMessagesStyle);
-}
-
-/** No endpoint has this path, or none of those that have it takes this method. */
-function unmatched({ response }: Exchange, method: string, path: string, allowed: readonly string[]): RequestError {
-  if (allowed.length === 0) return new RequestError(404, unknownPath(method, path));
-  const list = allowed.join(", ");
-  response.setHeader("allow", list);
-  return new RequestError(405, `${path} takes ${list}, not ${method}.`);
+/** What can be read of a head that is no request, or of a part of one. */
+function readHead(head: string): RequestHead {
+  const [, url = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(head) ?? [];
+  const lines = [...head.matchAll(/^([\w-]+):(.*)$/gm)];
+  return {
+    url,
+    headers: Object.fromEntries(lines.map(([, name = "", value = ""]) => [name.toLowerCase(), value.trim()])),
+  };
 }

@@ -3,14 +3,14 @@ import { ErrorResponseSchema } from "#gen/tollgate/chat/v1/error_pb.js";
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
-import { RequestError } from "../http/request/error.ts";
+import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
-import type { ErrorAnswer } from "../http/routing/mount-routes.ts";
+import type { ErrorAnswer } from "../http/routing/surface.ts";
 import { paramOf } from "./param.ts";
 
 const writeError = jsonEncoder(ErrorResponseSchema);
 
-/** Whatever was thrown, as this surface answers it. An error that nobody meant tells nothing of itself. */
+/** Whatever was thrown, as this surface answers it. Unexpected errors are answered without detail, so that internals do not leak. */
 export function errorOf(error: unknown): ErrorAnswer {
   if (error instanceof RequestError) return refusal(error);
   const detail = detailOf(error);
@@ -23,81 +23,98 @@ export function errorOf(error: unknown): ErrorAnswer {
     case Code.DeadlineExceeded:
       return answer(504, "server_error", "timeout", "The request took too long.");
     default:
-      return answer(500, "server_error", "internal_error", "Internal server error.");
+      return unexpected();
   }
 }
 
 /** What this surface refuses by itself. */
+const refusalCodes = {
+  400: "invalid_value",
+  404: "unknown_url",
+  405: "method_not_allowed",
+  408: "request_timeout",
+  413: "request_too_large",
+  415: "unsupported_media_type",
+  417: "expectation_failed",
+  431: "headers_too_large",
+} satisfies Record<RequestErrorStatus, string>;
+
 function refusal({ status, message, param }: RequestError): ErrorAnswer {
-  switch (status) {
-    case 400:
-      return answer(400, "invalid_request_error", "invalid_value", message, { param });
-    case 404:
-      return answer(404, "invalid_request_error", "unknown_url", message);
-    case 405:
-      return answer(405, "invalid_request_error", "method_not_allowed", message);
-    case 408:
-      return answer(408, "invalid_request_error", "request_timeout", message);
-    case 413:
-      return answer(413, "invalid_request_error", "request_too_large", message);
-    case 415:
-      return answer(415, "invalid_request_error", "unsupported_media_type", message);
-    case 417:
-      return answer(417, "invalid_request_error", "expectation_failed", message);
-    case 431:
-      return answer(431, "invalid_request_error", "headers_too_large", message);
-  }
+  return answer(status, "invalid_request_error", refusalCodes[status], message, status === 400 ? { param } : {});
 }
 
 /** What the core refuses or fails at. */
-function failure(detail: ErrorDetail, message: string): ErrorAnswer {
-  const param = paramOf(detail.parameter);
-  const headers = retryAfterHeader(detail);
-  switch (detail.reason) {
-    case Reason.INVALID_ARGUMENT:
-    case Reason.UNSUPPORTED:
-      return answer(400, "invalid_request_error", "invalid_value", message, { param });
-    case Reason.CONTEXT_LENGTH_EXCEEDED:
-      return answer(400, "invalid_request_error", "context_length_exceeded", contextMessage(detail, message), {
-        param: param === "" ? "messages" : param,
-      });
-    case Reason.INPUT_TOO_LONG:
-      return answer(400, "invalid_request_error", "context_length_exceeded", message, { param: "input" });
-    case Reason.UNAUTHENTICATED:
-      return answer(401, "invalid_request_error", "invalid_api_key", wrongKey(message), { headers: noRetry });
-    case Reason.PERMISSION_DENIED:
-      return answer(403, "invalid_request_error", "permission_denied", message);
-    case Reason.MODEL_NOT_FOUND:
-    case Reason.MODEL_KIND_MISMATCH:
-      return answer(404, "invalid_request_error", "model_not_found", message, { param: "model" });
-    case Reason.DUPLICATE_REQUEST:
-      return answer(409, "invalid_request_error", "duplicate_request", message, { headers: noRetry });
-    case Reason.REQUEST_TOO_LARGE:
-      return answer(413, "invalid_request_error", "request_too_large", message);
-    case Reason.RATE_LIMITED:
-    case Reason.AUTHENTICATION_THROTTLED:
-      return answer(429, "rate_limit_error", "rate_limit_exceeded", message, { headers });
-    case Reason.BALANCE_HELD:
-      return answer(429, "rate_limit_error", "balance_held", message, { headers });
-    case Reason.FREE_TIER_LIMITED: // until a top-up, which no retry brings
-      return answer(429, "rate_limit_error", "free_tier_limit_exceeded", message, {
-        headers: { ...headers, ...noRetry },
-      });
-    case Reason.BALANCE_EXHAUSTED:
-      return answer(429, "insufficient_quota", "insufficient_quota", exhausted, { headers: noRetry });
-    case Reason.ENGINE_FAILED:
-      return answer(502, "server_error", "upstream_error", message, { headers });
-    case Reason.OVERLOADED:
-    case Reason.SHUTTING_DOWN:
-      return answer(503, "server_error", "overloaded", message, { headers: { "retry-after": "1", ...headers } });
-    case Reason.LEDGER_UNAVAILABLE:
-      return answer(503, "server_error", "unavailable", message, { headers: { "retry-after": "1", ...headers } });
-    case Reason.TIMEOUT:
-      return answer(504, "server_error", "timeout", message, { headers });
-    default: // nothing that a request of this surface can meet
-      return answer(500, "server_error", "internal_error", "Internal server error.");
-  }
+interface Failure {
+  readonly detail: ErrorDetail;
+  readonly message: string;
+  /** When a retry can succeed, as far as the core tells. */
+  readonly headers: Readonly<Record<string, string>>;
 }
+
+function failure(detail: ErrorDetail, message: string): ErrorAnswer {
+  const told: Failure = { detail, message, headers: retryAfterHeader(detail) };
+  // A newer core has reasons that this table does not.
+  const tell: ((told: Failure) => ErrorAnswer) | undefined = answers[detail.reason];
+  return tell === undefined ? unexpected() : tell(told);
+}
+
+const unexpected = () => answer(500, "server_error", "internal_error", "Internal server error.");
+const invalidValue = ({ detail, message }: Failure) =>
+  answer(400, "invalid_request_error", "invalid_value", message, { param: paramOf(detail.parameter) });
+const noModel = ({ message }: Failure) =>
+  answer(404, "invalid_request_error", "model_not_found", message, { param: "model" });
+const limited = ({ message, headers }: Failure) =>
+  answer(429, "rate_limit_error", "rate_limit_exceeded", message, { headers });
+const overloaded = ({ message, headers }: Failure) =>
+  answer(503, "server_error", "overloaded", message, { headers: { "retry-after": "1", ...headers } });
+
+/** One answer a reason: a new one does not compile before it is told here how it is answered. */
+const answers = {
+  [Reason.INVALID_ARGUMENT]: invalidValue,
+  [Reason.UNSUPPORTED]: invalidValue,
+  [Reason.CONTEXT_LENGTH_EXCEEDED]: ({ detail, message }) =>
+    answer(400, "invalid_request_error", "context_length_exceeded", contextMessage(detail, message), {
+      param: paramOf(detail.parameter) || "messages",
+    }),
+  [Reason.INPUT_TOO_LONG]: ({ message }) =>
+    answer(400, "invalid_request_error", "context_length_exceeded", message, { param: "input" }),
+  [Reason.UNAUTHENTICATED]: ({ message }) =>
+    answer(401, "invalid_request_error", "invalid_api_key", wrongKey(message), { headers: noRetry }),
+  [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, "invalid_request_error", "permission_denied", message),
+  [Reason.MODEL_NOT_FOUND]: noModel,
+  [Reason.MODEL_KIND_MISMATCH]: noModel,
+  [Reason.DUPLICATE_REQUEST]: ({ message }) =>
+    answer(409, "invalid_request_error", "duplicate_request", message, { headers: noRetry }),
+  [Reason.REQUEST_TOO_LARGE]: ({ message }) => answer(413, "invalid_request_error", "request_too_large", message),
+  [Reason.RATE_LIMITED]: limited,
+  [Reason.AUTHENTICATION_THROTTLED]: limited,
+  [Reason.BALANCE_HELD]: ({ message, headers }) =>
+    answer(429, "rate_limit_error", "balance_held", message, { headers }),
+  // Until a top-up, which no retry brings.
+  [Reason.FREE_TIER_LIMITED]: ({ message, headers }) =>
+    answer(429, "rate_limit_error", "free_tier_limit_exceeded", message, { headers: { ...headers, ...noRetry } }),
+  [Reason.BALANCE_EXHAUSTED]: () =>
+    answer(429, "insufficient_quota", "insufficient_quota", exhausted, { headers: noRetry }),
+  [Reason.ENGINE_FAILED]: ({ message, headers }) => answer(502, "server_error", "upstream_error", message, { headers }),
+  [Reason.OVERLOADED]: overloaded,
+  [Reason.SHUTTING_DOWN]: overloaded,
+  [Reason.LEDGER_UNAVAILABLE]: ({ message, headers }) =>
+    answer(503, "server_error", "unavailable", message, { headers: { "retry-after": "1", ...headers } }),
+  [Reason.TIMEOUT]: ({ message, headers }) => answer(504, "server_error", "timeout", message, { headers }),
+  // No request of this surface can meet these.
+  [Reason.UNSPECIFIED]: unexpected,
+  [Reason.ACCOUNT_NOT_FOUND]: unexpected,
+  [Reason.KEY_NOT_FOUND]: unexpected,
+  [Reason.KEY_LIMIT_REACHED]: unexpected,
+  [Reason.PAYMENT_BELOW_MINIMUM]: unexpected,
+  [Reason.PAYMENT_ABOVE_MAXIMUM]: unexpected,
+  [Reason.PAYMENT_24H_LIMIT]: unexpected,
+  [Reason.PAYMENT_REFERENCE_CONFLICT]: unexpected,
+  [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
+  [Reason.RECEIPT_NOT_FOUND]: unexpected,
+  [Reason.SERVER_NOT_FOUND]: unexpected,
+  [Reason.KEY_STATE_CONFLICT]: unexpected,
+} satisfies Record<Reason, (failure: Failure) => ErrorAnswer>;
 
 const exhausted =
   "Balance exhausted: please top up your account. Requests are accepted again within about a minute after a top-up.";

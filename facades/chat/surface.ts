@@ -9,7 +9,8 @@ import type { Core } from "../http/core/core.ts";
 import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
-import { createSurface, type Surface } from "../http/routing/mount-routes.ts";
+import { createEndpoints } from "../http/routing/endpoints.ts";
+import type { Surface } from "../http/routing/surface.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -27,59 +28,81 @@ const writeModels = jsonEncoder(ListModelsResponseSchema);
 const writeModel = jsonEncoder(ModelSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
 
+/** What clients of this style know and this service does not have. */
+const unavailable = {
+  "/v1/responses": "responses API",
+  "/v1/images": "images API",
+  "/v1/audio": "audio API (speech and transcription)",
+  "/v1/assistants": "assistants API",
+  "/v1/threads": "assistants API",
+  "/v1/vector_stores": "assistants API",
+  "/v1/fine_tuning": "fine-tuning API",
+  "/v1/batches": "batches API",
+  "/v1/files": "files API",
+  "/v1/uploads": "files API",
+  "/v1/moderations": "moderations API",
+  "/v1/realtime": "realtime API",
+};
+
 /** The chat-completions-style surface over a core. */
 export function createChatSurface(core: Core): Surface {
-  return createSurface({
-    core,
-    routes: chatServiceRoutes,
+  return {
+    name: "chat",
+    claims: ["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth"],
+    recognizes: () => true, // its clients send nothing that others do not
+    unavailable,
     errorOf,
-    keyHeader: "authorization",
-    handlers: {
-      async createChatCompletion(request, exchange) {
-        const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
-        const head = headOf(exchange, "chatcmpl-", request.model);
-        const hideReasoning = request.reasoning?.exclude ?? false;
-        if (request.stream) {
-          const separateUsage = request.streamOptions?.includeUsage ?? false;
-          return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning }));
-        }
-        const whole = await collectAnswer(exchange, answer);
-        exchange.send(200, writeChatCompletion(chatCompletion(head, whole, { hideReasoning })));
-      },
+    endpoints: createEndpoints({
+      core,
+      routes: chatServiceRoutes,
+      keyHeader: "authorization",
+      handlers: {
+        async createChatCompletion(request, exchange) {
+          const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
+          const head = headOf(exchange, "chatcmpl-", request.model);
+          const hideReasoning = request.reasoning?.exclude ?? false;
+          if (request.stream) {
+            const separateUsage = request.streamOptions?.includeUsage ?? false;
+            return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning }));
+          }
+          const whole = await collectAnswer(exchange, answer);
+          exchange.send(200, writeChatCompletion(chatCompletion(head, whole, { hideReasoning })));
+        },
 
-      async createCompletion(request, exchange) {
-        const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
-        const head = headOf(exchange, "cmpl-", request.model);
-        const answers = promptCount(request);
-        if (request.stream) {
-          const separateUsage = request.streamOptions?.includeUsage ?? false;
-          return await sendEvents(exchange, answer, completionStream(head, { separateUsage, answers }), answers);
-        }
-        exchange.send(200, writeCompletion(completion(head, await collectAnswers(exchange, answer, answers))));
-      },
+        async createCompletion(request, exchange) {
+          const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
+          const head = headOf(exchange, "cmpl-", request.model);
+          const answers = promptCount(request);
+          if (request.stream) {
+            const separateUsage = request.streamOptions?.includeUsage ?? false;
+            return await sendEvents(exchange, answer, completionStream(head, { separateUsage, answers }), answers);
+          }
+          exchange.send(200, writeCompletion(completion(head, await collectAnswers(exchange, answer, answers))));
+        },
 
-      async createEmbedding(request, exchange) {
-        const response = await core.embeddings.embed(embedRequest(request, exchange.requestId), exchange.callOptions);
-        exchange.rateLimit = response.rateLimit;
-        exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
-      },
+        async createEmbedding(request, exchange) {
+          const response = await core.embeddings.embed(embedRequest(request, exchange.requestId), exchange.callOptions);
+          exchange.rateLimit = response.rateLimit;
+          exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
+        },
 
-      async listModels(_request, exchange) {
-        const models = await readModels(core, exchange.callOptions.signal);
-        exchange.send(200, writeModels(modelList(models)));
-      },
+        async listModels(_request, exchange) {
+          const models = await readModels(core, exchange.callOptions.signal);
+          exchange.send(200, writeModels(modelList(models)));
+        },
 
-      async getModel({ id }, exchange) {
-        const { model } = await core.catalogue.getModel({ model: id }, { signal: exchange.callOptions.signal });
-        if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
-        exchange.send(200, writeModel(modelInfo(model)));
-      },
+        async getModel({ id }, exchange) {
+          const { model } = await core.catalogue.getModel({ model: id }, { signal: exchange.callOptions.signal });
+          if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
+          exchange.send(200, writeModel(modelInfo(model)));
+        },
 
-      async testAuth(_request, exchange) {
-        const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
-        exchange.rateLimit = status.rateLimit;
-        exchange.send(200, writeKeyStatus(keyStatus(status)));
+        async testAuth(_request, exchange) {
+          const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
+          exchange.rateLimit = status.rateLimit;
+          exchange.send(200, writeKeyStatus(keyStatus(status)));
+        },
       },
-    },
-  });
+    }),
+  };
 }

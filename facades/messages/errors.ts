@@ -8,9 +8,9 @@ import {
 } from "#gen/tollgate/messages/v1/error_pb.js";
 import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
-import { RequestError } from "../http/request/error.ts";
+import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
-import type { ErrorAnswer } from "../http/routing/mount-routes.ts";
+import type { ErrorAnswer } from "../http/routing/surface.ts";
 
 const json = jsonEncoder(ErrorResponseSchema);
 
@@ -28,10 +28,10 @@ export interface Classified {
   readonly error: ApiError;
 }
 
-/** Tells what an error is on this surface. One that nobody meant tells nothing of itself. */
+/** Tells what an error is on this surface. Unexpected errors are answered without detail, so that internals do not leak. */
 export function classify(error: unknown): Classified {
   if (error instanceof RequestError) return refusal(error);
-  if (!(error instanceof ConnectError)) return answer(500, ErrorType.API, "Internal server error.");
+  if (!(error instanceof ConnectError)) return unexpected();
   const detail = detailOf(error);
   if (detail !== undefined) return classifyDetail(detail, error.rawMessage);
   switch (error.code) {
@@ -40,55 +40,77 @@ export function classify(error: unknown): Classified {
     case Code.DeadlineExceeded:
       return answer(504, ErrorType.TIMEOUT, "The request took too long.");
     default:
-      return answer(500, ErrorType.API, "Internal server error.");
+      return unexpected();
   }
+}
+
+/** What the core refuses or fails at. */
+interface Failure {
+  readonly detail: ErrorDetail;
+  readonly message: string;
+  /** When a retry can succeed, as far as the core tells. */
+  readonly retry: Readonly<Record<string, string>>;
 }
 
 function classifyDetail(detail: ErrorDetail, message: string): Classified {
-  const retry = retryAfterHeader(detail);
-  switch (detail.reason) {
-    case Reason.INVALID_ARGUMENT:
-    case Reason.UNSUPPORTED:
-    case Reason.INPUT_TOO_LONG:
-      return answer(400, ErrorType.INVALID_REQUEST, message);
-    case Reason.CONTEXT_LENGTH_EXCEEDED:
-      return answer(400, ErrorType.INVALID_REQUEST, contextMessage(detail));
-    case Reason.BALANCE_EXHAUSTED:
-      return answer(400, ErrorType.INVALID_REQUEST, message); // by the interface, unlike the other surface
-    case Reason.UNAUTHENTICATED:
-      return answer(401, ErrorType.AUTHENTICATION, message, noRetry); // else Claude Code tries for minutes
-    case Reason.PERMISSION_DENIED:
-      return answer(403, ErrorType.PERMISSION, message);
-    case Reason.MODEL_NOT_FOUND:
-    case Reason.MODEL_KIND_MISMATCH:
-      return answer(404, ErrorType.NOT_FOUND, message);
-    case Reason.REQUEST_TOO_LARGE:
-      return answer(413, ErrorType.REQUEST_TOO_LARGE, message);
-    case Reason.RATE_LIMITED:
-    case Reason.BALANCE_HELD:
-    case Reason.AUTHENTICATION_THROTTLED:
-      return answer(429, ErrorType.RATE_LIMIT, message, retry);
-    case Reason.FREE_TIER_LIMITED:
-      return answer(429, ErrorType.RATE_LIMIT, message, { ...retry, ...noRetry }); // until a top-up
-    case Reason.DUPLICATE_REQUEST:
-      return answer(409, ErrorType.INVALID_REQUEST, message, noRetry); // which SDKs would retry otherwise
-    case Reason.ENGINE_FAILED:
-      return answer(502, ErrorType.API, message, retry);
-    case Reason.LEDGER_UNAVAILABLE:
-      return answer(503, ErrorType.API, message, { "retry-after": "1", ...retry });
-    case Reason.TIMEOUT:
-      return answer(504, ErrorType.TIMEOUT, message, retry);
-    case Reason.OVERLOADED:
-    case Reason.SHUTTING_DOWN:
-      return answer(529, ErrorType.OVERLOADED, message, { "retry-after": "1", ...retry });
-    default: // nothing that a request of this surface can meet
-      return answer(500, ErrorType.API, "Internal server error.");
-  }
+  const told: Failure = { detail, message, retry: retryAfterHeader(detail) };
+  // A newer core has reasons that this table does not.
+  const tell: ((told: Failure) => Classified) | undefined = answers[detail.reason];
+  return tell === undefined ? unexpected() : tell(told);
 }
+
+const unexpected = () => answer(500, ErrorType.API, "Internal server error.");
+const invalid = ({ message }: Failure) => answer(400, ErrorType.INVALID_REQUEST, message);
+const noModel = ({ message }: Failure) => answer(404, ErrorType.NOT_FOUND, message);
+const limited = ({ message, retry }: Failure) => answer(429, ErrorType.RATE_LIMIT, message, retry);
+const overloaded = ({ message, retry }: Failure) =>
+  answer(529, ErrorType.OVERLOADED, message, { "retry-after": "1", ...retry });
+
+/** One answer a reason: a new one does not compile before it is told here how it is answered. */
+const answers = {
+  [Reason.INVALID_ARGUMENT]: invalid,
+  [Reason.UNSUPPORTED]: invalid,
+  [Reason.INPUT_TOO_LONG]: invalid,
+  [Reason.CONTEXT_LENGTH_EXCEEDED]: ({ detail }) => answer(400, ErrorType.INVALID_REQUEST, contextMessage(detail)),
+  [Reason.BALANCE_EXHAUSTED]: invalid, // by the interface, unlike the other surface
+  // Else Claude Code tries for minutes.
+  [Reason.UNAUTHENTICATED]: ({ message }) => answer(401, ErrorType.AUTHENTICATION, message, noRetry),
+  [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, ErrorType.PERMISSION, message),
+  [Reason.MODEL_NOT_FOUND]: noModel,
+  [Reason.MODEL_KIND_MISMATCH]: noModel,
+  [Reason.REQUEST_TOO_LARGE]: ({ message }) => answer(413, ErrorType.REQUEST_TOO_LARGE, message),
+  [Reason.RATE_LIMITED]: limited,
+  [Reason.BALANCE_HELD]: limited,
+  [Reason.AUTHENTICATION_THROTTLED]: limited,
+  // Until a top-up, which no retry brings.
+  [Reason.FREE_TIER_LIMITED]: ({ message, retry }) =>
+    answer(429, ErrorType.RATE_LIMIT, message, { ...retry, ...noRetry }),
+  // SDKs would retry it otherwise.
+  [Reason.DUPLICATE_REQUEST]: ({ message }) => answer(409, ErrorType.INVALID_REQUEST, message, noRetry),
+  [Reason.ENGINE_FAILED]: ({ message, retry }) => answer(502, ErrorType.API, message, retry),
+  [Reason.LEDGER_UNAVAILABLE]: ({ message, retry }) =>
+    answer(503, ErrorType.API, message, { "retry-after": "1", ...retry }),
+  [Reason.TIMEOUT]: ({ message, retry }) => answer(504, ErrorType.TIMEOUT, message, retry),
+  [Reason.OVERLOADED]: overloaded,
+  [Reason.SHUTTING_DOWN]: overloaded,
+  // No request of this surface can meet these.
+  [Reason.UNSPECIFIED]: unexpected,
+  [Reason.ACCOUNT_NOT_FOUND]: unexpected,
+  [Reason.KEY_NOT_FOUND]: unexpected,
+  [Reason.KEY_LIMIT_REACHED]: unexpected,
+  [Reason.PAYMENT_BELOW_MINIMUM]: unexpected,
+  [Reason.PAYMENT_ABOVE_MAXIMUM]: unexpected,
+  [Reason.PAYMENT_24H_LIMIT]: unexpected,
+  [Reason.PAYMENT_REFERENCE_CONFLICT]: unexpected,
+  [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
+  [Reason.RECEIPT_NOT_FOUND]: unexpected,
+  [Reason.SERVER_NOT_FOUND]: unexpected,
+  [Reason.KEY_STATE_CONFLICT]: unexpected,
+} satisfies Record<Reason, (failure: Failure) => Classified>;
 
 /** What this surface refuses by itself. A refused thread is told so that the SDK's tool runner goes on without one. */
 function refusal(error: RequestError): Classified {
-  const plain = answer(error.status, typeOf(error), error.message);
+  const plain = answer(error.status, refusalTypes[error.status], error.message);
   return error.param === "thread" ? { ...plain, error: { ...plain.error, details: noThreads } } : plain;
 }
 
@@ -98,22 +120,16 @@ const noThreads: ErrorDetails = {
   unsupported: ["thread"],
 };
 
-function typeOf({ status }: RequestError): ErrorType {
-  switch (status) {
-    case 404:
-      return ErrorType.NOT_FOUND;
-    case 408:
-      return ErrorType.TIMEOUT;
-    case 413:
-      return ErrorType.REQUEST_TOO_LARGE;
-    case 400:
-    case 405:
-    case 415:
-    case 417:
-    case 431:
-      return ErrorType.INVALID_REQUEST;
-  }
-}
+const refusalTypes = {
+  400: ErrorType.INVALID_REQUEST,
+  404: ErrorType.NOT_FOUND,
+  405: ErrorType.INVALID_REQUEST,
+  408: ErrorType.TIMEOUT,
+  413: ErrorType.REQUEST_TOO_LARGE,
+  415: ErrorType.INVALID_REQUEST,
+  417: ErrorType.INVALID_REQUEST,
+  431: ErrorType.INVALID_REQUEST,
+} satisfies Record<RequestErrorStatus, ErrorType>;
 
 /**
  * In words that coding agents look for: they shorten the conversation, or ask for less. Engines that refuse a

@@ -7,7 +7,8 @@ import type { Core } from "../http/core/core.ts";
 import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
-import { createSurface, type Surface } from "../http/routing/mount-routes.ts";
+import { createEndpoints } from "../http/routing/endpoints.ts";
+import type { Surface } from "../http/routing/surface.ts";
 import { errorOf } from "./errors.ts";
 import { modelInfo, modelsPage } from "./models.ts";
 import { countTokensRequest } from "./request/count-tokens.ts";
@@ -20,39 +21,51 @@ const countJson = jsonEncoder(CountTokensResponseSchema);
 const modelsJson = jsonEncoder(ListModelsResponseSchema);
 const modelJson = jsonEncoder(ModelSchema);
 
+/** What clients of this style know and this service does not have. */
+const unavailable = {
+  "/v1/messages/batches": "message-batches API",
+  "/v1/files": "files API",
+};
+
 /** The messages-style surface over a core. */
 export function createMessagesSurface(core: Core): Surface {
-  return createSurface({
-    core,
-    routes: messagesServiceRoutes,
+  return {
+    name: "messages",
+    claims: ["/v1/messages"],
+    recognizes: ({ headers }) => headers["anthropic-version"] !== undefined || headers["x-api-key"] !== undefined,
+    unavailable,
     errorOf,
-    keyHeader: "x-api-key",
-    handlers: {
-      async createMessage(request, exchange) {
-        const { requestId, callOptions } = exchange;
-        const stream = core.inference.generate(generateRequest(request, requestId), callOptions);
-        if (request.stream) return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
-        const answer = await collectAnswer(exchange, stream);
-        exchange.send(200, messageJson(messageOf(answer, request.model, requestId)));
-      },
+    endpoints: createEndpoints({
+      core,
+      routes: messagesServiceRoutes,
+      keyHeader: "x-api-key",
+      handlers: {
+        async createMessage(request, exchange) {
+          const { requestId, callOptions } = exchange;
+          const stream = core.inference.generate(generateRequest(request, requestId), callOptions);
+          if (request.stream) return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
+          const answer = await collectAnswer(exchange, stream);
+          exchange.send(200, messageJson(messageOf(answer, request.model, requestId)));
+        },
 
-      async countTokens(request, exchange) {
-        const count = await core.inference.countTokens(countTokensRequest(request), exchange.callOptions);
-        exchange.rateLimit = count.rateLimit;
-        const { inputTokens } = count;
-        exchange.send(200, countJson({ $typeName: "tollgate.messages.v1.CountTokensResponse", inputTokens }));
-      },
+        async countTokens(request, exchange) {
+          const count = await core.inference.countTokens(countTokensRequest(request), exchange.callOptions);
+          exchange.rateLimit = count.rateLimit;
+          const { inputTokens } = count;
+          exchange.send(200, countJson({ $typeName: "tollgate.messages.v1.CountTokensResponse", inputTokens }));
+        },
 
-      async listModels(request, exchange) {
-        const models = await readModels(core, exchange.callOptions.signal);
-        exchange.send(200, modelsJson(modelsPage(models, request)));
-      },
+        async listModels(request, exchange) {
+          const models = await readModels(core, exchange.callOptions.signal);
+          exchange.send(200, modelsJson(modelsPage(models, request)));
+        },
 
-      async getModel({ id }, exchange) {
-        const { model } = await core.catalogue.getModel({ model: id }, { signal: exchange.callOptions.signal });
-        if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
-        exchange.send(200, modelJson(modelInfo(model)));
+        async getModel({ id }, exchange) {
+          const { model } = await core.catalogue.getModel({ model: id }, { signal: exchange.callOptions.signal });
+          if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
+          exchange.send(200, modelJson(modelInfo(model)));
+        },
       },
-    },
-  });
+    }),
+  };
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { RequestError } from "../request/error.ts";
-import type { ErrorAnswer } from "../routing/mount-routes.ts";
+import type { ErrorAnswer } from "../routing/surface.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** How long a client may take to read why its connection ends, in milliseconds. */

@@ -19,11 +19,6 @@ export function callHeaders(request: IncomingMessage, address: string | undefine
   return headers;
 }
 
-/** Whether the headers are those of a messages-style client. */
-export function isMessagesStyle(request: IncomingMessage): boolean {
-  return request.headers["anthropic-version"] !== undefined || request.headers["x-api-key"] !== undefined;
-}
-
 function apiKeyOf({ headers }: IncomingMessage): string | undefined {
   const apiKey = headers["x-api-key"];
   return typeof apiKey === "string" && apiKey.trim() !== "" ? printable(apiKey.trim()) : undefined;

@@ -1,13 +1,11 @@
 import { type Layer, Router } from "@koa/router";
-import type { Exchange } from "../exchange.ts";
+import type { Choose } from "./choose-surface.ts";
+import type { Endpoint } from "./surface.ts";
 
-/** What answers a method on a path. */
-export interface Route {
-  readonly verb: "GET" | "POST";
-  /** The path as the router takes it. */
-  readonly path: string;
-  /** Gets the parts of the path that have a name. */
-  readonly handle: (exchange: Exchange, params: Readonly<Record<string, string>>) => void | Promise<void>;
+/** An endpoint where the router finds it. */
+export interface Route extends Endpoint {
+  /** Whose endpoint it is for a request. Undefined: no surface's. */
+  readonly surface?: Choose;
 }
 
 /** A route that was found, and the parts of the path that have a name. */

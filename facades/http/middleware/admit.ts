@@ -1,0 +1,22 @@
+import type { Overload } from "../../../lib/overload/monitor.ts";
+import { checkHead } from "../connection/check-head.ts";
+import type { ProxiedRequests } from "../connection/proxied-requests.ts";
+import { overloaded } from "../overloaded.ts";
+import type { Layer } from "./layer.ts";
+
+/** Seconds after which a request that was shed may come again. */
+const retryShedAfter = 5;
+
+/** Refuses what is not run: a wrong head, more work than the process can bear, too much of one client. */
+export function admit(overload: Overload, proxied: ProxiedRequests): Layer {
+  return (context, next) => {
+    const { exchange, path } = context;
+    checkHead(exchange.request, exchange.response);
+    if (overload.shortage !== undefined && path !== "/") {
+      exchange.runtime.observer.refused("overload");
+      throw overloaded("The service has more work than it can do at the moment.", retryShedAfter);
+    }
+    proxied.admit(exchange);
+    return next();
+  };
+}

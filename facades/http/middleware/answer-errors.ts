@@ -1,0 +1,27 @@
+import { detailOf } from "../../../lib/errors/detail.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Choose } from "../routing/choose-surface.ts";
+import type { Surface } from "../routing/surface.ts";
+import type { Layer } from "./layer.ts";
+
+/** Answers whatever is thrown inside, in the shape of the surface whose endpoint it was, or that `choose` tells. */
+export function answerErrors(choose: Choose): Layer {
+  return async (context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { req, found, exchange } = context;
+      answerError(found?.route.surface?.(req) ?? choose(req), exchange, error);
+    }
+  };
+}
+
+/** Logs an error when it is a bug: one that nobody meant. */
+function answerError({ errorOf }: Surface, exchange: Exchange, error: unknown): void {
+  if (exchange.isGone) return;
+  const { status, body, headers } = errorOf(error, exchange.requestId);
+  exchange.rateLimit ??= detailOf(error)?.rateLimit;
+  if (status === 500) exchange.logUnexpected(error);
+  if (exchange.response.headersSent) exchange.response.destroy();
+  else exchange.send(status, body, headers);
+}

@@ -1,0 +1,16 @@
+import type { Clock } from "../../../lib/time/clock.ts";
+import { drain } from "../request/body.ts";
+import { hasBody } from "../request/has-body.ts";
+import type { Layer } from "./layer.ts";
+
+/** Reads the body of a request away that is refused before an endpoint runs; endpoints see to their bodies themselves. */
+export function drainRefused(clock: Clock): Layer {
+  return async (context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (context.found === undefined && hasBody(context.req)) await drain(context.req, clock).catch(() => {});
+      throw error;
+    }
+  };
+}

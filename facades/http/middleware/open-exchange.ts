@@ -1,0 +1,17 @@
+import { Exchange } from "../exchange.ts";
+import type { BodyLimits } from "../request/body-limits.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Layer } from "./layer.ts";
+
+/**
+ * The outermost layer: names the request and observes it. The observer hears the end when the response closes, and not
+ * when the layers inside return: a client may read for long after that.
+ */
+export function openExchange(runtime: Runtime, bodyLimits: BodyLimits): Layer {
+  return (context, next) => {
+    // The exchange writes the response itself: once, with all of its headers.
+    context.respond = false;
+    context.exchange = new Exchange(context.req, context.res, runtime, bodyLimits);
+    return next();
+  };
+}

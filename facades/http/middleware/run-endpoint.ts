@@ -1,0 +1,33 @@
+import type { ServerResponse } from "node:http";
+import { RequestError } from "../request/error.ts";
+import { type Choose, unknownPath } from "../routing/choose-surface.ts";
+import type { Routes } from "../routing/routes.ts";
+import type { Surface } from "../routing/surface.ts";
+import type { Layer } from "./layer.ts";
+
+/** The innermost layer: finds the endpoint and runs it. Throws a RequestError where there is none. */
+export function runEndpoint(routes: Routes, choose: Choose): Layer {
+  return async (context) => {
+    const { method, path, exchange } = context;
+    const found = routes.find(method, path);
+    if (found === undefined) {
+      throw unmatched(choose(context.req), context.res, method, path, routes.methodsOf(path));
+    }
+    context.found = found;
+    await found.route.handle(exchange, found.params);
+  };
+}
+
+/** No endpoint has this path, or none of those that have it takes this method. */
+function unmatched(
+  surface: Surface,
+  response: ServerResponse,
+  method: string,
+  path: string,
+  allowed: readonly string[],
+): RequestError {
+  if (allowed.length === 0) return new RequestError(404, unknownPath(surface, method, path));
+  const list = allowed.join(", ");
+  response.setHeader("allow", list);
+  return new RequestError(405, `${path} takes ${list}, not ${method}.`);
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from "node:http";
+import type { Exchange } from "../exchange.ts";
+
+/** What answers a method on a path. */
+export interface Endpoint {
+  readonly verb: "GET" | "POST";
+  /** The path as the router takes it. */
+  readonly path: string;
+  /** Gets the parts of the path that have a name. */
+  readonly handle: (exchange: Exchange, params: Readonly<Record<string, string>>) => void | Promise<void>;
+}
+
+/** An error as a surface answers it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  /** The body as JSON text. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The head of a request, as far as it tells whose client sent it. */
+export type RequestHead = Pick<IncomingMessage, "url" | "headers">;
+
+/** A public surface: what is its own, so that whoever chooses among surfaces need not know them. */
+export interface Surface {
+  /** Short and in lower case, such as "chat". */
+  readonly name: string;
+  /** Paths that belong to it, with all below them. What several surfaces have, such as the models, none claims. */
+  readonly claims: readonly string[];
+  /** Whether a request is of one of its clients: chooses where the path does not. */
+  readonly recognizes: (request: RequestHead) => boolean;
+  /**
+   * Features that its clients know from elsewhere and that this service does not have, by the start of their path.
+   * A path that one surface alone has here belongs to it as if it were claimed.
+   */
+  readonly unavailable: Readonly<Record<string, string>>;
+  readonly endpoints: readonly Endpoint[];
+  /** Answers whatever was thrown: a RequestError, an error of the core, or a bug. */
+  readonly errorOf: (error: unknown, requestId: string) => ErrorAnswer;
+}
