@@ -6,6 +6,7 @@ import type { Caller } from "../accounts/interface.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
+import { runIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
@@ -54,8 +55,15 @@ async function embed(
     { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
     context.signal,
   );
+  context.values.set(runIdKey, hold.runId);
   const trace = context.values.get(traceContextKey);
-  const wanted = { requestId, accountId: caller.accountId, inputs: request.inputs, ...(trace && { trace }) };
+  const wanted = {
+    requestId,
+    runId: hold.runId,
+    accountId: caller.accountId,
+    inputs: request.inputs,
+    ...(trace && { trace }),
+  };
   const embedded = await settled(hold, deps.fleet.embed(model, wanted, context.signal));
   deps.observer.embedded(model.id, embedded.inputTokens);
   return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };

@@ -1,3 +1,4 @@
+import { systemRandom } from "../../lib/ids/random.ts";
 import type { Engine, EngineModel } from "./interface.ts";
 import { type EngineName, engineNames } from "./names.ts";
 import { registry } from "./registry.ts";
@@ -106,7 +107,7 @@ async function ask(connection: HttpConnection, path: string, signal: AbortSignal
 async function describe(engine: Engine, model: EngineModel, signal: AbortSignal): Promise<DiscoveredModel> {
   if (model.kind === "generation") return { ...model, kind: "generation" };
   try {
-    const request = { requestId: "discovery", model: model.id, inputs: ["."] };
+    const request = { runId: `discovery-${systemRandom.uuid()}`, model: model.id, inputs: ["."] };
     const { vectors } = await engine.embed(request, signal);
     return { ...model, kind: "embedding", ...(vectors[0] && { dimensions: vectors[0].length }) };
   } catch {

@@ -5,8 +5,11 @@ import type { TraceContext } from "../../lib/rpc/trace-context.ts";
 
 /** What an engine is asked to generate. Everything is settled: defaults are applied, limits are clamped. */
 export interface EngineRequest {
-  /** Passed on so that engine logs can be matched to receipts. */
-  readonly requestId: string;
+  /**
+   * Names the run to the engine and in its log: unique, as engines know requests by it and stop them by it. Request ids
+   * are not: two accounts may choose the same.
+   */
+  readonly runId: string;
   /** The model under the engine's own name. */
   readonly model: string;
   /** Turns for the chat template, or bare text to be continued. */
@@ -71,7 +74,8 @@ export interface EngineOutput {
 
 /** What an engine is asked to embed. */
 export interface EngineEmbedRequest {
-  readonly requestId: string;
+  /** As for a generation. */
+  readonly runId: string;
   readonly model: string;
   readonly inputs: readonly string[];
   /** As for a generation. */

@@ -19,7 +19,7 @@ export interface AttemptSettings {
 }
 
 /** A request that is tried. */
-type Attempted = Pick<FleetRequest, "requestId" | "accountId">;
+type Attempted = Pick<FleetRequest, "requestId" | "runId" | "accountId">;
 
 /** The tries of one request, each on another server. */
 export class Attempts {
@@ -68,7 +68,7 @@ export class Attempts {
     member.lastError = describe(error);
     this.#observer.failed(member.id, this.#pool.modelId);
     this.#logger.warn(
-      { server: member.id, request: this.#request.requestId, error: member.lastError },
+      { server: member.id, request: this.#request.requestId, run: this.#request.runId, error: member.lastError },
       "server failed a request",
     );
   }
@@ -80,8 +80,8 @@ export class Attempts {
 
   /** Notes that a server said what cannot be true. */
   doubted(member: Member, what: string): void {
-    const { requestId: request } = this.#request;
-    distrust(member, what, { request }, { observer: this.#observer, logger: this.#logger });
+    const { requestId: request, runId: run } = this.#request;
+    distrust(member, what, { request, run }, { observer: this.#observer, logger: this.#logger });
   }
 
   /** Whether another server, or the same one after the pause that it asked for, may be tried. */
@@ -106,7 +106,7 @@ export class Attempts {
 export function distrust(
   member: Member,
   what: string,
-  about: { readonly request?: string },
+  about: { readonly request?: string; readonly run?: string },
   { observer, logger }: Pick<AttemptSettings, "observer" | "logger">,
 ): void {
   member.breaker.distrust();

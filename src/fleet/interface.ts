@@ -4,12 +4,16 @@ import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest 
 
 /** A generation for some server of a model; the server's own model name is filled in by the fleet. */
 export interface FleetRequest extends Omit<EngineRequest, "model"> {
+  /** The id of the caller or the facade, for the log. */
+  readonly requestId: string;
   /** Whose request it is: accounts take turns in the queue. Undefined: all such requests share one turn. */
   readonly accountId?: string;
 }
 
 /** Inputs for some server of an embedding model. */
 export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model"> {
+  /** As for a generation. */
+  readonly requestId: string;
   /** As for a generation. */
   readonly accountId?: string;
 }

@@ -11,11 +11,12 @@ const maxRefusals = 50;
 /** Writes one line a call when it is over. Calls of strangers, with wrong credentials, are summed up when they are many. */
 export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
   const isSummed = createSums(log, clock);
-  return ({ method, requestId, code, reason, ms }) => {
+  return ({ method, requestId, runId, code, reason, ms }) => {
     if (isSummed(reason)) return;
     const line = {
       method: `${method.parent.typeName}/${method.name}`,
       ...(requestId && { requestId }),
+      ...(runId && { runId }),
       code: code === undefined ? "OK" : Code[code],
       ...(reason !== undefined && { reason: Reason[reason] }),
       ms: Math.round(ms * 10) / 10,

@@ -8,11 +8,16 @@ import { watchStream } from "./watch-stream.ts";
 /** The id that a handler found or made for its request. Empty: the call has none. */
 export const requestIdKey = createContextKey("", { description: "request id" });
 
+/** The id by which the engine knows a metered call. Empty: no engine was asked. */
+export const runIdKey = createContextKey("", { description: "run id" });
+
 /** A call that is over. */
 export interface EndedCall {
   readonly method: DescMethod;
   /** Empty: the call has none. */
   readonly requestId: string;
+  /** Empty: no engine was asked. */
+  readonly runId: string;
   /** Undefined: it succeeded. */
   readonly code: Code | undefined;
   /** Undefined: it succeeded, was left by its caller, or met a bug. */
@@ -41,6 +46,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[]): 
       const call: EndedCall = {
         method: request.method,
         requestId: request.contextValues.get(requestIdKey),
+        runId: request.contextValues.get(runIdKey),
         code,
         reason,
         ms: clock.monotonic() - started,

@@ -41,6 +41,8 @@ export type SettleStatus = "completed" | "cancelled" | "failed";
 
 /** Money set aside for one request. Exactly one of settle and release ends it. */
 export interface Hold {
+  /** A UUID of this run alone, whatever ids callers choose: what it is charged by, and what the engine knows it by. */
+  readonly runId: string;
   /** Output tokens that the money covers, at least 1 unless none were wanted; the stream is cut there. */
   readonly outputTokens: number;
   /** Notes what the engine has counted so far: shrinks the hold and is what a crash would be billed. */

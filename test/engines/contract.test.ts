@@ -392,7 +392,7 @@ describe.each(["vllm", "sglang", "llama.cpp", "trtllm", "openai", "ollama", "tei
     await sim.close();
   });
 
-  const embed = (inputs: string[]) => engine.embed({ requestId: "req-1", model: "m", inputs }, never());
+  const embed = (inputs: string[]) => engine.embed({ runId: "run-1", model: "m", inputs }, never());
 
   test("in input order, however many", async () => {
     await engine.checkHealth(signal);

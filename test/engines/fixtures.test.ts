@@ -76,7 +76,7 @@ const fixtures: [string, [NewReader, boolean], Answer, EngineUsage, FinishReason
       text: "",
       calls: [
         { id: "call_1", name: "weather", arguments: '{"city":"Oslo"}' },
-        { id: "call_req-1_1", name: "time", arguments: "{}" },
+        { id: "call_run-1_1", name: "time", arguments: "{}" },
       ],
     },
     { inputTokens: 11, outputTokens: 9 },

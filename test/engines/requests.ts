@@ -6,15 +6,19 @@ import type { EngineRequest, ThinkingRecipe } from "../../src/engines/interface.
 /** A model that does not think. */
 export const plain: ThinkingRecipe = { mode: "none", depths: false, switch: "chat_template_kwargs" };
 
+/** A request as an engine and as the fleet takes it. */
+type AnyRequest = EngineRequest & { readonly requestId: string };
+
 /** A generation of a conversation. */
 export function chatRequest(
   conversation: string | MessageInitShape<typeof ConversationSchema>,
-  more: Partial<EngineRequest> = {},
-): EngineRequest {
+  more: Partial<AnyRequest> = {},
+): AnyRequest {
   const init =
     typeof conversation === "string" ? { messages: [{ role: Role.USER, text: conversation }] } : conversation;
   return {
     requestId: "req-1",
+    runId: "run-1",
     model: "m",
     prompt: { case: "conversation", value: create(ConversationSchema, init) },
     maxOutputTokens: 1000,
@@ -26,6 +30,6 @@ export function chatRequest(
 }
 
 /** A generation that continues a text. */
-export function textRequest(value: string, more: Partial<EngineRequest> = {}): EngineRequest {
+export function textRequest(value: string, more: Partial<AnyRequest> = {}): AnyRequest {
   return { ...chatRequest("", more), prompt: { case: "text", value } };
 }

@@ -73,7 +73,7 @@ export class FakeEngine implements Engine {
   }
 
   async embed(request: EngineEmbedRequest): Promise<EngineEmbeddings> {
-    if (request.requestId === "trial") {
+    if (request.runId.startsWith("trial-")) {
       if (this.trial === undefined) throw tooLong;
       return this.trial;
     }

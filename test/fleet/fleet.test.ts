@@ -256,7 +256,7 @@ describe("the queue", () => {
 describe("embedding", () => {
   const embedding = (servers: number) => fixture(Array(servers).fill(1), {}, { kind: "embedding", dimensions: 2 });
   const embed = ({ fleet, model }: ReturnType<typeof fixture>, accountId = "account", inputs = ["a"]) =>
-    fleet.embed(model, { requestId: "r", accountId, inputs }, new AbortController().signal);
+    fleet.embed(model, { requestId: "r", runId: "r", accountId, inputs }, new AbortController().signal);
 
   test("makes the vectors' length 1", async () => {
     const { vectors, inputTokens } = await embed(embedding(1), "account", ["a", "b"]);

@@ -150,7 +150,8 @@ describe("calls with wrong credentials", () => {
     const clock = new FakeClock();
     const observer = logCalls(log, clock);
     const method = InferenceService.method.countTokens;
-    for (const reason of reasons) observer({ method, requestId: "", code: Code.Unauthenticated, reason, ms: 1 });
+    for (const reason of reasons)
+      observer({ method, requestId: "", runId: "", code: Code.Unauthenticated, reason, ms: 1 });
     return { log, clock };
   }
 

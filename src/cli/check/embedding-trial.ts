@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
 import type { Engine, EngineEmbeddings } from "../../engines/interface.ts";
 import { type Remark, type Subject, servedName, wrong } from "../../engines/shared/inspection/inspection.ts";
 
@@ -24,7 +25,8 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   const { kind, dimensions, context_length: length } = subject.model;
   if (kind !== "embedding") return [];
   const served = servedName(subject);
-  const embed = (words: number) => engine.embed({ requestId: "check", model: served, inputs: [textOf(words)] }, signal);
+  const embed = (words: number) =>
+    engine.embed({ runId: `check-${systemRandom.uuid()}`, model: served, inputs: [textOf(words)] }, signal);
   const found = (await embed(1)).vectors[0]?.length;
   if (found !== dimensions) {
     return [wrong(`answers vectors of ${found} dimensions, not ${dimensions}: set dimensions: of the model`)];

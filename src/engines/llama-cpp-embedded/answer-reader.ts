@@ -16,9 +16,9 @@ export class AnswerReader {
 
   /** `demanded`: the answer is a call, whose block the prompt has opened. */
   constructor(request: EngineRequest, demanded: boolean) {
-    const { prompt, requestId } = request;
+    const { prompt, runId } = request;
     const conversation = prompt.case === "conversation" ? prompt.value : undefined;
-    this.#calls = new ToolCalls(requestId);
+    this.#calls = new ToolCalls(runId);
     this.#thinking = demanded ? undefined : splitterFor(request, false);
     if (conversation && toolsOf(conversation).length > 0) this.#tools = new ToolCallSplitter(this.#calls, demanded);
     this.#one = conversation?.parallelToolCalls === false;

@@ -43,19 +43,19 @@ export class OllamaEngine implements Engine {
     const reader = new LineReader(this.#traits.where, new AnswerBuilder(request, this.#traits));
     const call = {
       ...generationRequest(request, this.#settings),
-      headers: { "x-request-id": request.requestId, ...request.trace },
+      headers: { "x-request-id": request.runId, ...request.trace },
     };
     return openStream(this.#connection, call, reader, signal);
   }
 
-  embed({ model, inputs, requestId, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+  embed({ model, inputs, runId, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
     const { contextLength: limit } = this.#settings;
     return embedInBatches(inputs, {
       size: embedBatch,
       limit,
       embed: async (batch) => {
         const body = JSON.stringify({ model, input: batch, truncate: false, options: { num_ctx: limit } });
-        const headers = { "x-request-id": requestId, ...trace };
+        const headers = { "x-request-id": runId, ...trace };
         const call = { path: "/api/embed", body, headers, mostBytes: mostEmbeddingBytes(batch.length) };
         return this.#readEmbeddings(await this.#call(call, signal), batch.length);
       },

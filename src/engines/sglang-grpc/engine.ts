@@ -69,7 +69,7 @@ export class SglangGrpcEngine implements Engine {
     } finally {
       left.abort();
       // Versions differ in whether they stop a request whose call ends, one that is named, or neither.
-      if (!ended) this.#client.abort({ rid: request.requestId }, { timeoutMs: abortTimeoutMs }).catch(() => {});
+      if (!ended) this.#client.abort({ rid: request.runId }, { timeoutMs: abortTimeoutMs }).catch(() => {});
     }
   }
 
@@ -139,8 +139,8 @@ async function* outputsOf(stream: AsyncIterable<OpenAIStreamChunk>, chunks: Chun
   if (last !== undefined) yield last;
 }
 
-function callOf(body: string, { requestId, trace }: Pick<EngineRequest, "requestId" | "trace">) {
-  return { jsonBody: Buffer.from(body), traceHeaders: { "x-request-id": requestId, ...trace } };
+function callOf(body: string, { runId, trace }: Pick<EngineRequest, "runId" | "trace">) {
+  return { jsonBody: Buffer.from(body), traceHeaders: { "x-request-id": runId, ...trace } };
 }
 
 function decode(bytes: Uint8Array): string {

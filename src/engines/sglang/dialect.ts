@@ -11,9 +11,9 @@ export const sglang: Dialect = {
     ...thinkingFields(request),
     ...(continued && { continue_final_message: true }),
   }),
-  fields: ({ requestId, cacheSalt }) => ({
+  fields: ({ runId, cacheSalt }) => ({
     stream_options: { include_usage: true, continuous_usage_stats: true },
-    rid: requestId,
+    rid: runId,
     cache_salt: cacheSalt,
   }),
   healthPath: "/health",

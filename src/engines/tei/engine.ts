@@ -39,12 +39,12 @@ export class TeiEngine implements Engine {
     throw engineFailed(`${this.#where} does not generate`, false);
   }
 
-  async embed({ inputs, requestId, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+  async embed({ inputs, runId, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
     const info = await this.#readInfo(signal);
     return embedInBatches(inputs, {
       size: info.max_client_batch_size,
       limit: info.max_input_length,
-      embed: (batch) => this.#embedBatch(batch, { "x-request-id": requestId, ...trace }, signal),
+      embed: (batch) => this.#embedBatch(batch, { "x-request-id": runId, ...trace }, signal),
       count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
     });
   }

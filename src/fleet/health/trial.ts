@@ -4,6 +4,7 @@ import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversatio
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
 import { byteBound } from "../../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import { EngineFault } from "../../engines/interface.ts";
@@ -12,6 +13,9 @@ import { templateTokens } from "./believable-tokens.ts";
 
 /** Words beyond the context, each of at least one token. */
 const excess = 64;
+
+/** Several cores may try a server out at the same time. */
+const trialId = (): string => `trial-${systemRandom.uuid()}`;
 
 /** Tries a server out before it gets work. Rejects when it is not fit for the model. */
 export function tryOut(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
@@ -24,7 +28,7 @@ async function refusesLongInputs(member: Member, model: ServedModel, signal: Abo
   const inputs = [new Array(words).fill("word").join(" ")];
   let counted: number;
   try {
-    ({ inputTokens: counted } = await member.engine.embed({ requestId: "trial", model: member.model, inputs }, signal));
+    ({ inputTokens: counted } = await member.engine.embed({ runId: trialId(), model: member.model, inputs }, signal));
   } catch (error) {
     const reason = detailOf(error)?.reason;
     const refused = [Reason.INPUT_TOO_LONG, Reason.CONTEXT_LENGTH_EXCEEDED, Reason.INVALID_ARGUMENT];
@@ -44,7 +48,7 @@ async function refusesLongInputs(member: Member, model: ServedModel, signal: Abo
 async function warmsUp(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
   const value = create(ConversationSchema, { messages: [{ role: Role.USER, text: "Hi" }] });
   const request = {
-    requestId: "trial",
+    runId: trialId(),
     model: member.model,
     prompt: { case: "conversation", value },
     maxOutputTokens: 1,

@@ -3,6 +3,7 @@ import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_servi
 import type { Caller } from "../../accounts/interface.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
+import { runIdKey } from "../../interceptors/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
 import type { Hold } from "../../metering/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
@@ -70,6 +71,7 @@ export async function plan(
     },
     signal,
   );
+  values.set(runIdKey, hold.runId);
   const trace = values.get(traceContextKey);
   const wanted = measured.map(({ limits }) => limits.output);
   const { holds, settled } = wanted.length === 1 ? { holds: [hold], settled: async () => {} } : shareHold(hold, wanted);
@@ -82,7 +84,8 @@ export async function plan(
       ...(limits.mayPass && { countInput }),
       request: {
         ...tokenizable,
-        requestId: holds.length === 1 ? requestId : `${requestId}-${index}`,
+        requestId,
+        runId: part.runId,
         accountId: caller.accountId,
         maxOutputTokens: part.outputTokens,
         sampling,

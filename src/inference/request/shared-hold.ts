@@ -19,6 +19,7 @@ export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
     const outputTokens =
       hold.outputTokens >= all ? output : Math.max(1, Math.floor((hold.outputTokens * output) / all));
     return {
+      runId: `${hold.runId}-${index}`,
       outputTokens,
       progress: (tokens) => shared.progress(index, tokens),
       settle: (tokens, status) => shared.settle(index, tokens, status),

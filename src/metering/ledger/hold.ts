@@ -53,6 +53,10 @@ export class RunningHold implements Hold {
     this.#write();
   }
 
+  get runId(): string {
+    return this.request.runId;
+  }
+
   progress(counted: ChargedTokens): void {
     const tokens = toChargeable(counted, this.admitted, this.rates);
     this.#counted = tokens;

@@ -1,7 +1,7 @@
 import { Code, type Interceptor } from "@connectrpc/connect";
 import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { outcomeOf, requestIdKey } from "../../interceptors/observe.ts";
+import { outcomeOf, requestIdKey, runIdKey } from "../../interceptors/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
 import { watchStream } from "../../interceptors/watch-stream.ts";
 import { startSpan } from "./span.ts";
@@ -25,6 +25,8 @@ export function traceCalls(tracer: Tracer): Interceptor {
       const { code, reason } = outcomeOf(error, request.signal);
       const requestId = request.contextValues.get(requestIdKey);
       if (requestId !== "") span.setAttribute("tollgate.request_id", requestId);
+      const runId = request.contextValues.get(runIdKey);
+      if (runId !== "") span.setAttribute("tollgate.run_id", runId);
       span.setAttribute("rpc.grpc.status_code", code ?? 0);
       if (code !== undefined) span.setAttribute("error.type", reason === undefined ? Code[code] : Reason[reason]);
       if (code !== undefined && isServersFault(code)) span.setStatus({ code: SpanStatusCode.ERROR });

@@ -25,13 +25,13 @@ export function traceEngine(engine: Engine, server: TracedServer, tracer: Tracer
   };
   const start = (
     operation: string,
-    request: { readonly model: string; readonly requestId: string; readonly trace?: TraceContext },
+    request: { readonly model: string; readonly runId: string; readonly trace?: TraceContext },
     more: Attributes = {},
   ) => {
     const attributes = {
       "gen_ai.operation.name": operation,
       "gen_ai.request.model": request.model,
-      "tollgate.request_id": request.requestId,
+      "tollgate.run_id": request.runId,
       ...place,
       ...more,
     };

@@ -74,7 +74,7 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
       return { outputs, last: outputs.at(-1), ...rest };
     },
     embed: async (inputs) =>
-      (await fleet.embed(model, { requestId: "req-1", inputs: [...inputs] }, signal)).inputTokens,
+      (await fleet.embed(model, { requestId: "req-1", runId: "run-1", inputs: [...inputs] }, signal)).inputTokens,
     count: (value) =>
       fleet.countTokens(model, { prompt: { case: "text", value }, recipe: chatRequest("").recipe }, signal),
     async [Symbol.asyncDispose]() {

@@ -242,7 +242,7 @@ test("never passes the context", async () => {
 });
 
 test("embeds in input order", async () => {
-  const embed = async (...inputs: string[]) => await embedder.embed({ requestId: "r", model: "m", inputs }, never());
+  const embed = async (...inputs: string[]) => await embedder.embed({ runId: "r", model: "m", inputs }, never());
   const { vectors, inputTokens } = await embed("hello", "world");
   expect(vectors.map(({ length }) => length)).toEqual([1024, 1024]);
   expect(inputTokens).toBe((await lengthOf("hello")) + (await lengthOf("world")));
@@ -253,7 +253,7 @@ const lengthOf = (value: string) => embedder.countTokens({ prompt: { case: "text
 
 test("refuses an input that is too long, by its index", async () => {
   const inputs = ["short", "x".repeat(9000)];
-  const error = await embedder.embed({ requestId: "r", model: "m", inputs }, never()).catch((refusal) => refusal);
+  const error = await embedder.embed({ runId: "r", model: "m", inputs }, never()).catch((refusal) => refusal);
   expect(detailOf(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",

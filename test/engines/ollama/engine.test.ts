@@ -128,7 +128,7 @@ test("embeds without cutting, and names the input that is too long", async () =>
     },
   });
   const engine = new OllamaEngine(server.url, settings);
-  const embed = (inputs: string[]) => engine.embed({ requestId: "r", model: "m", inputs }, never());
+  const embed = (inputs: string[]) => engine.embed({ runId: "r", model: "m", inputs }, never());
   const inputs = Array.from({ length: 40 }, (_, i) => "x".repeat(i + 1));
   const { vectors, inputTokens } = await embed(inputs);
   expect(vectors.map((vector) => vector[0])).toEqual(inputs.map(({ length }) => length));
@@ -185,6 +185,6 @@ test.each([
   const last = outputs.at(-1);
   expect(last?.finish).toBe(reason === undefined ? FinishReason.LENGTH : undefined);
   expect(last?.usage).toEqual({ inputTokens: 2, outputTokens: pieces, isLowerBound: true });
-  expect(server.received[0]?.headers["x-request-id"]).toBe("req-1");
+  expect(server.received[0]?.headers["x-request-id"]).toBe("run-1");
   await engine.close();
 });

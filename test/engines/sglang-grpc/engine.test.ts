@@ -107,8 +107,8 @@ test("answers, with the engine's count", async () => {
     usage: { inputTokens: 5, outputTokens: 3, cachedInputTokens: 2 },
     finish: FinishReason.STOP,
   });
-  expect(received?.body).toMatchObject({ rid: "req-1", cache_salt: "acc", stream: true });
-  expect(received?.headers).toEqual({ "x-request-id": "req-1" });
+  expect(received?.body).toMatchObject({ rid: "run-1", cache_salt: "acc", stream: true });
+  expect(received?.headers).toEqual({ "x-request-id": "run-1" });
   expect(aborted).toEqual([]);
 });
 
@@ -131,7 +131,7 @@ test.each(["signal", "reader"])("a %s that ends it stops the engine", async (who
     void stream.return?.();
   }
   await eventually(() => cancelled === 1 && aborted.length === 1);
-  expect(aborted).toEqual(["req-1"]);
+  expect(aborted).toEqual(["run-1"]);
 });
 
 async function drainRest(stream: AsyncIterator<unknown>): Promise<void> {
@@ -219,7 +219,7 @@ test("an answer that ends without its count is a failure", async () => {
 });
 
 test("embeds, and names the input that is too long", async () => {
-  const embed = (inputs: string[]) => engine.embed({ requestId: "r", model: "m", inputs }, never());
+  const embed = (inputs: string[]) => engine.embed({ runId: "r", model: "m", inputs }, never());
   expect((await embed(["a", "bb"])).vectors.map((vector) => vector[0])).toEqual([1, 2]);
   const error = await embed(["a", "x".repeat(600)]).catch((refusal) => refusal);
   expect(detailOf(error)).toMatchObject({

@@ -90,7 +90,7 @@ afterAll(async () => {
   await server.stop(0);
 });
 
-const embed = (inputs: string[]) => engine.embed({ requestId: "r", model: "m", inputs }, never());
+const embed = (inputs: string[]) => engine.embed({ runId: "r", model: "m", inputs }, never());
 
 test("embeds in input order and counts", async () => {
   const inputs = Array.from({ length: 80 }, (_, i) => "x".repeat(i + 1));

@@ -54,7 +54,7 @@ test("embeds in the batches that it takes, in order, and counts", async () => {
   await using server = await tei();
   const engine = new TeiEngine(server.url, settings);
   const inputs = Array.from({ length: 10 }, (_, i) => "x".repeat(i + 1));
-  const { vectors, inputTokens } = await engine.embed({ requestId: "r", model: "m", inputs }, never());
+  const { vectors, inputTokens } = await engine.embed({ runId: "r", model: "m", inputs }, never());
   expect(vectors.map((vector) => vector[0])).toEqual(inputs.map(({ length }) => length));
   expect(inputTokens).toBe(55);
   const sent = server.received.filter(({ path }) => path === "/embed");
@@ -67,7 +67,7 @@ test("names the input that is too long", async () => {
   await using server = await tei();
   const engine = new TeiEngine(server.url, settings);
   const inputs = ["a", "b", "c", "d", "e", "x".repeat(101)];
-  const error = await engine.embed({ requestId: "r", model: "m", inputs }, never()).catch((refusal) => refusal);
+  const error = await engine.embed({ runId: "r", model: "m", inputs }, never()).catch((refusal) => refusal);
   expect(detailOf(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[5]",
@@ -90,7 +90,7 @@ test("is unfit when it takes less than the model's context", async () => {
 test("an answer without a count is a failure", async () => {
   await using server = await tei({ counts: false });
   const engine = new TeiEngine(server.url, settings);
-  const error = await engine.embed({ requestId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
+  const error = await engine.embed({ runId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
   expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
   await engine.close();
 });
@@ -122,7 +122,7 @@ test("a model that broke is a failure for which another server may be tried", as
     "/embed": (_, response) => json(response, { error: "CUDA out of memory", error_type: "Backend" }, 424),
   });
   const engine = new TeiEngine(server.url, settings);
-  const error = await engine.embed({ requestId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
+  const error = await engine.embed({ runId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
   expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
   expect(error.cause).toMatchObject({ transient: true });
   await engine.close();
@@ -134,7 +134,7 @@ test("is full at 429", async () => {
     "/embed": (_, response) => json(response, { error: "Model is overloaded", error_type: "Overloaded" }, 429),
   });
   const engine = new TeiEngine(server.url, settings);
-  const error = await engine.embed({ requestId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
+  const error = await engine.embed({ runId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
   expect(detailOf(error)?.reason).toBe(Reason.OVERLOADED);
   await engine.close();
 });

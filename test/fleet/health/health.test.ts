@@ -27,7 +27,7 @@ test("a server that fails its checks is out within three intervals and back with
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
   for (let i = 0; i < 4; i++) await fleet.run();
-  expect(first?.requests.map(({ requestId }) => requestId)).toEqual(["trial", "req-1", "req-1"]);
+  expect(first?.requests.map(({ runId }) => runId)).toEqual([expect.stringMatching(/^trial-/), "run-1", "run-1"]);
 });
 
 test("a server that comes back answers one request that nobody waits for first", async () => {

@@ -22,6 +22,7 @@ const rateLimit = create(RateLimitStatusSchema, { limit: 60, remaining: 59 });
 function recordingHold(outputTokens: number) {
   const ended: (["settled", ChargedTokens, SettleStatus] | ["released"])[] = [];
   const hold: Hold = {
+    runId: "run-1",
     outputTokens,
     progress: () => {},
     async settle({ inputTokens, outputTokens }, status) {

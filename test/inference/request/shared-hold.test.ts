@@ -7,6 +7,7 @@ function share(covered: number, wanted: readonly number[]) {
   const seen = { progress: [] as ChargedTokens[], ended: [] as unknown[] };
   const { holds: parts } = shareHold(
     {
+      runId: "run-1",
       outputTokens: covered,
       progress: (counted) => void seen.progress.push(counted),
       settle: async (counted, status) => void seen.ended.push([counted, status]),

@@ -39,7 +39,7 @@ export class AnswerBuilder {
   constructor(request: EngineRequest, traits: EngineTraits) {
     this.#traits = traits;
     this.#splitter = splitterFor(request, traits.sendsReasoning);
-    this.#toolCalls = new ToolCalls(request.requestId);
+    this.#toolCalls = new ToolCalls(request.runId);
     this.#bound = traits.countsAsItGoes ? undefined : new LowerBound(request.prompt);
   }
 

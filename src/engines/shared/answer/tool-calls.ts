@@ -37,7 +37,7 @@ interface Call {
  * late, arguments as an object, none at all.
  */
 export class ToolCalls {
-  readonly #requestId: string;
+  readonly #runId: string;
   #calls = 0;
   #started = 0;
   readonly #byEngineIndex = new Map<number, Call>();
@@ -45,8 +45,8 @@ export class ToolCalls {
   #current: Call | undefined;
 
   /** The request's id makes the ids of calls that the engine left nameless unique. */
-  constructor(requestId: string) {
-    this.#requestId = requestId;
+  constructor(runId: string) {
+    this.#runId = runId;
   }
 
   /** Whether the model called anything. */
@@ -103,7 +103,7 @@ export class ToolCalls {
   #start(call: Call, events: GenerationEvent[]): void {
     call.index = this.#started++;
     const own = call.engineId;
-    const id = own === undefined || this.#ids.has(own) ? `call_${this.#requestId}_${call.index}` : own;
+    const id = own === undefined || this.#ids.has(own) ? `call_${this.#runId}_${call.index}` : own;
     this.#ids.add(id);
     call.started = true;
     events.push(toolCallStartedEvent(call.index, id, call.name));

@@ -59,12 +59,12 @@ export class ChatCompletionsEngine implements Engine {
     // vLLM gives the prompt's token ids back with the first chunk.
     const longest = longestLine + (body.includes('"return_token_ids":true') ? body.length * bytesPerTokenId : 0);
     const reader = new SseReader(this.#traits.where, chunks, longest);
-    const headers = { "x-request-id": request.requestId, ...request.trace };
+    const headers = { "x-request-id": request.runId, ...request.trace };
     return openStream(this.#connection, { path, body, headers }, reader, signal);
   }
 
-  embed({ model, requestId, inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
-    const headers = { "x-request-id": requestId, ...trace };
+  embed({ model, runId, inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const headers = { "x-request-id": runId, ...trace };
     const { embedBatch, embedFormat } = this.#dialect;
     const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
     return embedInBatches(inputs, {

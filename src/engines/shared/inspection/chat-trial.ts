@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { systemRandom } from "../../../../lib/ids/random.ts";
 import type { EngineRequest } from "../../interface.ts";
 import type { Dialect, Fields } from "../chat-completions/dialect.ts";
 import { readError } from "../chat-completions/errors.ts";
@@ -32,7 +33,7 @@ export function trialRequest(subject: Subject, more: Partial<EngineRequest> & { 
   const tools = tool ? [{ name: "report", parametersJson: '{"type":"object","properties":{}}' }] : [];
   const value = create(ConversationSchema, { messages: [{ role: Role.USER, text: question }], tools });
   return {
-    requestId: "check",
+    runId: `check-${systemRandom.uuid()}`,
     model: servedName(subject),
     prompt: { case: "conversation", value },
     maxOutputTokens: 4,
