@@ -1,7 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { isMap, isNode, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from "yaml";
 import { ConfigError } from "./config-error.ts";
-import { explain, formatPath, type Path } from "./problems.ts";
+import { explain, formatPath, isAmount, type Path } from "./problems.ts";
 import { type Config, configSchema } from "./schema.ts";
 
 /** The configuration of an empty file. */
@@ -49,6 +60,7 @@ function parseConfigFile(text: string, file: string): ConfigFile {
     );
   }
   const value: unknown = document.toJS() ?? {};
+  restoreAmounts(document, value);
   const result = configSchema.safeParse(value);
   if (result.success) {
     return {
@@ -67,20 +79,36 @@ function parseConfigFile(text: string, file: string): ConfigFile {
   throw new ConfigError(problems.map((problem) => `${at(problem.offset)}: ${problem.text}`).join("\n"));
 }
 
+/**
+ * Puts amounts back as they are written: YAML makes numbers of those without quotes, which rounds long ones and takes
+ * `0x10` for 16 and `1e3` for 1000.
+ */
+function restoreAmounts(document: Document.Parsed, value: unknown, path: Path = []): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, child] of Object.entries(value)) {
+    const below = [...path, Array.isArray(value) ? Number(name) : name];
+    if (typeof child === "object") restoreAmounts(document, child, below);
+    if (typeof child !== "number" || !isAmount(configSchema, below)) continue;
+    const { node } = locate(document.contents, below);
+    const scalar = isAlias(node) ? node.resolve(document) : node;
+    if (isScalar(scalar) && scalar.source !== undefined) Object.assign(value, { [name]: scalar.source });
+  }
+}
+
 /** Where a field is, or, when it is missing, what should hold it. */
-function locate(contents: Node | null, path: Path): { offset: number; found: boolean } {
+function locate(contents: Node | null, path: Path): { offset: number; found: boolean; node: Node | null } {
   let node: Node | null = contents;
   let offset = contents?.range?.[0] ?? 0;
   for (const part of path) {
     const pair: Pair | undefined = isMap(node) ? pairOf(node, String(part)) : undefined;
     if (isNode(pair?.key)) offset = pair.key.range?.[0] ?? offset;
     const next: unknown = pair ? pair.value : isMap(node) ? undefined : elementOf(node, Number(part));
-    if (!isNode(next)) return { offset, found: false };
+    if (!isNode(next)) return { offset, found: false, node: null };
     // A value may stand lines below its key; the line of the value's field is the one to name.
     if (!pair) offset = next.range?.[0] ?? offset;
     node = next;
   }
-  return { offset, found: true };
+  return { offset, found: true, node };
 }
 
 function pairOf(map: YAMLMap, key: string): Pair | undefined {

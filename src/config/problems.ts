@@ -89,14 +89,29 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | undefined)?.[part], value);
 }
 
+/** Whether a field is an amount: text that may stand without quotes. */
+export function isAmount(schema: z.ZodType, path: Path): boolean {
+  const at = schemaAt(schema, path);
+  return at instanceof z.ZodString && "coerce" in at._zod.def && at._zod.def.coerce === true;
+}
+
 /** The names of the fields that a mapping may have. */
 function fieldsAt(schema: z.ZodType, path: Path): string[] {
-  let at = unwrap(schema);
-  for (const part of path) {
-    if (at instanceof z.ZodArray) at = unwrap(at.element as z.ZodType);
-    else if (at instanceof z.ZodObject) at = unwrap(at.shape[String(part)]);
-  }
+  const at = schemaAt(schema, path);
   return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+}
+
+/** What a field is. Undefined: there is no such field. */
+function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
+  let at: z.ZodType | undefined = unwrap(schema);
+  for (const part of path) {
+    let next: z.ZodType | undefined;
+    if (at instanceof z.ZodArray) next = at.element as z.ZodType;
+    else if (at instanceof z.ZodObject) next = at.shape[String(part)];
+    if (next === undefined) return undefined;
+    at = unwrap(next);
+  }
+  return at;
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {

@@ -7,18 +7,19 @@ import { engineNames, engineTransports } from "../engines/names.ts";
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
 // the configuration reference are generated from this.
 
-// Coerced, so that an amount without quotes is read as it is written.
+// Coerced, so that an amount may stand without quotes: load.ts gives it as it is written.
 const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? MAX_PICO_USD) < MAX_PICO_USD, {
-  message: 'must be a decimal amount of USD from "0" to "9007" with at most 12 decimals, such as "1.00"',
+  message:
+    'must be a decimal amount of USD from "0" to "9007" with at most 12 decimals, best in quotes, such as "1.00"',
 });
 /** A sum over many payments, each of which is bounded for itself. */
 const usdTotal = z.coerce.string().refine((text) => parseUsd(text) !== undefined, {
-  message: 'must be a decimal amount of USD with at most 12 decimals, such as "20000"',
+  message: 'must be a decimal amount of USD with at most 12 decimals, best in quotes, such as "20000"',
 });
 /** Above any real price, and low enough for tokens times rate to stay an exact number. */
 const MAX_RATE = 1_000_000_000n;
 const rate = z.coerce.string().refine((text) => (parseRate(text) ?? MAX_RATE + 1n) <= MAX_RATE, {
-  message: 'must be USD per 1M tokens from "0" to "1000" with at most 6 decimals, such as "0.20"',
+  message: 'must be USD per 1M tokens from "0" to "1000" with at most 6 decimals, best in quotes, such as "0.20"',
 });
 const address = z
   .string()
@@ -29,6 +30,10 @@ const network = z
     (text) => parseNetwork(text) !== undefined,
     "must be an address or a network, such as 10.0.0.5 or 10.0.0.0/8 or 2001:db8::/32",
   );
+/** A name that goes into answers, headers, logs and databases. */
+const plainName = z.string().refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), {
+  message: "must hold no control characters and no broken surrogate pairs",
+});
 const seconds = z.number().positive().max(86_400);
 
 const file = z.string().min(1);
@@ -95,7 +100,7 @@ const server = z
         "Where the inference server listens; for llama.cpp in process the model file, as file:///models/m.gguf.",
       ),
     engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
-    model: z.string().min(1).optional().describe("The model under the server's own name. Default: our id."),
+    model: plainName.min(1).optional().describe("The model under the server's own name. Default: our id."),
     capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
     api_key_file: z.string().min(1).optional().describe("A file that holds the API key that it demands."),
     resolve: z
@@ -145,8 +150,8 @@ const routing = z.enum(["prefix", "least-load", "round-robin"]);
 
 const model = z
   .strictObject({
-    id: z.string().min(1).max(200).describe("What callers put into their requests."),
-    display_name: z.string().optional().describe("For people. Default: the id."),
+    id: plainName.min(1).max(200).describe("What callers put into their requests."),
+    display_name: plainName.optional().describe("For people. Default: the id."),
     kind: z
       .enum(["generation", "embedding"])
       .default("generation")

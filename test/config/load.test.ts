@@ -74,6 +74,50 @@ test("amounts may stand without quotes", () => {
   expect(config.payments.minimum_usd).toBe("1");
 });
 
+test.each(["2000.123456789012", "90060.199254740993", "1000000.000000000001", "010000.50"])(
+  "the amount %s means what is written, with quotes and without",
+  (amount) => {
+    for (const written of [amount, `"${amount}"`, `&amount ${amount}`])
+      expect(parseConfig(`payments: { rolling_24h_usd: ${written} }`, "t.yaml").payments.rolling_24h_usd).toBe(amount);
+  },
+);
+
+test.each(["0x10", "0o17", "1_000", "1e3", "1.5e1", "+5", "-5", ".5", "5.", '" 5"', '"5\\n"', ".inf", "０", "~"])(
+  "an amount is plain decimal digits: %s is refused, with its line and field",
+  (amount) => {
+    const text = `payments:\n  minimum_usd: ${amount}\n`;
+    expect(refusals(text)).toEqual([
+      expect.stringMatching(/^t\.yaml:2: payments\.minimum_usd: must be a decimal amount.*in quotes, such as "1.00"/),
+    ]);
+    expect(refusals(model(`    price: { input: ${amount} }`))[0]).toMatch(
+      /^t\.yaml:4: models\[0\]\.price\.input: must be USD/,
+    );
+  },
+);
+
+test("an amount that stands for several is what is written where it stands", () => {
+  const price = (id: string, of: string) =>
+    `  - { id: ${id}, servers: [{ url: "http://127.0.0.1:1" }], price: ${of} }\n`;
+  const text = `models:\n${price("a", "&price { input: &rate 0.100000, output: *rate }")}${price("b", "*price")}`;
+  const { models } = parseConfig(text, "t.yaml");
+  for (const { price } of models) expect(price).toMatchObject({ input: "0.100000", output: "0.100000" });
+  expect(refusals(text.replace("0.100000", "0x1"))).toHaveLength(4);
+});
+
+test.each(["nul\\0", "line\\n", "bell\\a", "\\x7f", "half \\ud800"])(
+  "a model's name must be plain: %s is refused",
+  (name) => {
+    const refused = "must hold no control characters and no broken surrogate pairs";
+    const server = `{ url: "http://127.0.0.1:1", model: "${name}" }`;
+    const text = `models:\n  - id: "${name}"\n    display_name: "${name}"\n    servers: [${server}]`;
+    expect(refusals(text).map((line) => line.slice(0, line.indexOf(", is") + 1 || undefined))).toEqual([
+      expect.stringContaining(`t.yaml:2: models[0].id: ${refused}`),
+      expect.stringContaining(`t.yaml:3: models[0].display_name: ${refused}`),
+      expect.stringContaining(`t.yaml:4: models[0].servers[0].model: ${refused}`),
+    ]);
+  },
+);
+
 test.each([
   ["lisen: {}", "t.yaml:1: lisen: unknown field (did you mean listen?); allowed here: listen, storage"],
   ["listen:\n  htp: 127.0.0.1:1", "t.yaml:2: listen.htp: unknown field (did you mean http?); allowed here: http, grpc"],

@@ -1,10 +1,13 @@
 import { expect, test } from "@jest/globals";
-import { createNetworkEngine } from "../../src/engines/create-engine.ts";
+import { registry } from "../../src/engines/registry.ts";
 import { drain } from "./collect.ts";
 import { chatRequest } from "./requests.ts";
 import { json, scriptedServer } from "./scripted-server.ts";
 
-const settings = { connections: 2, connectTimeoutMs: 2000, silenceTimeoutMs: 2000, contextLength: 4096 };
+const settings = {
+  ...{ kind: "generation", capacity: 2, connections: 2, systemAnywhere: false, contextLength: 4096 },
+  ...{ connectTimeoutMs: 2000, silenceTimeoutMs: 2000 },
+} as const;
 const never = () => new AbortController().signal;
 
 test.each(["vllm", "sglang", "trtllm", "llama.cpp", "openai", "ollama"] as const)(
@@ -13,7 +16,7 @@ test.each(["vllm", "sglang", "trtllm", "llama.cpp", "openai", "ollama"] as const
     const refuse = (_: unknown, response: Parameters<typeof json>[0]) => json(response, { error: "no" }, 400);
     const paths = ["/v1/chat/completions", "/api/chat", "/v1/embeddings", "/api/embed"];
     await using server = await scriptedServer(Object.fromEntries(paths.map((path) => [path, refuse])));
-    const engine = createNetworkEngine(name, server.url, { ...settings, systemAnywhere: false });
+    const engine = registry[name].create(server.url, settings);
     const requestId = "chosen-by-both";
     for (const runId of ["run-a", "run-b"]) {
       await drain(engine.generate(chatRequest("hi", { requestId, runId }), never()));

@@ -84,9 +84,10 @@ const attributesOf = (span: Span | undefined) =>
 
 /** The spans of the facade and the core bear the request id, those of the core and the engine the run id. */
 function ofRequest(): Span[] {
+  const runOf = (span: Span) => attributesOf(span)["tollgate.run_id"];
   const named = spans.filter((span) => attributesOf(span)["tollgate.request_id"] === requestId);
-  const runs = named.map((span) => attributesOf(span)["tollgate.run_id"]).filter((run) => run !== undefined);
-  return spans.filter((span) => named.includes(span) || runs.includes(attributesOf(span)["tollgate.run_id"]));
+  const runs = new Set<unknown>(named.map(runOf).filter((run) => run !== undefined));
+  return spans.filter((span) => named.includes(span) || runs.has(runOf(span)));
 }
 
 test("facade, core and engine call are spans of the client's trace, each below the one before", () => {
