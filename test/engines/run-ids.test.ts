@@ -5,7 +5,7 @@ import { chatRequest } from "./requests.ts";
 import { json, scriptedServer } from "./scripted-server.ts";
 
 const settings = {
-  ...{ kind: "generation", capacity: 2, connections: 2, systemAnywhere: false, contextLength: 4096 },
+  ...{ kind: "generation" as const, capacity: 2, connections: 2, systemAnywhere: false, contextLength: 4096 },
   ...{ connectTimeoutMs: 2000, silenceTimeoutMs: 2000 },
 } as const;
 const never = () => new AbortController().signal;
