@@ -148,8 +148,8 @@ export const rules: readonly Rule[] = [
     table: "slice",
     sql: `
       select slice.id as id, 'a heartbeat' as expected, coalesce(core.heartbeat_at::text, 'no core') as found
-      from slice left join core on core.id = slice.core_id
-      where slice.open and (core.id is null or core.epoch < slice.epoch or core.heartbeat_at < now() - interval '10 minutes')`,
+      from slice left join core on core.id = slice.core_id and core.epoch = slice.epoch
+      where slice.open and (core.id is null or core.heartbeat_at < now() - interval '10 minutes')`,
     only: "postgresql",
   },
   sums(

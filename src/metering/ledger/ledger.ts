@@ -21,7 +21,7 @@ import type {
 } from "../interface.ts";
 import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.ts";
 import type { PriceList } from "../prices/prices.ts";
-import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
+import type { Charge, LedgerStore, StoredCharge, StoredSlice } from "../store/ledger-store.ts";
 import { admitShort } from "./admission.ts";
 import { CoreLease } from "./core/core-lease.ts";
 import { awaitPredecessors } from "./core/predecessors.ts";
@@ -29,6 +29,7 @@ import { type HoldKeeper, RunningHold } from "./hold.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { type Run, requestKey, runKey } from "./run.ts";
 import { findFault, toChargeable } from "./settlement/charge-faults.ts";
+import { toRest } from "./settlement/run-rest.ts";
 import { Settler } from "./settlement/settler.ts";
 import { unavailable } from "./unavailable.ts";
 import { costOf } from "./wallet/split.ts";
@@ -247,7 +248,11 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     });
   }
 
-  settled(charge: Charge, outcome: "stored" | "repeated" | "refused"): void {
+  superseded(charge: Charge): void {
+    this.#wallets.find(charge.accountId)?.revert(charge.lines);
+  }
+
+  settled(charge: Charge, outcome: "stored" | "covered" | "repeated" | "refused", run: Run): void {
     const wallet = this.#wallets.find(charge.accountId);
     if (outcome === "stored") {
       wallet?.committed(charge.lines);
@@ -256,15 +261,16 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     } else {
       wallet?.revert(charge.lines);
       if (outcome === "refused") this.#observer.deadLettered(charge.model);
-      else {
+      else if (outcome === "repeated") {
         this.#observer.uncharged(charge.model);
         this.#logger.error({ requestId: charge.requestId }, "a request was run but not charged");
       }
     }
     const key = requestKey(charge);
-    if (this.#running.get(key)?.request.runId === charge.runId) this.#running.delete(key);
+    if (this.#running.get(key)?.request.runId === run.runId) this.#running.delete(key);
     this.#recent.add(charge);
-    this.journal.forget(charge);
+    this.journal.forget(run);
+    if (charge.runId !== run.runId) this.journal.forget(charge); // the rest of the run may have been promised
   }
 
   async fenced(charge: Charge): Promise<Charge> {
@@ -390,23 +396,26 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     await this.#wallets.closeSlices(adopted); // the charges may still have needed them; what is left pays the others
     const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
     const known = await this.#askSettled(running);
-    const late = running.filter((entry) => {
-      const { inputTokens, outputTokens } = entry.tokens;
-      const due = !known.has(runKey(entry)) && (inputTokens !== 0 || outputTokens !== 0);
-      if (!due) this.journal.forget(entry);
-      return due;
-    });
     const settledAt = this.#clock.now();
-    const made = late.map((entry) => toRecovered(entry, settledAt));
-    await Promise.all([...fenced, ...made].map((charge) => this.#settler.remake(charge)));
+    const late = running.flatMap((entry) => {
+      const { inputTokens, outputTokens } = entry.tokens;
+      const charge = toRecovered(entry, settledAt);
+      const stored = known.get(runKey(entry));
+      const due = stored === undefined ? inputTokens !== 0 || outputTokens !== 0 : toRest(charge, stored) !== undefined;
+      if (due) return [charge];
+      this.journal.forget(entry);
+      return [];
+    });
+    await Promise.all([...fenced, ...late].map((charge) => this.#settler.remake(charge)));
   }
 
   /** Which of the runs have been charged, as far as the store can be asked: it takes no charge twice anyway. */
-  async #askSettled(runs: readonly Run[]): Promise<Set<string>> {
-    const known = new Set<string>();
+  async #askSettled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
+    const known = new Map<string, StoredCharge>();
     for (let at = 0; at < runs.length; at += ASKED_AT_ONCE) {
       try {
-        for (const id of await this.#store.settled(runs.slice(at, at + ASKED_AT_ONCE))) known.add(id);
+        for (const [key, stored] of await this.#store.settled(runs.slice(at, at + ASKED_AT_ONCE)))
+          known.set(key, stored);
       } catch (error) {
         this.#logger.warn({ error }, "the store could not say what has been charged");
       }

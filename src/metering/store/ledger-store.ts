@@ -135,6 +135,9 @@ export interface Charge extends Run {
   readonly lines: readonly ChargeLine[];
 }
 
+/** A charge that the store has, as far as it says what was charged. */
+export type StoredCharge = Pick<Charge, "inputTokens" | "outputTokens" | "status">;
+
 /**
  * What became of a charge. repeated: the run was charged before, so nothing was done.
  * fenced: a slice of it is no longer this core's, so nothing was done.
@@ -167,8 +170,8 @@ export interface LedgerStore {
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]>;
   /** Whether an error of settle means that a charge can never be stored, rather than not now. */
   isViolation(error: unknown): boolean;
-  /** Which of the runs have been charged, by runKey. */
-  settled(runs: readonly Run[]): Promise<Set<string>>;
+  /** The charges of those runs that have been charged, by runKey. */
+  settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>>;
   /** Whether any run of an account's request was charged. */
   isCharged(accountId: string, requestId: string): Promise<boolean>;
   /** Makes slices smaller by what they no longer need; the money is the lot's again. */

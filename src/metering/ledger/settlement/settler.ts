@@ -6,9 +6,11 @@ import { isUnreachable } from "../../../storage/unreachable.ts";
 import type { DeadLetters } from "../../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../../interface.ts";
 import type { Journal } from "../../journal/journal.ts";
-import type { Charge, LedgerStore, SettleOutcome } from "../../store/ledger-store.ts";
+import type { Charge, LedgerStore, SettleOutcome, StoredCharge } from "../../store/ledger-store.ts";
+import { type Run, runKey } from "../run.ts";
 import { findFault } from "./charge-faults.ts";
 import { isLasting } from "./lasting.ts";
+import { toRest } from "./run-rest.ts";
 
 /** Where charges come one after the other, groups begin no closer to each other than this. */
 const LINGER_MS = 5;
@@ -29,6 +31,8 @@ const MOST_ATTEMPTS = 20;
 
 interface Waiting {
   charge: Charge;
+  /** The run that it is known by; its charge has another one when it is of the rest of a run. */
+  readonly run: Run;
   promised: boolean;
   /** Whether the store may have taken it without our knowing. */
   doubtful: boolean;
@@ -40,8 +44,13 @@ interface Waiting {
 
 /** What the ledger does with the outcomes. */
 export interface SettlerEvents {
-  /** The store has the charge, or had it before, or it was given up and is among the dead letters. */
-  settled(charge: Charge, outcome: "stored" | "repeated" | "refused"): void;
+  /**
+   * The store has the charge; or another one of its run, that a successor made of the same tokens (covered) or that nobody
+   * knows of (repeated); or it was given up and is among the dead letters (refused). The run is what it was settled as.
+   */
+  settled(charge: Charge, outcome: "stored" | "covered" | "repeated" | "refused", run: Run): void;
+  /** The store has another charge of the run: what the lines of this one paid is free again, and its rest is charged. */
+  superseded(charge: Charge): void;
   /**
    * Slices of the charge are lost, or it never had any: makes a charge for the same tokens out of what is left.
    * Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
@@ -115,7 +124,7 @@ export class Settler {
    */
   settle(charge: Charge): Promise<void> {
     return new Promise((durable, refused) => {
-      this.#enqueue({ charge, promised: false, doubtful: false, durable, refused });
+      this.#enqueue({ charge, run: charge, promised: false, doubtful: false, durable, refused });
     });
   }
 
@@ -127,7 +136,8 @@ export class Settler {
     return new Promise((resolve) => {
       const settled = () => resolve("settled");
       const fenced = () => resolve("fenced");
-      const waiting = { charge, promised: true, doubtful: true, durable: settled, refused: settled, fenced };
+      const known = { charge, run: charge, promised: true, doubtful: true };
+      const waiting = { ...known, durable: settled, refused: settled, fenced };
       const fault = findFault(charge);
       if (fault === undefined) this.#enqueue(waiting);
       else this.#trouble(waiting, this.#giveUp(waiting, fault));
@@ -137,7 +147,8 @@ export class Settler {
   /** Makes a charge that the journal knows, for the tokens that it says, and settles it. Resolves when nothing is left to be done. */
   remake(charge: Charge): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = { charge, promised: true, doubtful: true, durable: resolve, refused: () => resolve() };
+      const known = { charge, run: charge, promised: true, doubtful: true };
+      const waiting = { ...known, durable: resolve, refused: () => resolve() };
       const fault = findFault(charge);
       this.#trouble(waiting, fault === undefined ? this.#renew(waiting) : this.#giveUp(waiting, fault));
     });
@@ -149,10 +160,10 @@ export class Settler {
   }
 
   #trouble(waiting: Waiting, work: Promise<void>): void {
-    this.#troubled.set(
-      waiting,
-      work.finally(() => this.#troubled.delete(waiting)),
-    );
+    const done = work.finally(() => {
+      if (this.#troubled.get(waiting) === done) this.#troubled.delete(waiting);
+    });
+    this.#troubled.set(waiting, done);
   }
 
   /** Commits what waits. What a failing store does not take, or what cannot be made anew, is left to the journal. */
@@ -233,10 +244,46 @@ export class Settler {
       else waiting.fenced();
       return;
     }
-    // After a lost reply the store knows the charge already: it was this one.
-    const repeated = outcome === "repeated" && !waiting.doubtful && !waiting.promised;
-    this.#events.settled(waiting.charge, repeated ? "repeated" : "stored");
+    if (outcome === "repeated") {
+      this.#trouble(waiting, this.#settleRest(waiting));
+      return;
+    }
+    this.#events.settled(waiting.charge, "stored", waiting.run);
     waiting.durable();
+  }
+
+  /**
+   * The store has a charge of the run: this very one, when the reply to it was lost, or one that a successor of this core
+   * made of what it knew, and then the rest is charged.
+   */
+  async #settleRest(waiting: Waiting): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { charge } = waiting;
+        const stored = (await this.#store.settled([charge])).get(runKey(charge));
+        if (stored === undefined) return this.#enqueue(waiting); // the database has failed over into the past meanwhile
+        const rest = toRest(charge, stored);
+        if (rest === undefined) return this.#concludeRepeated(waiting, stored);
+        this.#logger.warn({ requestId: charge.requestId, charged: stored }, "the rest of a run is charged");
+        this.#events.superseded(charge);
+        waiting.charge = rest;
+        return this.#renew(waiting);
+      } catch (error) {
+        this.#logger.error({ error, attempt }, "the store could not say what it had charged of a run");
+      }
+      await this.#promise();
+      if (this.#closing) return;
+      await this.#pause(attempt, LAST_ALONE_MS);
+    }
+  }
+
+  #concludeRepeated({ charge, run, doubtful, promised, durable }: Waiting, stored: StoredCharge): void {
+    const { inputTokens, outputTokens, status } = charge;
+    const same = stored.inputTokens === inputTokens && stored.outputTokens === outputTokens && stored.status === status;
+    const mayBeOurs = doubtful || promised;
+    const covered = mayBeOurs || stored.status === "recovered" || charge.runId !== run.runId;
+    this.#events.settled(charge, mayBeOurs && same ? "stored" : covered ? "covered" : "repeated", run);
+    durable();
   }
 
   /** Makes a charge anew and sends it again; tries until it can, or until it is clear that it never will. */
@@ -272,7 +319,7 @@ export class Settler {
       await this.#pause(attempt, LAST_ALONE_MS);
     }
     this.#logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
-    this.#events.settled(charge, "refused");
+    this.#events.settled(charge, "refused", waiting.run);
     waiting.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, why));
   }
 

@@ -289,7 +289,7 @@ export const REAP = closing(
 export const SETTLED: Statement = {
   name: "settled",
   text: `
-  select request_id, run_id from usage
+  select request_id, run_id, input_tokens, output_tokens, status from usage
   where (request_id, run_id) in (select * from unnest($1::text[], $2::uuid[]))`,
 };
 

@@ -16,6 +16,7 @@ import {
   type SettleOutcome,
   SLICE_PAGE,
   type SliceRange,
+  type StoredCharge,
   type StoredSlice,
 } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
@@ -181,10 +182,10 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return /^(22|23|54)/.test(state); // impossible data, broken constraints, limits of the server passed
   }
 
-  async settled(runs: readonly Run[]): Promise<Set<string>> {
+  async settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     const values = [runs.map(({ requestId }) => requestId), runs.map(({ runId }) => runId)];
-    const { rows } = await query<{ request_id: string; run_id: string }>(this.#pool, sql.SETTLED, values);
-    return new Set(rows.map((row) => runKey({ requestId: row.request_id, runId: row.run_id })));
+    const { rows } = await query<StoredChargeRow>(this.#pool, sql.SETTLED, values);
+    return new Map(rows.map((row) => [runKey({ requestId: row.request_id, runId: row.run_id }), toStoredCharge(row)]));
   }
 
   async isCharged(accountId: string, requestId: string): Promise<boolean> {
@@ -283,6 +284,18 @@ interface StoredSliceRow {
   readonly id: string;
   readonly account_id: string;
   readonly unspent: string;
+}
+
+interface StoredChargeRow {
+  readonly request_id: string;
+  readonly run_id: string;
+  readonly input_tokens: string;
+  readonly output_tokens: string;
+  readonly status: StoredCharge["status"];
+}
+
+function toStoredCharge(row: StoredChargeRow): StoredCharge {
+  return { inputTokens: Number(row.input_tokens), outputTokens: Number(row.output_tokens), status: row.status };
 }
 
 function toSlice(row: SliceRow): LeasedSlice {

@@ -15,6 +15,7 @@ import {
   type SettleOutcome,
   SLICE_PAGE,
   type SliceRange,
+  type StoredCharge,
   type StoredSlice,
 } from "../ledger-store.ts";
 import { firstLots, freeMoney } from "../spending-order.ts";
@@ -226,11 +227,17 @@ export class SqliteLedgerStore implements LedgerStore {
     return VIOLATIONS.has(code);
   }
 
-  settled(runs: readonly Run[]): Promise<Set<string>> {
+  settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     return this.#exclusive((database) => {
       const { get } = this.#runner(database);
-      const sql = "select 1 from usage where request_id = ? and run_id = ?";
-      return new Set(runs.filter(({ requestId, runId }) => get(sql, [requestId, runId]) !== undefined).map(runKey));
+      const sql = `select input_tokens as inputTokens, output_tokens as outputTokens, status from usage
+        where request_id = ? and run_id = ?`;
+      const charges = new Map<string, StoredCharge>();
+      for (const run of runs) {
+        const stored = get<StoredCharge>(sql, [run.requestId, run.runId]);
+        if (stored !== undefined) charges.set(runKey(run), { ...stored });
+      }
+      return charges;
     });
   }
 

@@ -13,6 +13,7 @@ import type {
   LedgerStore,
   SettleOutcome,
   SliceRange,
+  StoredCharge,
   StoredSlice,
 } from "../ledger-store.ts";
 import { SqliteLedgerStore } from "./store.ts";
@@ -69,7 +70,7 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("settle", flatten(charges));
   }
 
-  settled(runs: readonly Run[]): Promise<Set<string>> {
+  settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     const bare = runs.map(({ requestId, runId }) => ({ requestId, runId }));
     return this.#call("settled", bare);
   }

@@ -4,6 +4,7 @@ import { detailOf } from "../../../../lib/errors/detail.ts";
 import { failure } from "../../../../lib/errors/failure.ts";
 import type { Journal } from "../../../../src/metering/journal/journal.ts";
 import { noJournal } from "../../../../src/metering/journal/journal.ts";
+import { runKey } from "../../../../src/metering/ledger/run.ts";
 import { Settler } from "../../../../src/metering/ledger/settlement/settler.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "../../../../src/metering/store/ledger-store.ts";
 import { ManualClock } from "../../manual-clock.ts";
@@ -66,6 +67,7 @@ beforeEach(() => {
       if (behaviour === "fail after taking") throw new Error("reply lost");
       return outcomes;
     },
+    settled: async (charges: readonly Charge[]) => new Map(charges.map((each) => [runKey(each), each])),
     isViolation: (error: unknown) => error === impossible,
   } as unknown as LedgerStore;
   const journal: Journal = {
@@ -89,6 +91,7 @@ beforeEach(() => {
     events: {
       settled: ({ requestId }, outcome) => events.push(`${requestId} ${outcome}`),
       fenced: (lost) => renew(lost),
+      superseded() {},
     },
   });
 });

@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+import type { Charge, StoredCharge } from "../../store/ledger-store.ts";
+import type { Run } from "../run.ts";
+
+/**
+ * What is still to be charged of a run that the store has a charge of. A recovered charge is of what was last noted: when
+ * the core that was taken for dead comes back, or a fuller journal of it turns up, what it counted beyond that is charged as
+ * a run of its own. Undefined: nothing; any other charge is of all the tokens.
+ */
+export function toRest(charge: Charge, stored: StoredCharge): Charge | undefined {
+  const inputTokens = Math.max(0, charge.inputTokens - stored.inputTokens);
+  const outputTokens = Math.max(0, charge.outputTokens - stored.outputTokens);
+  if (stored.status !== "recovered" || inputTokens + outputTokens === 0) return undefined;
+  return { ...charge, runId: toNextRun(charge), inputTokens, outputTokens, cost: 0, shortfall: 0, lines: [] };
+}
+
+/** The same for every process that has the same rest to charge, so that it is charged once. */
+function toNextRun({ requestId, runId }: Run): string {
+  const hex = createHash("sha256").update(`rest of ${runId} ${requestId}`).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,169 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import pg from "pg";
+import { v7 } from "uuid";
+import { systemRandom } from "../../../../lib/ids/random.ts";
+import { systemClock } from "../../../../lib/time/clock.ts";
+import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { type PostgresqlInstallation, startInstallation } from "../../../storage/postgresql-programs.ts";
+import { type Metering, openMetering, USD } from "../../fixture.ts";
+import { startToldCore, type ToldCore } from "./told-cores.ts";
+
+// Processes and databases that were taken for dead, and come back.
+
+let installation: PostgresqlInstallation;
+let url: string;
+const directories: string[] = [];
+const cores: ToldCore[] = [];
+const opened: Metering[] = [];
+beforeAll(async () => {
+  installation = await startInstallation();
+}, 60_000);
+afterAll(async () => {
+  await installation[Symbol.asyncDispose]();
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+afterEach(async () => {
+  for (const core of cores.splice(0)) await core.kill();
+  for (const metering of opened.splice(0)) await metering.close();
+}, 60_000);
+
+const folder = () => {
+  const made = mkdtempSync(join(tmpdir(), "tollgate-comeback-"));
+  directories.push(made);
+  return made;
+};
+const start = async (directory: string) => {
+  const core = await startToldCore(url, directory);
+  cores.push(core);
+  return core;
+};
+/** A second process of the same core, on a copy of its journal. */
+const openCopy = async (directory: string) => {
+  const copy = folder();
+  cpSync(directory, copy, { recursive: true });
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const journal = openJournal(copy, { clock: systemClock, random: systemRandom, logger: silent });
+  return openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
+};
+const bank = async () => {
+  const metering = await openMetering({ url, clock: systemClock });
+  opened.push(metering);
+  return metering;
+};
+const receipts = (metering: Metering) =>
+  metering.storage.orm.em.fork().find(Usage, {}, { orderBy: { settledAt: "asc", runId: "asc" } });
+
+test("a suspended core whose successor charged 300 tokens comes back, and its 5,000 are charged as 5,000", async () => {
+  url = await installation.createDatabase("suspended");
+  const metering = await bank();
+  const account = await metering.account({ paid: 10 * USD });
+  const directory = folder();
+  const core = await start(directory);
+  await core.tell(`begin ${account} 300`);
+  core.signal("SIGSTOP");
+  opened.push(await openCopy(directory)); // after 30 s without a heartbeat
+  expect(await receipts(metering)).toMatchObject([{ inputTokens: 10, outputTokens: 300, status: "recovered" }]);
+  core.signal("SIGCONT");
+  const settled = await core.tell("finish 5000");
+  const charged = await receipts(metering);
+  expect(charged).toMatchObject([
+    { inputTokens: 10, outputTokens: 300, status: "recovered", shortfall: 0 },
+    { inputTokens: 0, outputTokens: 4700, status: "completed", shortfall: 0 },
+  ]);
+  expect(new Set(charged.map(({ requestId }) => `settled ${requestId}`))).toEqual(new Set([settled]));
+  expect((await metering.funds.statement(account)).balance).toBe(BigInt(10 * USD - 10 * 200_000 - 5000 * 250_000));
+  expect(await reconcile(metering.storage)).toMatchObject({ ok: true, findings: [], debtPicoUsd: "0" });
+}, 180_000);
+
+test("one that comes back while the copy still waits has it refused, and charges by itself", async () => {
+  url = await installation.createDatabase("race");
+  const metering = await bank();
+  const account = await metering.account({ paid: 10 * USD });
+  const directory = folder();
+  const core = await start(directory);
+  await core.tell(`begin ${account} 300`);
+  core.signal("SIGSTOP");
+  const refused = expect(openCopy(directory)).rejects.toThrow("is another process's, which runs");
+  await new Promise<void>((resolve) => systemClock.after(3000, resolve)); // the copy has begun to watch
+  core.signal("SIGCONT");
+  await core.tell("finish 5000");
+  await refused;
+  expect(await receipts(metering)).toMatchObject([{ inputTokens: 10, outputTokens: 5000, status: "completed" }]);
+  expect(await reconcile(metering.storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+}, 180_000);
+
+test.each(["goes on", "is killed"])(
+  "after a restore into the past a core that %s charges what it can, puts the rest aside, and serves",
+  async (fate) => {
+    const name = fate.replace(" ", "_");
+    url = await installation.createDatabase(name);
+    const before = await openMetering({ url, clock: systemClock });
+    const old = await before.account({ paid: 10 * USD });
+    const directory = folder();
+    let core = await start(directory);
+    await core.tell(`begin ${old} 300`);
+    const dump = join(folder(), "dump");
+    await installation.run("pg_dump", "--format=custom", `--file=${dump}`, url);
+    const young = await before.account({ paid: 10 * USD });
+    await core.tell(`begin ${young} 300`);
+    await before.close();
+    if (fate === "is killed") await core.kill();
+    await swap(name, dump);
+
+    if (fate === "is killed") core = await start(directory);
+    else for (let times = 0; times < 2; times++) await core.tell("finish 5000");
+    const metering = await bank();
+    const tokens = fate === "is killed" ? 300 : 5000;
+    const charged = await eventually(
+      () => receipts(metering),
+      ({ length }) => length === 1,
+    );
+    expect(charged).toMatchObject([{ accountId: old, inputTokens: 10, outputTokens: tokens, shortfall: 0 }]);
+    const letters = await eventually(
+      () => metering.deadLetters.list({ after: undefined, limit: 10 }),
+      ({ length }) => length === 1,
+    );
+    expect(letters).toMatchObject([{ charge: { accountId: young, outputTokens: tokens } }]);
+    expect(letters[0]?.reason).toContain("There is no account");
+    await eventually(
+      () => core.tell(`begin ${old} 1`),
+      (answer) => answer === "begun",
+    );
+    await core.tell("finish 7");
+    expect((await receipts(metering)).map(({ outputTokens }) => outputTokens)).toEqual([tokens, 7]);
+    expect(await reconcile(metering.storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
+  },
+  180_000,
+);
+
+/** Puts the restored dump in place of the database, whoever uses it. */
+async function swap(name: string, dump: string): Promise<void> {
+  const restored = await installation.createDatabase(`${name}_restored`);
+  await installation.run("pg_restore", "--exit-on-error", "--no-owner", `--dbname=${restored}`, dump);
+  const address = new URL(url);
+  address.pathname = "/postgres";
+  const admin = new pg.Client({ connectionString: address.href });
+  await admin.connect();
+  try {
+    await admin.query(`alter database ${name} allow_connections false`);
+    await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+    await admin.query(`alter database ${name} rename to ${name}_lost_${v7().slice(-6)}`);
+    await admin.query(`alter database ${name}_restored rename to ${name}`);
+  } finally {
+    await admin.end();
+  }
+}
+
+async function eventually<T>(ask: () => Promise<T>, isIt: (found: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const found = await ask();
+    if (isIt(found) || Date.now() > deadline) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
