@@ -11,10 +11,10 @@ import { jsonEncoder } from "../http/json/encoder.ts";
 import { textTemplate } from "../http/json/text-template.ts";
 import type { EventEncoder } from "../http/response/sse.ts";
 import { errorOf } from "./errors.ts";
-import { outputBound, samplingOf, stopsOf } from "./request/sampling.ts";
+import { outputBound, toSampling, toStopSequences } from "./request/sampling.ts";
 import type { Head } from "./response/head.ts";
 import { done, keepAlive } from "./response/stream.ts";
-import { finishReasonOf, usageOf } from "./response/usage.ts";
+import { toFinishReason, toUsage } from "./response/usage.ts";
 
 /** The default of this format. */
 const defaultMaxTokens = 16n;
@@ -27,11 +27,11 @@ export function continueRequest(request: CreateCompletionRequest, requestId: str
     $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
     model: request.model,
-    prompt: promptOf(request),
+    prompt: toPrompt(request),
     maxOutputTokens: outputBound(request.maxTokens ?? defaultMaxTokens),
-    sampling: samplingOf(request),
+    sampling: toSampling(request),
     thinking: Thinking.UNSPECIFIED,
-    stopSequences: stopsOf(request.stop),
+    stopSequences: toStopSequences(request.stop),
     whole: !request.stream,
   };
 }
@@ -42,7 +42,7 @@ export function promptCount({ prompt }: CreateCompletionRequest): number {
 }
 
 /** A single text in an array is one text. */
-function promptOf({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"] {
+function toPrompt({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"] {
   const form = prompt?.form;
   if (form?.case !== "texts") return { case: "text", value: form?.value ?? "" };
   const { texts } = form.value;
@@ -54,9 +54,9 @@ function promptOf({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"
 export function completion(head: Head, answers: readonly Answer[]): Completion {
   const choices = answers.map(({ text, finishReason }, index) => ({
     ...choice(index, text),
-    finishReason: finishReasonOf(finishReason),
+    finishReason: toFinishReason(finishReason),
   }));
-  const usage = usageOf(sumOfUsage(answers.map((answer) => answer.usage)));
+  const usage = toUsage(sumOfUsage(answers.map((answer) => answer.usage)));
   return { $typeName: "tollgate.chat.v1.Completion", ...head, object: "text_completion", choices, usage };
 }
 
@@ -81,9 +81,9 @@ export function completionStream(
 
   const end = (index: number, reason: FinishReason, used: Usage | undefined): string => {
     if (used !== undefined) counted.push(used);
-    const last = { ...choice(index, ""), finishReason: finishReasonOf(reason) };
+    const last = { ...choice(index, ""), finishReason: toFinishReason(reason) };
     if (counted.length < rules.answers) return chunk([last]);
-    const usage = usageOf(sumOfUsage(counted));
+    const usage = toUsage(sumOfUsage(counted));
     return (rules.separateUsage ? chunk([last]) + chunk([], usage) : chunk([last], usage)) + done;
   };
 

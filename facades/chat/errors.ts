@@ -6,7 +6,7 @@ import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
 import type { ErrorAnswer } from "../http/routing/surface.ts";
-import { paramOf } from "./param.ts";
+import { toParam } from "./param.ts";
 
 const writeError = jsonEncoder(ErrorResponseSchema);
 
@@ -60,7 +60,7 @@ function failure(detail: ErrorDetail, message: string): ErrorAnswer {
 
 const unexpected = () => answer(500, "server_error", "internal_error", "Internal server error.");
 const invalidValue = ({ detail, message }: Failure) =>
-  answer(400, "invalid_request_error", "invalid_value", message, { param: paramOf(detail.parameter) });
+  answer(400, "invalid_request_error", "invalid_value", message, { param: toParam(detail.parameter) });
 const noModel = ({ message }: Failure) =>
   answer(404, "invalid_request_error", "model_not_found", message, { param: "model" });
 const limited = ({ message, headers }: Failure) =>
@@ -74,7 +74,7 @@ const answers = {
   [Reason.UNSUPPORTED]: invalidValue,
   [Reason.CONTEXT_LENGTH_EXCEEDED]: ({ detail, message }) =>
     answer(400, "invalid_request_error", "context_length_exceeded", contextMessage(detail, message), {
-      param: paramOf(detail.parameter) || "messages",
+      param: toParam(detail.parameter) || "messages",
     }),
   [Reason.INPUT_TOO_LONG]: ({ message }) =>
     answer(400, "invalid_request_error", "context_length_exceeded", message, { param: "input" }),

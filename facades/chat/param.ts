@@ -15,7 +15,7 @@ const names: readonly (readonly [core: RegExp, surface: string])[] = [
 ];
 
 /** What the core calls a field of its request, in the terms of this surface. Empty: no field. */
-export function paramOf(parameter: string): string {
+export function toParam(parameter: string): string {
   const found = names.find(([core]) => core.test(parameter));
   return found === undefined ? parameter : parameter.replace(found[0], found[1]);
 }

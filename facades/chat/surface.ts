@@ -18,7 +18,7 @@ import { keyStatus } from "./key-status.ts";
 import { modelInfo, modelList } from "./models.ts";
 import { generateRequest } from "./request/generate.ts";
 import { chatCompletion } from "./response/answer.ts";
-import { headOf } from "./response/head.ts";
+import { createHead } from "./response/head.ts";
 import { chatStream } from "./response/stream.ts";
 
 const writeChatCompletion = jsonEncoder(ChatCompletionSchema);
@@ -59,7 +59,7 @@ export function createChatSurface(core: Core): Surface {
       handlers: {
         async createChatCompletion(request, exchange) {
           const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
-          const head = headOf(exchange, "chatcmpl-", request.model);
+          const head = createHead(exchange, "chatcmpl-", request.model);
           const hideReasoning = request.reasoning?.exclude ?? false;
           if (request.stream) {
             const separateUsage = request.streamOptions?.includeUsage ?? false;
@@ -71,7 +71,7 @@ export function createChatSurface(core: Core): Surface {
 
         async createCompletion(request, exchange) {
           const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
-          const head = headOf(exchange, "cmpl-", request.model);
+          const head = createHead(exchange, "cmpl-", request.model);
           const answers = promptCount(request);
           if (request.stream) {
             const separateUsage = request.streamOptions?.includeUsage ?? false;

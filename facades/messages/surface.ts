@@ -13,7 +13,7 @@ import { errorOf } from "./errors.ts";
 import { modelInfo, modelsPage } from "./models.ts";
 import { countTokensRequest } from "./request/count-tokens.ts";
 import { generateRequest } from "./request/generate.ts";
-import { messageOf } from "./response/answer.ts";
+import { toMessage } from "./response/answer.ts";
 import { StreamEncoder } from "./response/stream.ts";
 
 const messageJson = jsonEncoder(MessageSchema);
@@ -45,7 +45,7 @@ export function createMessagesSurface(core: Core): Surface {
           const stream = core.inference.generate(generateRequest(request, requestId), callOptions);
           if (request.stream) return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
           const answer = await collectAnswer(exchange, stream);
-          exchange.send(200, messageJson(messageOf(answer, request.model, requestId)));
+          exchange.send(200, messageJson(toMessage(answer, request.model, requestId)));
         },
 
         async countTokens(request, exchange) {

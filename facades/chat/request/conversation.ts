@@ -8,7 +8,7 @@ import { type Message, Role, type ToolCall } from "#gen/tollgate/inference/v1/co
 import { invalidField } from "../../http/request/error.ts";
 
 /** The turns, one for one, so that an index means the same on both sides. Throws RequestError with the field's path. */
-export function turnsOf(messages: readonly ChatMessage[]): Message[] {
+export function toTurns(messages: readonly ChatMessage[]): Message[] {
   return messages.map(({ turn }, index) => {
     switch (turn.case) {
       case "system":

@@ -1,9 +1,9 @@
 import type { CreateChatCompletionRequest } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { turnsOf } from "./conversation.ts";
-import { outputBound, samplingOf, stopsOf } from "./sampling.ts";
-import { thinkingOf } from "./thinking.ts";
-import { toolsOf } from "./tools.ts";
+import { toTurns } from "./conversation.ts";
+import { outputBound, toSampling, toStopSequences } from "./sampling.ts";
+import { toThinking } from "./thinking.ts";
+import { toTools } from "./tools.ts";
 
 /** Translates a chat request. Throws RequestError with the field's path. */
 export function generateRequest(request: CreateChatCompletionRequest, requestId: string): GenerateRequest {
@@ -16,14 +16,14 @@ export function generateRequest(request: CreateChatCompletionRequest, requestId:
       case: "conversation",
       value: {
         $typeName: "tollgate.inference.v1.Conversation",
-        messages: turnsOf(request.messages),
-        ...toolsOf(request),
+        messages: toTurns(request.messages),
+        ...toTools(request),
       },
     },
     ...(maxTokens !== undefined && { maxOutputTokens: outputBound(maxTokens) }),
-    sampling: samplingOf(request),
-    thinking: thinkingOf(request),
-    stopSequences: stopsOf(request.stop),
+    sampling: toSampling(request),
+    thinking: toThinking(request),
+    stopSequences: toStopSequences(request.stop),
     whole: !request.stream,
   };
 }

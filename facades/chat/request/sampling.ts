@@ -3,7 +3,7 @@ import type { CreateCompletionRequest } from "#gen/tollgate/chat/v1/completion_p
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 /** How tokens are chosen; what was not said stays unsaid. */
-export function samplingOf(request: CreateChatCompletionRequest | CreateCompletionRequest): Sampling {
+export function toSampling(request: CreateChatCompletionRequest | CreateCompletionRequest): Sampling {
   const sampling: Sampling = { $typeName: "tollgate.inference.v1.Sampling" };
   if (request.temperature !== undefined) sampling.temperature = request.temperature;
   if (request.topP !== undefined) sampling.topP = request.topP;
@@ -14,7 +14,7 @@ export function samplingOf(request: CreateChatCompletionRequest | CreateCompleti
 }
 
 /** Texts that end the answer. An empty one, which some clients send for "none", ends nothing. */
-export function stopsOf(stop: Stop | undefined): string[] {
+export function toStopSequences(stop: Stop | undefined): string[] {
   const texts = stop?.form.case === "texts" ? stop.form.value.texts : [stop?.form.value ?? ""];
   return (texts as string[]).filter((text) => text !== "");
 }

@@ -6,25 +6,25 @@ import {
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 /** All ways to ask for thinking on one switch; the most specific one that was sent wins. */
-export function thinkingOf({
+export function toThinking({
   reasoningEffort,
   reasoning,
   thinking,
 }: Pick<CreateChatCompletionRequest, "reasoningEffort" | "reasoning" | "thinking">): Thinking {
   return (
-    depthOf(reasoningEffort) ||
-    depthOf(reasoning?.effort ?? ReasoningEffort.UNSPECIFIED) ||
-    switchOf(reasoning?.enabled ?? ((reasoning?.maxTokens ?? 0) > 0 || undefined)) ||
-    (thinking === undefined ? Thinking.UNSPECIFIED : switchOf(thinking.type === ThinkingType.ENABLED))
+    toDepth(reasoningEffort) ||
+    toDepth(reasoning?.effort ?? ReasoningEffort.UNSPECIFIED) ||
+    toSwitch(reasoning?.enabled ?? ((reasoning?.maxTokens ?? 0) > 0 || undefined)) ||
+    (thinking === undefined ? Thinking.UNSPECIFIED : toSwitch(thinking.type === ThinkingType.ENABLED))
   );
 }
 
-function switchOf(on: boolean | undefined): Thinking {
+function toSwitch(on: boolean | undefined): Thinking {
   if (on === undefined) return Thinking.UNSPECIFIED;
   return on ? Thinking.ON : Thinking.OFF;
 }
 
-function depthOf(effort: ReasoningEffort): Thinking {
+function toDepth(effort: ReasoningEffort): Thinking {
   switch (effort) {
     case ReasoningEffort.UNSPECIFIED:
       return Thinking.UNSPECIFIED;

@@ -15,11 +15,11 @@ import { invalidField } from "../../http/request/error.ts";
  * The tools and the rule for them. Without tools there is no rule either: clients send an empty list
  * with "auto", which engines refuse. Throws RequestError when a tool must be called that is not there.
  */
-export function toolsOf(
+export function toTools(
   request: CreateChatCompletionRequest,
 ): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
-  const tools = request.tools.map(toolOf);
-  const toolChoice = choiceOf(request.toolChoice, tools);
+  const tools = request.tools.map(toTool);
+  const toolChoice = toToolChoice(request.toolChoice, tools);
   if (tools.length === 0) return { tools };
   return {
     tools,
@@ -28,7 +28,7 @@ export function toolsOf(
   };
 }
 
-function toolOf({ kind }: CreateChatCompletionRequest["tools"][number], index: number): Tool {
+function toTool({ kind }: CreateChatCompletionRequest["tools"][number], index: number): Tool {
   const definition = kind.value?.function;
   if (definition?.parameters !== undefined && !definition.parameters.startsWith("{")) {
     throw invalidField(`tools[${index}].function.parameters`, "must be an object");
@@ -41,7 +41,7 @@ function toolOf({ kind }: CreateChatCompletionRequest["tools"][number], index: n
   };
 }
 
-function choiceOf(choice: ToolChoiceParam | undefined, tools: readonly Tool[]): ToolChoice | undefined {
+function toToolChoice(choice: ToolChoiceParam | undefined, tools: readonly Tool[]): ToolChoice | undefined {
   switch (choice?.form.case) {
     case "mode": {
       const mode = modes[choice.form.value];

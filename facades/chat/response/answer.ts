@@ -1,7 +1,7 @@
 import type { AnswerMessage, ChatCompletion } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { Answer } from "../../http/core/answer.ts";
 import type { Head } from "./head.ts";
-import { finishReasonOf, usageOf } from "./usage.ts";
+import { toFinishReason, toUsage } from "./usage.ts";
 
 /** A whole answer in this surface's words. */
 export function chatCompletion(
@@ -17,15 +17,15 @@ export function chatCompletion(
       {
         $typeName: "tollgate.chat.v1.ChatChoice",
         index: 0,
-        message: messageOf(answer, options.hideReasoning),
-        finishReason: finishReasonOf(answer.finishReason),
+        message: toMessage(answer, options.hideReasoning),
+        finishReason: toFinishReason(answer.finishReason),
       },
     ],
-    usage: usageOf(answer.usage),
+    usage: toUsage(answer.usage),
   };
 }
 
-function messageOf({ text, reasoning, toolCalls }: Answer, hideReasoning: boolean): AnswerMessage {
+function toMessage({ text, reasoning, toolCalls }: Answer, hideReasoning: boolean): AnswerMessage {
   return {
     $typeName: "tollgate.chat.v1.AnswerMessage",
     role: "assistant",

@@ -11,6 +11,6 @@ export interface Head {
 }
 
 /** The head of an answer to this request. */
-export function headOf({ requestId, runtime }: Exchange, prefix: "chatcmpl-" | "cmpl-", model: string): Head {
+export function createHead({ requestId, runtime }: Exchange, prefix: "chatcmpl-" | "cmpl-", model: string): Head {
   return { id: requestId.replace(/^req_/, prefix), created: Math.floor(runtime.clock.now() / 1000), model };
 }

@@ -11,7 +11,7 @@ import { textTemplate } from "../../http/json/text-template.ts";
 import type { EventEncoder } from "../../http/response/sse.ts";
 import { errorOf } from "../errors.ts";
 import type { Head } from "./head.ts";
-import { finishReasonOf, usageOf } from "./usage.ts";
+import { toFinishReason, toUsage } from "./usage.ts";
 
 const writeChunk = jsonEncoder(ChatCompletionChunkSchema);
 
@@ -47,8 +47,8 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
   const reasoning = textTemplate((reasoning) => delta({ reasoning }));
 
   const finish = ({ reason, usage }: Finished): string => {
-    const last = { ...choice({}), finishReason: finishReasonOf(reason) };
-    const chunks = rules.separateUsage ? chunk([last]) + chunk([], usageOf(usage)) : chunk([last], usageOf(usage));
+    const last = { ...choice({}), finishReason: toFinishReason(reason) };
+    const chunks = rules.separateUsage ? chunk([last]) + chunk([], toUsage(usage)) : chunk([last], toUsage(usage));
     return chunks + done;
   };
 

@@ -5,7 +5,7 @@ import {
 } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 
 /** Tokens in this surface's words. */
-export function usageOf(usage: CoreUsage | undefined): Usage {
+export function toUsage(usage: CoreUsage | undefined): Usage {
   const { inputTokens = 0, outputTokens = 0, reasoningTokens, cachedInputTokens = 0 } = usage ?? {};
   return {
     $typeName: "tollgate.chat.v1.Usage",
@@ -20,7 +20,7 @@ export function usageOf(usage: CoreUsage | undefined): Usage {
 }
 
 /** Why an answer ended: one of the four that every client knows, never null or empty. */
-export function finishReasonOf(reason: CoreFinishReason): FinishReason {
+export function toFinishReason(reason: CoreFinishReason): FinishReason {
   switch (reason) {
     case CoreFinishReason.UNSPECIFIED:
     case CoreFinishReason.STOP:

@@ -13,18 +13,20 @@ export type KeyHeader = "authorization" | "x-api-key";
 export function callHeaders(request: IncomingMessage, address: string | undefined, preferred: KeyHeader): CallHeaders {
   const headers: Record<string, string> = {};
   const key =
-    preferred === "x-api-key" ? (apiKeyOf(request) ?? bearerOf(request)) : (bearerOf(request) ?? apiKeyOf(request));
+    preferred === "x-api-key"
+      ? (readApiKey(request) ?? readBearer(request))
+      : (readBearer(request) ?? readApiKey(request));
   if (key !== undefined) headers.authorization = `Bearer ${key}`;
   if (address !== undefined) headers["x-tollgate-client-address"] = address;
   return headers;
 }
 
-function apiKeyOf({ headers }: IncomingMessage): string | undefined {
+function readApiKey({ headers }: IncomingMessage): string | undefined {
   const apiKey = headers["x-api-key"];
   return typeof apiKey === "string" && apiKey.trim() !== "" ? printable(apiKey.trim()) : undefined;
 }
 
-function bearerOf({ headers }: IncomingMessage): string | undefined {
+function readBearer({ headers }: IncomingMessage): string | undefined {
   const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? "")?.[1]?.trim();
   return bearer === undefined ? undefined : printable(bearer);
 }

@@ -14,18 +14,18 @@ import {
 } from "#gen/tollgate/messages/v1/message_param_pb.js";
 import type { CountTokensRequest, CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { invalidField } from "../../http/request/error.ts";
-import { systemOf } from "./system.ts";
-import { toolsOf } from "./tools.ts";
+import { toSystem } from "./system.ts";
+import { toTools } from "./tools.ts";
 
 /** Translates what the model is given. Throws RequestError with the field's path. */
-export function conversationOf(request: CreateMessageRequest | CountTokensRequest): Conversation {
+export function toConversation(request: CreateMessageRequest | CountTokensRequest): Conversation {
   const turns: Message[] = [];
-  const system = systemOf(request.system);
+  const system = toSystem(request.system);
   if (system !== "") turns.push(turn(CoreRole.SYSTEM, system));
   const calls = new Set<string>();
   for (const [i, message] of request.messages.entries()) {
     refuseOrphans(message, `messages[${i}].content`, calls);
-    for (const next of turnsOf(message, `messages[${i}]`)) add(turns, next);
+    for (const next of toTurns(message, `messages[${i}]`)) add(turns, next);
   }
   if (turns.every(({ role }) => role === CoreRole.SYSTEM)) {
     throw invalidField("messages", "must have a turn with content");
@@ -33,13 +33,13 @@ export function conversationOf(request: CreateMessageRequest | CountTokensReques
   return {
     $typeName: "tollgate.inference.v1.Conversation",
     messages: turns,
-    ...toolsOf(request),
+    ...toTools(request),
   };
 }
 
 /** Refuses results of calls that no earlier turn made, as the original does; notes the calls of this turn. */
 function refuseOrphans({ role, content }: MessageParam, path: string, calls: Set<string>): void {
-  for (const [i, block] of blocksOf(content).entries()) {
+  for (const [i, block] of toBlocks(content).entries()) {
     if (block.case === "toolUse") calls.add(block.value.id);
     else if (role === Role.USER && block.case === "toolResult" && !calls.has(block.value.toolUseId)) {
       throw invalidField(`${path}[${i}].tool_use_id`, "must be the id of a tool_use block in an earlier turn");
@@ -58,8 +58,8 @@ function add(turns: Message[], next: Message): void {
   } else turns.push(next);
 }
 
-function turnsOf({ role, content }: MessageParam, path: string): Message[] {
-  const blocks = blocksOf(content);
+function toTurns({ role, content }: MessageParam, path: string): Message[] {
+  const blocks = toBlocks(content);
   const at = `${path}.content`;
   switch (role) {
     case Role.USER:
@@ -107,7 +107,7 @@ function systemTurn(blocks: readonly Block[], path: string): Message[] {
 
 /** A failed call is told apart in the text: no chat template knows a failed result. */
 function toolTurn({ toolUseId, content, isError }: ToolResultBlockParam, path: string): Message {
-  const text = textOf(blocksOf(content), `${path}.content`);
+  const text = textOf(toBlocks(content), `${path}.content`);
   return { ...turn(CoreRole.TOOL, isError ? `Error: ${text}` : text), toolCallId: toolUseId };
 }
 
@@ -140,7 +140,7 @@ function refuse(block: Block, path: string): void {
 
 type Block = ContentBlockParam["block"];
 
-function blocksOf(content: MessageContent | undefined): readonly Block[] {
+function toBlocks(content: MessageContent | undefined): readonly Block[] {
   switch (content?.form.case) {
     case "text":
       return [{ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlockParam", text: content.form.value } }];

@@ -1,12 +1,12 @@
 import type { CountTokensRequest as CoreCountTokensRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { CountTokensRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { conversationOf } from "./conversation.ts";
+import { toConversation } from "./conversation.ts";
 
 /** Translates what is to be estimated. Throws RequestError with the field's path. */
 export function countTokensRequest(request: CountTokensRequest): CoreCountTokensRequest {
   return {
     $typeName: "tollgate.inference.v1.CountTokensRequest",
     model: request.model,
-    conversation: conversationOf(request),
+    conversation: toConversation(request),
   };
 }

@@ -1,7 +1,7 @@
 import type { GenerateRequest, Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { conversationOf } from "./conversation.ts";
-import { thinkingOf } from "./thinking.ts";
+import { toConversation } from "./conversation.ts";
+import { toThinking } from "./thinking.ts";
 
 /** Translates a request of this surface. Throws RequestError with the field's path. */
 export function generateRequest(request: CreateMessageRequest, requestId: string): GenerateRequest {
@@ -9,16 +9,16 @@ export function generateRequest(request: CreateMessageRequest, requestId: string
     $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
     model: request.model,
-    prompt: { case: "conversation", value: conversationOf(request) },
+    prompt: { case: "conversation", value: toConversation(request) },
     maxOutputTokens: request.maxTokens,
-    sampling: samplingOf(request),
-    thinking: thinkingOf(request),
+    sampling: toSampling(request),
+    thinking: toThinking(request),
     stopSequences: request.stopSequences.filter((sequence) => sequence !== ""),
     whole: !request.stream,
   };
 }
 
-function samplingOf({ temperature, topP, topK }: CreateMessageRequest): Sampling {
+function toSampling({ temperature, topP, topK }: CreateMessageRequest): Sampling {
   return {
     $typeName: "tollgate.inference.v1.Sampling",
     temperature,

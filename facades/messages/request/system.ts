@@ -4,7 +4,7 @@ import type { SystemPrompt } from "#gen/tollgate/messages/v1/message_param_pb.js
 const BILLING_HEADER = "x-anthropic-billing-header";
 
 /** The instructions as one text. Empty: none. */
-export function systemOf(system: SystemPrompt | undefined): string {
+export function toSystem(system: SystemPrompt | undefined): string {
   return textsOf(system)
     .map(withoutBillingHeader)
     .filter((text) => text !== "")

@@ -3,11 +3,11 @@ import { Effort, ThinkingType } from "#gen/tollgate/messages/v1/message_param_pb
 import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 
 /** Only `thinking` switches; an effort alone does not make a model think that is off by default. */
-export function thinkingOf(request: CreateMessageRequest): Thinking {
+export function toThinking(request: CreateMessageRequest): Thinking {
   switch (request.thinking?.type) {
     case ThinkingType.ENABLED:
     case ThinkingType.ADAPTIVE:
-      return depthOf(request.outputConfig?.effort);
+      return toDepth(request.outputConfig?.effort);
     case ThinkingType.DISABLED:
     case ThinkingType.BETWEEN_TOOLS:
       return Thinking.OFF;
@@ -17,7 +17,7 @@ export function thinkingOf(request: CreateMessageRequest): Thinking {
   }
 }
 
-function depthOf(effort: Effort | undefined): Thinking {
+function toDepth(effort: Effort | undefined): Thinking {
   switch (effort) {
     case Effort.LOW:
       return Thinking.LOW;

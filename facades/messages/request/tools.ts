@@ -16,12 +16,12 @@ import { invalidField } from "../../http/request/error.ts";
  * The tools and the rule for them. Without tools there is no rule either. Throws RequestError for tools
  * that the original service runs itself, and when a tool must be called that is not there.
  */
-export function toolsOf(
+export function toTools(
   request: Pick<CreateMessageRequest, "tools" | "toolChoice">,
 ): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
-  const tools = request.tools.map((tool, index) => toolOf(tool, `tools[${index}]`));
+  const tools = request.tools.map((tool, index) => toTool(tool, `tools[${index}]`));
   refuseRepeats(tools);
-  const toolChoice = request.toolChoice && choiceOf(request.toolChoice, tools);
+  const toolChoice = request.toolChoice && toToolChoice(request.toolChoice, tools);
   if (toolChoice === undefined || tools.length === 0) return { tools };
   return { tools, toolChoice, ...(request.toolChoice?.disableParallelToolUse && { parallelToolCalls: false }) };
 }
@@ -35,7 +35,7 @@ function refuseRepeats(tools: readonly Tool[]): void {
   }
 }
 
-function toolOf({ type, name, description, inputSchema }: ToolParam, path: string): Tool {
+function toTool({ type, name, description, inputSchema }: ToolParam, path: string): Tool {
   if (type !== "" && type !== "custom") {
     throw invalidField(`${path}.type`, `must be "custom": this service runs no tools of its own`);
   }
@@ -43,7 +43,7 @@ function toolOf({ type, name, description, inputSchema }: ToolParam, path: strin
   return { $typeName: "tollgate.inference.v1.Tool", name, description, parametersJson };
 }
 
-function choiceOf({ type, name }: ToolChoiceParam, tools: readonly Tool[]): ToolChoice {
+function toToolChoice({ type, name }: ToolChoiceParam, tools: readonly Tool[]): ToolChoice {
   const mode = modes[type];
   if (mode === ToolChoiceMode.REQUIRED && tools.length === 0) {
     throw invalidField("tool_choice", 'must not be "any" without tools');

@@ -1,23 +1,23 @@
 import type { ContentBlock, Message } from "#gen/tollgate/messages/v1/message_pb.js";
 import type { Answer } from "../../http/core/answer.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
-import { stopReasonOf, usageOf } from "./usage.ts";
+import { toStopReason, toUsage } from "./usage.ts";
 
 /** A whole answer as this surface's message: thinking, then text, then tool calls. */
-export function messageOf(answer: Answer, model: string, requestId: string): Message {
+export function toMessage(answer: Answer, model: string, requestId: string): Message {
   return {
     $typeName: "tollgate.messages.v1.Message",
     id: messageId(requestId),
     type: "message",
     role: "assistant",
     model,
-    content: blocksOf(answer),
-    stopReason: stopReasonOf(answer.finishReason),
-    usage: usageOf(answer.usage),
+    content: toBlocks(answer),
+    stopReason: toStopReason(answer.finishReason),
+    usage: toUsage(answer.usage),
   };
 }
 
-function blocksOf({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
+function toBlocks({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
   const blocks: ContentBlock["block"][] = [];
   if (reasoning !== "") {
     const value = {

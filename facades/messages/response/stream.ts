@@ -7,7 +7,7 @@ import type { EventEncoder } from "../../http/response/sse.ts";
 import { classify } from "../errors.ts";
 import { messageId, SIGNATURE } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
-import { inputUsage, stopReasonOf, usageOf } from "./usage.ts";
+import { inputUsage, toStopReason, toUsage } from "./usage.ts";
 
 /**
  * Encodes the events of one answer as this surface's stream. Blocks here come strictly one after
@@ -140,8 +140,8 @@ export class StreamEncoder implements EventEncoder {
       case: "messageDelta",
       value: {
         $typeName: "tollgate.messages.v1.MessageDelta",
-        delta: { $typeName: "tollgate.messages.v1.MessageChange", stopReason: stopReasonOf(reason) },
-        usage: usageOf(counted),
+        delta: { $typeName: "tollgate.messages.v1.MessageChange", stopReason: toStopReason(reason) },
+        usage: toUsage(counted),
       },
     });
     this.#emit({ case: "messageStop", value: { $typeName: "tollgate.messages.v1.MessageStop" } });

@@ -2,7 +2,7 @@ import { type Usage as CoreUsage, FinishReason } from "#gen/tollgate/inference/v
 import { StopReason, type Usage } from "#gen/tollgate/messages/v1/message_pb.js";
 
 /** What is billed, in this surface's words. Cached input counts as input: it is billed as such. */
-export function usageOf(counted: CoreUsage | undefined): Usage {
+export function toUsage(counted: CoreUsage | undefined): Usage {
   const shown = inputUsage(counted?.inputTokens ?? 0);
   shown.outputTokens = counted?.outputTokens ?? 0;
   if (counted?.reasoningTokens !== undefined) {
@@ -26,7 +26,7 @@ export function inputUsage(inputTokens: number): Usage {
 }
 
 /** Why an answer ended, in this surface's words. */
-export function stopReasonOf(reason: FinishReason): StopReason {
+export function toStopReason(reason: FinishReason): StopReason {
   switch (reason) {
     case FinishReason.STOP:
       return StopReason.END_TURN; // a stop sequence too, by the interface

@@ -1,4 +1,4 @@
-import { paramOf } from "../../../facades/chat/param.ts";
+import { toParam } from "../../../facades/chat/param.ts";
 
 test.each([
   ["", ""],
@@ -18,5 +18,5 @@ test.each([
   ["stop_sequences[1]", "stop"],
   ["inputs[3]", "input"],
 ])("%s is %s", (parameter, param) => {
-  expect(paramOf(parameter)).toBe(param);
+  expect(toParam(parameter)).toBe(param);
 });

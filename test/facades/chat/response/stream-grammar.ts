@@ -59,7 +59,7 @@ function readChunk(
   if (others.length > 0) throw new Error("more than one choice");
   if (choice === undefined) {
     if (!separateUsage || phase !== "finished") throw new Error("a chunk without a choice that was not asked for");
-    answer.usage = usageOf(chunk);
+    answer.usage = toUsage(chunk);
     return "over";
   }
   if (phase === "finished") throw new Error("a choice after the finish reason");
@@ -72,7 +72,7 @@ function readChunk(
     answer.finishReason = choice.finish_reason;
     if (separateUsage === "usage" in chunk) throw new Error("usage in the other form");
     if (separateUsage) return "finished";
-    answer.usage = usageOf(chunk);
+    answer.usage = toUsage(chunk);
     return "over";
   }
   if ("usage" in chunk) throw new Error("usage before the end");
@@ -121,7 +121,7 @@ function readToolCall(piece: Record<string, unknown>, answer: StreamedAnswer): v
   answer.toolCalls.push({ id, name, arguments: "" });
 }
 
-function usageOf({ usage }: Chunk): unknown {
+function toUsage({ usage }: Chunk): unknown {
   const { prompt_tokens, completion_tokens, total_tokens } = usage as Record<string, number>;
   if ([prompt_tokens, completion_tokens].some((count) => !Number.isInteger(count))) throw new Error("no usage");
   if ((prompt_tokens ?? 0) + (completion_tokens ?? 0) !== total_tokens) throw new Error("the total is wrong");

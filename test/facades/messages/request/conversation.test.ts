@@ -2,13 +2,13 @@ import { expect, test } from "@jest/globals";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { CountTokensRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
-import { conversationOf } from "../../../../facades/messages/request/conversation.ts";
+import { toConversation } from "../../../../facades/messages/request/conversation.ts";
 
 const decode = jsonDecoder(CountTokensRequestSchema);
 
 /** The turns, without the fields that are empty. */
 function turns(messages: object[], system?: unknown) {
-  return conversationOf(decode({ model: "m", messages, system })).messages.map(
+  return toConversation(decode({ model: "m", messages, system })).messages.map(
     ({ role, text, reasoning, toolCalls, toolCallId }) => ({
       role,
       ...(text !== "" && { text }),

@@ -2,14 +2,14 @@ import { expect, test } from "@jest/globals";
 import { ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { CountTokensRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
-import { conversationOf } from "../../../../facades/messages/request/conversation.ts";
+import { toConversation } from "../../../../facades/messages/request/conversation.ts";
 
 const decode = jsonDecoder(CountTokensRequestSchema);
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const weather = { name: "weather", description: "Tells it", input_schema: schema };
 
 function translate(fields: object) {
-  return conversationOf(decode({ model: "m", messages: [{ role: "user", content: "Hi" }], ...fields }));
+  return toConversation(decode({ model: "m", messages: [{ role: "user", content: "Hi" }], ...fields }));
 }
 
 test.each<[string, object, object]>([

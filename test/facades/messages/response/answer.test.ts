@@ -5,7 +5,7 @@ import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
 import { collectAnswer } from "../../../../facades/http/core/answer.ts";
 import type { Exchange } from "../../../../facades/http/exchange.ts";
 import { jsonEncoder } from "../../../../facades/http/json/encoder.ts";
-import { messageOf } from "../../../../facades/messages/response/answer.ts";
+import { toMessage } from "../../../../facades/messages/response/answer.ts";
 import { args, call, finished, reasoning, started, text } from "../events.ts";
 import { samples } from "../samples.ts";
 
@@ -17,7 +17,7 @@ async function body(...batches: GenerationEvent[][]): Promise<string> {
     for (const events of batches)
       yield { $typeName: "tollgate.inference.v1.GenerateResponse" as const, choice: 0, events };
   }
-  return json(messageOf(await collectAnswer({} as Exchange, stream()), "m", "req_r1"));
+  return json(toMessage(await collectAnswer({} as Exchange, stream()), "m", "req_r1"));
 }
 
 test("a whole message, byte for byte", async () => {
