@@ -1,19 +1,18 @@
 import type { Charge, ChargeLine } from "./ledger-store.ts";
+import { lineColumns, usageColumns, type Value } from "./usage-columns.ts";
 
 /** Charges as one list of their values, which goes from thread to thread at half the cost of objects with names. */
-export type FlatCharges = readonly (string | number)[];
-
-const unknownRates = { input: -1, output: -1 };
+export type FlatCharges = readonly Value[];
 
 /** Writes charges down value by value, each followed by the number of its lines and their values. */
 export function flatten(charges: readonly Charge[]): FlatCharges {
-  const values: (string | number)[] = [];
-  for (const { lines, maxRates = unknownRates, ...charge } of charges) {
-    values.push(charge.requestId, charge.runId, charge.accountId, charge.keyId, charge.model, charge.inputTokens);
-    values.push(charge.outputTokens, charge.cost, charge.shortfall, charge.status, charge.settledAt);
-    values.push(maxRates.input, maxRates.output, lines.length);
-    for (const { sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost } of lines)
-      values.push(sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost);
+  const values: Value[] = [];
+  for (const charge of charges) {
+    for (const column of usageColumns) values.push(column.read(charge));
+    values.push(charge.lines.length);
+    for (const line of charge.lines) {
+      for (const column of lineColumns) values.push(column.read(line));
+    }
   }
   return values;
 }
@@ -22,33 +21,16 @@ export function flatten(charges: readonly Charge[]): FlatCharges {
 export function unflatten(values: FlatCharges): Charge[] {
   const charges: Charge[] = [];
   let at = 0;
-  const text = () => values[at++] as string;
-  const number = () => values[at++] as number;
+  const read = (columns: readonly { readonly property: string }[]) => {
+    const row: Record<string, Value> = {};
+    for (const { property } of columns) row[property] = values[at++] as Value;
+    return row;
+  };
   while (at < values.length) {
-    const charge = {
-      requestId: text(),
-      runId: text(),
-      accountId: text(),
-      keyId: text(),
-      model: text(),
-      inputTokens: number(),
-      outputTokens: number(),
-      cost: number(),
-      shortfall: number(),
-      status: text() as Charge["status"],
-      settledAt: number(),
-    };
-    const maxRates = { input: number(), output: number() };
-    const lines: ChargeLine[] = Array.from({ length: number() }, () => ({
-      sliceId: text(),
-      lotId: text(),
-      inputTokens: number(),
-      outputTokens: number(),
-      inputRate: number(),
-      outputRate: number(),
-      cost: number(),
-    }));
-    charges.push({ ...charge, ...(maxRates.input < 0 ? {} : { maxRates }), lines });
+    const { maxInputRate: input, maxOutputRate: output, ...charge } = read(usageColumns);
+    const lines = Array.from({ length: values[at++] as number }, () => read(lineColumns) as unknown as ChargeLine);
+    const terms = input === null ? {} : { maxRates: { input, output } };
+    charges.push({ ...charge, ...terms, lines } as unknown as Charge);
   }
   return charges;
 }

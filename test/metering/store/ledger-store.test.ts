@@ -47,6 +47,24 @@ describe.each(dialects)("%s", (dialect) => {
   const slice = (id: string) => metering.storage.orm.em.fork().findOneOrFail(Slice, id);
   const lots = () => metering.storage.orm.em.fork().find(Lot, {}, { orderBy: { id: "asc" } });
 
+  test("stores each value of a charge in the column of its name", async () => {
+    const account = await metering.account({ paid: USD });
+    const { id: sliceId, lotId } = await leaseOne(account, USD);
+    const run = { requestId: v7(), runId: v7() };
+    const line = { sliceId, lotId, inputTokens: 11, outputTokens: 12, inputRate: 13, outputRate: 14, cost: 15 };
+    const usage = {
+      ...{ ...run, accountId: account, keyId: "a key", model: "a model", inputTokens: 1, outputTokens: 2 },
+      ...{ cost: 19, shortfall: 4, status: "cancelled" as const },
+    };
+    const rates = { input: 21, output: 22 };
+    await store.settle([{ ...usage, settledAt: 1_234_567_890_123, maxRates: rates, lines: [line] }]);
+    const em = metering.storage.orm.em.fork();
+    expect(await em.find(Usage, {})).toEqual([
+      { ...usage, settledAt: new Date(1_234_567_890_123), maxInputRate: rates.input, maxOutputRate: rates.output },
+    ]);
+    expect(await em.find(UsageLine, {})).toEqual([{ ...run, seq: 0, ...line }]);
+  });
+
   test("leases what is needed over lots in the order of spending, and tells what is left", async () => {
     const account = await metering.account({ free: 100, paid: USD });
     await metering.funds.credit({ accountId: account, kind: "grant", amount: 50, reference: v7() });

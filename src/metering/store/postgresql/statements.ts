@@ -3,6 +3,7 @@
 
 import { withFreeMoney } from "../../../storage/entities/lot.ts";
 import { firstLots, freeMoney, spendingOrder } from "../spending-order.ts";
+import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 
 /** A statement that the server plans once a connection, under its name. */
 export interface Statement {
@@ -180,9 +181,19 @@ export const FACTS: Statement = {
   where account.id = any($1::uuid[])`,
 };
 
+/** Parameters of a settlement: columns of usage, place and number of each line, columns of usage lines, core, epoch. */
+const placesAt = usageColumns.length + 1;
+const linesAt = placesAt + 2;
+const coreAt = linesAt + lineColumns.length;
+const arrays = (columns: readonly Column<never>[], first: number) =>
+  columns.map(({ type }, at) => `$${first + at}::${type}[]`).join(", ");
+const sliceIds = `$${linesAt + lineColumns.findIndex(({ property }) => property === "sliceId")}::uuid[]`;
+/** Names that a row from parameters has, as they are stored. */
+const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_timestamp(${name} / 1000)` : name);
+
 /**
- * $1–$11 usage columns; $12 the place of a line's charge among them, from 1, $13–$20 usage line columns; $21–$22 the
- * highest rates of the usage; $23 core, $24 epoch. Answers with the places of the charges that were not stored; one that was stored before, whose
+ * A line's place is that of its charge, from 1. Answers with the places of the charges that were not stored; one that
+ * was stored before, whose
  * reply was lost, is no less so because its slices have been closed since. What slices spent is the sum over the lines
  * that this statement stored, never over its input: a run may have been stored before.
  *
@@ -193,29 +204,22 @@ export const SETTLE: Statement = {
   name: "settle",
   text: `
   with charge as (
-    select * from unnest($1::text[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
-      $9::bigint[], $10::text[], $11::float8[], $21::bigint[], $22::bigint[]) with ordinality as t(request_id, run_id,
-      account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status, settled_at, max_input_rate,
-      max_output_rate, n)),
+    select * from unnest(${arrays(usageColumns, 1)}) with ordinality as t(${listNames(usageColumns)}, n)),
   line as (
-    select * from unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::bigint[], $17::bigint[], $18::bigint[],
-      $19::bigint[], $20::bigint[]) as t(n, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
-      output_rate, cost)),
+    select * from unnest($${placesAt}::int[], $${placesAt + 1}::int[], ${arrays(lineColumns, linesAt)})
+      as t(n, seq, ${listNames(lineColumns)})),
   locked as (
-    select id, open and core_id = $23 and epoch = $24 as mine from slice where id = any($15::uuid[])
+    select id, open and core_id = $${coreAt} and epoch = $${coreAt + 1} as mine from slice where id = any(${sliceIds})
     order by id for update),
   fenced as (select n from line where slice_id not in (select id from locked where mine)),
   stored as (
-    insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
-      settled_at, max_input_rate, max_output_rate)
-    select request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
-      to_timestamp(settled_at / 1000), max_input_rate, max_output_rate
+    insert into usage (${listNames(usageColumns)}) select ${usageColumns.map(toStored).join(", ")}
     from charge where n not in (select n from fenced)
     on conflict do nothing returning request_id, run_id),
   fresh as (select charge.* from charge join stored using (request_id, run_id)),
   stored_line as (
-    insert into usage_line (request_id, run_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate, output_rate, cost)
-    select fresh.request_id, fresh.run_id, seq, lot_id, slice_id, line.input_tokens, line.output_tokens, input_rate, output_rate, line.cost
+    insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)})
+    select fresh.request_id, fresh.run_id, seq, ${lineColumns.map(({ name }) => `line.${name}`).join(", ")}
     from line join fresh using (n) returning slice_id, cost),
   spent as (
     update slice set spent = slice.spent + sums.cost

@@ -1,4 +1,5 @@
 import type { Charge, ChargeLine } from "../ledger-store.ts";
+import { type Column, lineColumns, usageColumns } from "../usage-columns.ts";
 
 /**
  * A group of charges as the columns that the settle statement takes, in its order. They are written as array literals
@@ -16,29 +17,16 @@ export function settleValues(charges: readonly Charge[]): string[] {
     }
   }
   return [
-    texts(charges.map((charge) => charge.requestId)),
-    plain(charges.map((charge) => charge.runId)),
-    plain(charges.map((charge) => charge.accountId)),
-    texts(charges.map((charge) => charge.keyId)),
-    texts(charges.map((charge) => charge.model)),
-    plain(charges.map((charge) => charge.inputTokens)),
-    plain(charges.map((charge) => charge.outputTokens)),
-    plain(charges.map((charge) => charge.cost)),
-    plain(charges.map((charge) => charge.shortfall)),
-    plain(charges.map((charge) => charge.status)),
-    plain(charges.map((charge) => charge.settledAt)),
+    ...usageColumns.map((column) => toArray(column, charges)),
     plain(places),
     plain(seqs),
-    plain(lines.map((line) => line.lotId)),
-    plain(lines.map((line) => line.sliceId)),
-    plain(lines.map((line) => line.inputTokens)),
-    plain(lines.map((line) => line.outputTokens)),
-    plain(lines.map((line) => line.inputRate)),
-    plain(lines.map((line) => line.outputRate)),
-    plain(lines.map((line) => line.cost)),
-    plain(charges.map((charge) => charge.maxRates?.input ?? "null")),
-    plain(charges.map((charge) => charge.maxRates?.output ?? "null")),
+    ...lineColumns.map((column) => toArray(column, lines)),
   ];
+}
+
+/** One column of many rows. */
+function toArray<From>({ type, read }: Column<From>, rows: readonly From[]): string {
+  return type === "text" ? texts(rows.map(read) as string[]) : plain(rows.map((row) => read(row) ?? "null"));
 }
 
 /** An array of numbers, identifiers and other words that need no quotes. */

@@ -19,6 +19,7 @@ import {
   type StoredSlice,
 } from "../ledger-store.ts";
 import { firstLots, freeMoney } from "../spending-order.ts";
+import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 
 /** A value too big, a constraint broken, a type that does not fit. https://www.sqlite.org/rescode.html */
 const VIOLATIONS: ReadonlySet<number> = new Set([18, 19, 20]);
@@ -53,6 +54,14 @@ const FACTS = `
     cast(coalesce((select sum(${freeMoney}) from (${page(true)})), 0)
       + coalesce((select sum(slice.granted - slice.spent) from slice join lot on lot.id = slice.lot_id
           where slice.account_id = ?1 and slice.open and lot.kind = 'paid'), 0) as text) as paidLeft`;
+
+const marks = (columns: readonly unknown[]) => columns.map(() => "?").join(", ");
+
+const INSERT_USAGE = `
+  insert into usage (${listNames(usageColumns)}) values (${marks(usageColumns)}) on conflict do nothing`;
+
+const INSERT_LINE = `
+  insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)}) values (?, ?, ?, ${marks(lineColumns)})`;
 
 const SPEND = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
 
@@ -324,30 +333,14 @@ export class SqliteLedgerStore implements LedgerStore {
 
 /** Makes a receipt. Returns whether there was none before. */
 function insertUsage(run: Runner, charge: Charge): boolean {
-  const { requestId, runId, accountId, keyId, model, inputTokens, outputTokens } = charge;
-  const { cost, shortfall, status, settledAt } = charge;
-  const { input = null, output = null } = charge.maxRates ?? {};
-  const inserted = run.run(
-    `insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
-       status, settled_at, max_input_rate, max_output_rate) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict do nothing`,
-    [
-      ...[requestId, runId, accountId, keyId, model, inputTokens, outputTokens],
-      ...[cost, shortfall, status, settledAt, input, output],
-    ],
-  );
-  return inserted > 0;
+  const values = usageColumns.map(({ read }) => read(charge));
+  return run.run(INSERT_USAGE, values) > 0;
 }
 
 /** Makes the lines of a receipt, and the debt that it leaves. */
 function insertLines(run: Runner, { requestId, runId, accountId, shortfall, lines }: Charge): void {
   for (const [seq, line] of lines.entries()) {
-    const { lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost } = line;
-    run.run(
-      `insert into usage_line (request_id, run_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
-         output_rate, cost) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [requestId, runId, seq, lotId, sliceId, inputTokens, outputTokens, inputRate, outputRate, cost],
-    );
+    run.run(INSERT_LINE, [requestId, runId, seq, ...lineColumns.map(({ read }) => read(line))]);
   }
   if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
 }

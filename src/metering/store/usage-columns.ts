@@ -1,0 +1,71 @@
+// The one description of how a receipt is stored: what writes one is built from the entities here, once, at load.
+
+import { Usage, UsageLine } from "../../storage/entities/usage.ts";
+import type { Charge, ChargeLine } from "./ledger-store.ts";
+
+/** A column's value on its way to the database. Null: absent. */
+export type Value = string | number | null;
+
+/** One column of a row that is made from a charge or from a line of one. */
+export interface Column<From> {
+  /** The entity's name of it. */
+  readonly property: string;
+  /** The database's name of it. */
+  readonly name: string;
+  /** PostgreSQL's type of the parameter that carries it; times are milliseconds since the epoch. */
+  readonly type: "text" | "uuid" | "bigint" | "float8";
+  readonly read: (from: From) => Value;
+}
+
+/** What carries a value of each of the entities' types. */
+const types: Readonly<Record<string, Column<never>["type"]>> = {
+  StringType: "text",
+  UuidType: "uuid",
+  BigIntType: "bigint",
+  DateTimeType: "float8",
+};
+
+/** The columns of a receipt. */
+export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge>(Usage.meta.properties, {
+  maxInputRate: ({ maxRates }) => maxRates?.input ?? null,
+  maxOutputRate: ({ maxRates }) => maxRates?.output ?? null,
+});
+
+const lineKey = ["requestId", "runId", "seq"] as const;
+
+/** The columns of a receipt's line, beside those of its key: the receipt's own and the line's place in it. */
+export const lineColumns: readonly Column<ChargeLine>[] = describe<
+  Omit<UsageLine, (typeof lineKey)[number]>,
+  ChargeLine
+>(
+  Object.fromEntries(
+    Object.entries(UsageLine.meta.properties).filter(([property]) => !lineKey.includes(property as never)),
+  ),
+  {},
+);
+
+/** Names of columns, as a statement lists them. */
+export const listNames = (columns: readonly { readonly name: string }[]): string =>
+  columns.map(({ name }) => name).join(", ");
+
+/** A column has the property of its own name, or what is said of it: one that has neither does not compile. */
+function describe<Row, From>(
+  properties: object,
+  made: { readonly [Name in Exclude<Extract<keyof Row, string>, keyof From>]: (from: From) => Value },
+): readonly Column<From>[] {
+  const others = made as Readonly<Record<string, (from: From) => Value>>;
+  return Object.entries(properties).map(([property, { type }]) => ({
+    property,
+    name: property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    type: readType(type),
+    read: others[property] ?? ((from) => from[property as keyof From] as Value),
+  }));
+}
+
+/** An entity's type is a class or an instance of one; an enumeration has none. */
+function readType(type: unknown): Column<never>["type"] {
+  const name = typeof type === "function" ? type.name : (type?.constructor.name ?? "StringType");
+  const found = types[name];
+  if (found === undefined) throw new Error(`no parameter carries a ${name}`);
+  return found;
+}
