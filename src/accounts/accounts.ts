@@ -3,6 +3,7 @@ import { failure } from "../../lib/errors/failure.ts";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import { Account } from "../storage/entities/account.ts";
 import type { Storage } from "../storage/orm.ts";
+import { inTransaction } from "../storage/transaction.ts";
 
 /** The accounts as they are stored, without their money. Ids are UUIDs. */
 export class Accounts {
@@ -27,7 +28,7 @@ export class Accounts {
 
   /** Throws ACCOUNT_NOT_FOUND. */
   async update(id: string, facts: Partial<Pick<Account, "name" | "maxKeys">>): Promise<Account> {
-    await this.#storage.orm.em.fork().nativeUpdate(Account, id, facts);
+    await inTransaction(this.#storage, (em) => em.nativeUpdate(Account, id, facts));
     return this.get(id);
   }
 }

@@ -9,6 +9,7 @@ import type { Pepper } from "../config/secrets.ts";
 import { Account } from "../storage/entities/account.ts";
 import { ApiKey } from "../storage/entities/api-key.ts";
 import type { Storage } from "../storage/orm.ts";
+import { inTransaction } from "../storage/transaction.ts";
 import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
 import type { KeyDigest } from "./key-filter.ts";
 
@@ -170,12 +171,8 @@ export class ApiKeys {
 
   /** Writes when keys were last used. */
   async storeLastUsed(ids: readonly string[], at: Date): Promise<void> {
-    const em = this.#options.storage.orm.em.fork();
-    await em.nativeUpdate(
-      ApiKey,
-      { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] },
-      { lastUsedAt: at },
-    );
+    const older = { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
+    await inTransaction(this.#options.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
   }
 
   async #make(change: (em: SqlEntityManager, now: Date) => Promise<NewKey>): Promise<NewKey> {
@@ -186,7 +183,7 @@ export class ApiKeys {
 
   #change<T>(change: (em: SqlEntityManager, now: Date) => Promise<T>): Promise<T> {
     const now = new Date(this.#options.clock.now());
-    return this.#options.storage.orm.em.fork().transactional((em) => change(em, now));
+    return inTransaction(this.#options.storage, (em) => change(em, now));
   }
 
   #add(em: SqlEntityManager, now: Date, facts: Pick<ApiKey, "accountId" | "name" | "rpm" | "rotatedFrom">): NewKey {

@@ -4,6 +4,7 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { Account } from "../../storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { inTransaction } from "../../storage/transaction.ts";
 import type { PicoUsd } from "../interface.ts";
 import { noAccount } from "../store/ledger-store.ts";
 import { firstLots } from "../store/spending-order.ts";
@@ -31,9 +32,9 @@ export interface DebtParts {
 /** Pays debts, each account in a transaction of its own. */
 export function createDebts({ storage, clock, random }: DebtParts): Debts {
   const pay = (accountId: string) =>
-    storage.orm.em.fork().transactional(async (em) => {
+    inTransaction(storage, async (em) => {
       const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      return account === null ? 0 : payDebt(em as SqlEntityManager, account, { clock, random });
+      return account === null ? 0 : payDebt(em, account, { clock, random });
     });
   const owing = (after: string) =>
     storage.orm.em.fork().execute<{ id: string }[]>(

@@ -3,7 +3,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { JudgedClock } from "../../storage/database-clock.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
-import { retryConflicts } from "../../storage/retry.ts";
+import { inTransaction } from "../../storage/transaction.ts";
 
 /** Lots in one transaction. */
 const BATCH = 100;
@@ -24,7 +24,7 @@ export async function expireLots(parts: ExpiryParts): Promise<number> {
   for (;;) {
     await parts.clock.measure();
     if (!parts.clock.agrees) return expired;
-    const found = await retryConflicts(() => expireSome(parts));
+    const found = await expireSome(parts);
     expired += found;
     if (found < BATCH) return expired;
   }
@@ -32,7 +32,7 @@ export async function expireLots(parts: ExpiryParts): Promise<number> {
 
 function expireSome({ storage, clock, random }: ExpiryParts): Promise<number> {
   const at = new Date(clock.now());
-  return storage.orm.em.fork().transactional(async (em) => {
+  return inTransaction(storage, async (em) => {
     const due = await em.execute<{ id: string }[]>(
       `select id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} order by expires_at, id limit ${BATCH}`,
       [at],

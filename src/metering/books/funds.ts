@@ -10,7 +10,7 @@ import { Payment } from "../../storage/entities/payment.ts";
 import { PriceVersion } from "../../storage/entities/price.ts";
 import { Slice } from "../../storage/entities/slice.ts";
 import type { Storage } from "../../storage/orm.ts";
-import { retryConflicts } from "../../storage/retry.ts";
+import { inTransaction } from "../../storage/transaction.ts";
 import type { Credit, Funds, PicoUsd } from "../interface.ts";
 import type { CoreLedger } from "../ledger/ledger.ts";
 import { priorities } from "../store/spending-order.ts";
@@ -56,11 +56,10 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     run: (em: SqlEntityManager, account: Account) => Promise<T>,
   ): Promise<T> {
     try {
-      return await retryConflicts(() => tryWithAccount(accountId, run));
+      return await tryWithAccount(accountId, run);
     } catch (error) {
       // Another account took the same reference in between; now it can be seen.
-      if (error instanceof UniqueConstraintViolationException)
-        return retryConflicts(() => tryWithAccount(accountId, run));
+      if (error instanceof UniqueConstraintViolationException) return tryWithAccount(accountId, run);
       throw error;
     }
   }
@@ -69,11 +68,11 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     accountId: string,
     run: (em: SqlEntityManager, account: Account) => Promise<T>,
   ): Promise<T> {
-    return storage.orm.em.fork().transactional(async (em) => {
+    return inTransaction(storage, async (em) => {
       const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
       if (account === null)
         throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
-      return run(em as SqlEntityManager, account);
+      return run(em, account);
     });
   }
 
@@ -185,13 +184,13 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
 
   return {
     async open(account, freeGrant) {
-      await storage.orm.em.fork().transactional(async (em) => {
+      await inTransaction(storage, async (em) => {
         const row = em.create(Account, { ...account, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n });
         await em.flush();
         if (freeGrant === 0) return;
         checkAmount(freeGrant);
         const reference = `free:${account.id}`;
-        await addLot(em as SqlEntityManager, row, {
+        await addLot(em, row, {
           accountId: account.id,
           kind: "free",
           amount: freeGrant,

@@ -3,6 +3,7 @@ import type { PageStart } from "../../../lib/rpc/pages.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { DeadLetter } from "../../storage/entities/dead-letter.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { inTransaction } from "../../storage/transaction.ts";
 import { type Run, runKey } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 
@@ -37,7 +38,6 @@ export class DeadLetters {
 
   /** Keeps a charge. One that is already here stays as it came first, with the newest reason. */
   async put(charge: Charge, reason: string): Promise<void> {
-    const em = this.#storage.orm.em.fork();
     const letter = {
       id: toLetterId(charge),
       charge: JSON.stringify(charge),
@@ -45,7 +45,9 @@ export class DeadLetters {
       coreId: this.#coreId,
       at: new Date(this.#clock.now()),
     };
-    await em.upsert(DeadLetter, letter, { onConflictAction: "merge", onConflictMergeFields: ["reason"] });
+    await inTransaction(this.#storage, (em) =>
+      em.upsert(DeadLetter, letter, { onConflictAction: "merge", onConflictMergeFields: ["reason"] }),
+    );
   }
 
   /** Some of them, in the order of their ids. */
@@ -62,7 +64,7 @@ export class DeadLetters {
 
   /** Returns whether it was there. */
   async remove(id: string): Promise<boolean> {
-    return (await this.#storage.orm.em.fork().nativeDelete(DeadLetter, id)) > 0;
+    return (await inTransaction(this.#storage, (em) => em.nativeDelete(DeadLetter, id))) > 0;
   }
 
   count(): Promise<number> {

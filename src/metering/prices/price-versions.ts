@@ -2,6 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { Price, PriceVersion } from "../../storage/entities/price.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { inTransaction } from "../../storage/transaction.ts";
 import type { Rates } from "../interface.ts";
 
 /** A model's price, live or past. */
@@ -53,7 +54,7 @@ export async function publish(
   clock: Clock,
   change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
 ): Promise<void> {
-  await storage.orm.em.fork().transactional(async (em) => {
+  await inTransaction(storage, async (em) => {
     if (storage.dialect === "postgresql") await em.execute("lock table price_version in share row exclusive mode");
     const newest = await newestVersion(em);
     const rows = await newestRows(em);
