@@ -1,6 +1,7 @@
 import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { type ListModelsResponse, type Model, ModelType } from "#gen/tollgate/chat/v1/model_pb.js";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
+import { takenSampling } from "./request/sampling.ts";
 
 /** The served models with their live prices. */
 export function modelList(models: readonly CoreModel[]): ListModelsResponse {
@@ -48,17 +49,13 @@ export function modelInfo(model: CoreModel): Model {
 }
 
 const generationParameters = [
-  "frequency_penalty",
+  ...takenSampling.map(([, { name }]) => name),
   "max_tokens",
   "parallel_tool_calls",
-  "presence_penalty",
-  "seed",
   "stop",
-  "temperature",
   "tool_choice",
   "tools",
-  "top_p",
-];
+].sort();
 
 /** Request fields that have an effect. */
 function parametersOf({ kind, thinking }: CoreModel): string[] {

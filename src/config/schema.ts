@@ -2,6 +2,7 @@ import * as z from "zod";
 import { MAX_PICO_USD, parseRate, parseUsd } from "../../lib/money.ts";
 import { isLoopback, parseAddress } from "../../lib/net/address.ts";
 import { parseNetwork } from "../../lib/net/networks.ts";
+import { type Bounds, samplingFields } from "../../lib/sampling.ts";
 import { engineNames, engineTransports } from "../engines/names.ts";
 
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
@@ -138,12 +139,21 @@ const price = z.strictObject({
   ceiling: z.number().min(1).default(1).describe("The highest the price may move, as a multiple."),
 });
 
+function within({ min, above, max }: Bounds): z.ZodNumber {
+  const number = z.number().max(max);
+  return above === undefined ? number.min(min ?? Number.NEGATIVE_INFINITY) : number.gt(above);
+}
+
 const sampling = z.strictObject({
-  temperature: z.number().min(0).max(2).default(0.7).describe("0 always takes the likeliest token."),
-  top_p: z.number().gt(0).max(1).default(1).describe("Choose among the likeliest tokens of this share together."),
+  temperature: within(samplingFields.temperature.bounds).default(0.7).describe("0 always takes the likeliest token."),
+  top_p: within(samplingFields.topP.bounds)
+    .default(1)
+    .describe("Choose among the likeliest tokens of this share together."),
   top_k: z.int().min(0).optional().describe("Choose among so many likeliest tokens."),
-  presence_penalty: z.number().min(-2).max(2).optional().describe("Against tokens that occurred."),
-  frequency_penalty: z.number().min(-2).max(2).optional().describe("Against tokens, as often as they occurred."),
+  presence_penalty: within(samplingFields.presencePenalty.bounds).optional().describe("Against tokens that occurred."),
+  frequency_penalty: within(samplingFields.frequencyPenalty.bounds)
+    .optional()
+    .describe("Against tokens, as often as they occurred."),
 });
 
 const routing = z.enum(["prefix", "least-load", "round-robin"]);

@@ -1,16 +1,23 @@
-import type { CreateChatCompletionRequest, Stop } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import {
+  type CreateChatCompletionRequest,
+  CreateChatCompletionRequestSchema,
+  type Stop,
+} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { CreateCompletionRequest } from "#gen/tollgate/chat/v1/completion_pb.js";
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { samplingEntries } from "../../../lib/sampling.ts";
+
+/** The sampling fields that this surface takes, and what its JSON calls them. */
+export const takenSampling = samplingEntries.filter(([field]) => field in CreateChatCompletionRequestSchema.field);
 
 /** How tokens are chosen; what was not said stays unsaid. */
 export function toSampling(request: CreateChatCompletionRequest | CreateCompletionRequest): Sampling {
-  const sampling: Sampling = { $typeName: "tollgate.inference.v1.Sampling" };
-  if (request.temperature !== undefined) sampling.temperature = request.temperature;
-  if (request.topP !== undefined) sampling.topP = request.topP;
-  if (request.presencePenalty !== undefined) sampling.presencePenalty = request.presencePenalty;
-  if (request.frequencyPenalty !== undefined) sampling.frequencyPenalty = request.frequencyPenalty;
-  if (request.seed !== undefined) sampling.seed = request.seed;
-  return sampling;
+  const asked = request as unknown as Readonly<Record<string, unknown>>;
+  const sampling: Record<string, unknown> = { $typeName: "tollgate.inference.v1.Sampling" };
+  for (const [field] of takenSampling) {
+    if (asked[field] !== undefined) sampling[field] = asked[field];
+  }
+  return sampling as unknown as Sampling;
 }
 
 /** Texts that end the answer. An empty one, which some clients send for "none", ends nothing. */

@@ -2,6 +2,7 @@ import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/g
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { EngineOutput, EngineRequest, EngineUsage } from "../interface.ts";
 import { StopSequences } from "../shared/answer/stop-sequences.ts";
+import { writeSampling } from "../shared/sampling.ts";
 import type { AnswerReader } from "./answer-reader.ts";
 import type { GrammarState, Model, SamplingOptions, Sequence, Token } from "./binding.ts";
 import { Detokenizer } from "./detokenizer.ts";
@@ -62,12 +63,10 @@ async function readPrompt(sequence: Sequence, prompt: Token[], signal: AbortSign
 }
 
 function samplingOptions(sampling: Sampling, produced: Token[], grammar: GrammarState | undefined): SamplingOptions {
-  const { temperature, topK, topP, seed, presencePenalty, frequencyPenalty } = sampling;
+  const { presencePenalty, frequencyPenalty, ...options } = writeSampling(sampling, "embedded");
   return {
-    ...(temperature !== undefined && { temperature }),
-    topK: topK ?? 0,
-    ...(topP !== undefined && { topP }),
-    ...(seed !== undefined && { seed: Number(BigInt.asUintN(32, seed)) }),
+    topK: 0,
+    ...options,
     ...((presencePenalty || frequencyPenalty) && {
       repeatPenalty: {
         punishTokens: () => produced,

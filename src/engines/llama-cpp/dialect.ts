@@ -10,7 +10,7 @@ import { countIn } from "../shared/counts.ts";
 export const llamaCpp: Dialect = {
   engine: "llama.cpp",
   reasoningField: "reasoning_content",
-  topKAll: 0,
+  sampling: "llama.cpp",
   countsAsItGoes: true,
   promptFields: (request, continued) => ({
     ...thinkingFields(request),

@@ -3,6 +3,7 @@ import type { EngineRequest } from "../interface.ts";
 import { argumentsOf } from "../shared/prompt/call-arguments.ts";
 import { parametersOf } from "../shared/prompt/tool-parameters.ts";
 import { turnsOf } from "../shared/prompt/turns.ts";
+import { writeSampling } from "../shared/sampling.ts";
 import type { EngineSettings } from "../shared/settings.ts";
 
 type Fields = Record<string, unknown>;
@@ -26,12 +27,7 @@ export function generationRequest(
     options: {
       num_ctx: contextLength,
       num_predict: maxOutputTokens,
-      temperature: sampling.temperature,
-      top_p: sampling.topP,
-      top_k: sampling.topK,
-      presence_penalty: sampling.presencePenalty,
-      frequency_penalty: sampling.frequencyPenalty,
-      seed: sampling.seed === undefined ? undefined : Number(BigInt.asIntN(32, sampling.seed)),
+      ...writeSampling(sampling, "ollama"),
       stop: stopSequences.length > 0 ? stopSequences : undefined,
     },
   };

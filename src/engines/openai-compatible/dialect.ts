@@ -4,6 +4,7 @@ import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 /** Any server with an OpenAI-compatible API of which nothing else is known. */
 export const openaiCompatible: Dialect = {
   engine: "openai",
+  sampling: "openai",
   countsAsItGoes: false,
   promptFields: thinkingFields,
   fields: () => ({ stream_options: { include_usage: true } }),

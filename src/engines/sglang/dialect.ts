@@ -5,7 +5,7 @@ import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 export const sglang: Dialect = {
   engine: "sglang",
   reasoningField: "reasoning_content",
-  topKAll: -1,
+  sampling: "sglang",
   countsAsItGoes: true,
   promptFields: (request, continued) => ({
     ...thinkingFields(request),

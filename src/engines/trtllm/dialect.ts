@@ -7,7 +7,7 @@ import { thinkingFields } from "../shared/chat-completions/thinking.ts";
  */
 export const trtllm: Dialect = {
   engine: "trtllm",
-  topKAll: 0,
+  sampling: "trtllm",
   countsAsItGoes: true,
   promptFields: oneSwitch,
   fields: ({ cacheSalt }) => ({

@@ -5,7 +5,7 @@ import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 export const vllm: Dialect = {
   engine: "vllm",
   reasoningField: "reasoning",
-  topKAll: -1,
+  sampling: "vllm",
   countsAsItGoes: true,
   promptFields: (request, continued) => ({
     ...thinkingFields(request),

@@ -10,7 +10,7 @@ import type { InferenceDependencies } from "../dependencies.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { limitOutput } from "../output-fit/output-limit.ts";
 import { estimateTokens, inputBound } from "../output-fit/token-bound.ts";
-import { samplingOf } from "./sampling.ts";
+import { settleSampling } from "./sampling.ts";
 import { shareHold } from "./shared-hold.ts";
 import { thinkingOf } from "./thinking.ts";
 import { validate } from "./validate.ts";
@@ -58,7 +58,7 @@ export async function plan(
       return { tokenizable, countInput, limits };
     }),
   );
-  const sampling = samplingOf(request.sampling, model.sampling);
+  const sampling = settleSampling(request.sampling, model.sampling);
   const hold = await deps.ledger.hold(
     {
       requestId,

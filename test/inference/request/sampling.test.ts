@@ -1,18 +1,18 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
-import { samplingOf } from "../../../src/inference/request/sampling.ts";
+import { settleSampling } from "../../../src/inference/request/sampling.ts";
 
 const defaults = { temperature: 0.7, top_p: 1 };
 const asked = (init: MessageInitShape<typeof SamplingSchema>) => create(SamplingSchema, init);
 
 test("fills in the model's defaults and leaves the rest to the engine", () => {
-  expect(samplingOf(undefined, defaults)).toEqual({
+  expect(settleSampling(undefined, defaults)).toEqual({
     $typeName: "tollgate.inference.v1.Sampling",
     temperature: 0.7,
     topP: 1,
   });
-  expect(samplingOf(asked({ temperature: 0 }), { ...defaults, top_k: 40 })).toMatchObject({
+  expect(settleSampling(asked({ temperature: 0 }), { ...defaults, top_k: 40 })).toMatchObject({
     temperature: 0,
     topP: 1,
     topK: 40,
@@ -21,9 +21,9 @@ test("fills in the model's defaults and leaves the rest to the engine", () => {
 
 test("what is asked wins", () => {
   const all = { temperature: 2, topP: 0.1, topK: 0, presencePenalty: -2, frequencyPenalty: 2, seed: 7n };
-  expect(samplingOf(asked(all), { ...defaults, top_k: 40, presence_penalty: 1, frequency_penalty: 1 })).toMatchObject(
-    all,
-  );
+  expect(
+    settleSampling(asked(all), { ...defaults, top_k: 40, presence_penalty: 1, frequency_penalty: 1 }),
+  ).toMatchObject(all);
 });
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
 ])("refuses %j", (init, parameter) => {
   let thrown: unknown;
   try {
-    samplingOf(asked(init), defaults);
+    settleSampling(asked(init), defaults);
   } catch (error) {
     thrown = error;
   }

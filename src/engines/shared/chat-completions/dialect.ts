@@ -1,5 +1,6 @@
 import type { EngineLoad, EngineRequest } from "../../interface.ts";
 import type { EngineName } from "../../names.ts";
+import type { SamplingDialect } from "../sampling.ts";
 import type { WireUsage } from "./usage.ts";
 
 /** Fields of a request body. */
@@ -13,8 +14,8 @@ export interface Dialect {
   readonly engine: EngineName;
   /** The field of an assistant's turn that gives its earlier thinking back. Undefined: the engine takes none. */
   readonly reasoningField?: "reasoning" | "reasoning_content";
-  /** The `top_k` that stands for all candidates. Undefined: the engine does not take `top_k`. */
-  readonly topKAll?: number;
+  /** What it calls the fields of sampling, and which it does not take. */
+  readonly sampling: SamplingDialect;
   /** Whether chunks carry a running count. Where they do not, an answer that breaks off is bounded from below. */
   readonly countsAsItGoes: boolean;
   /** Fields that shape the prompt: the thinking switch, and the continuation of a last assistant turn. */

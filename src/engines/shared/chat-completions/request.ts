@@ -3,6 +3,7 @@ import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb
 import type { EngineRequest } from "../../interface.ts";
 import { parametersOf } from "../prompt/tool-parameters.ts";
 import { turnsOf } from "../prompt/turns.ts";
+import { writeSampling } from "../sampling.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 
 /** The path and body of a generation. The body has the fields of the common API and of the dialect, and no other. */
@@ -15,12 +16,7 @@ export function generationRequest(
   const body = {
     ...promptFields(request, dialect, systemAnywhere),
     max_tokens: request.maxOutputTokens,
-    temperature: sampling.temperature,
-    top_p: sampling.topP,
-    ...(dialect.topKAll !== undefined && { top_k: sampling.topK === 0 ? dialect.topKAll : sampling.topK }),
-    presence_penalty: sampling.presencePenalty,
-    frequency_penalty: sampling.frequencyPenalty,
-    seed: sampling.seed === undefined ? undefined : seedOf(sampling.seed),
+    ...writeSampling(sampling, dialect.sampling),
     stop: stopSequences.length > 0 ? stopSequences : undefined,
     stream: true,
     ...dialect.fields(request),
@@ -105,9 +101,4 @@ function toolChoiceOf(choice: ToolChoice): unknown {
     case ToolChoiceMode.NAMED:
       return { type: "function", function: { name: choice.name } };
   }
-}
-
-/** A seed as a JSON number that is exact in every parser. */
-function seedOf(seed: bigint): number {
-  return Number(BigInt.asIntN(53, seed));
 }

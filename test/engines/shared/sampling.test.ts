@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { samplingFields } from "../../../lib/sampling.ts";
+import { type SamplingDialect, writeSampling } from "../../../src/engines/shared/sampling.ts";
+
+const all = create(SamplingSchema, {
+  temperature: 0.5,
+  topP: 0.9,
+  topK: 0,
+  presencePenalty: 1,
+  frequencyPenalty: -1,
+  seed: -1n,
+});
+const usual = { temperature: 0.5, top_p: 0.9, presence_penalty: 1, frequency_penalty: -1, seed: -1 };
+
+test.each<[SamplingDialect, object]>([
+  ["vllm", { ...usual, top_k: -1 }],
+  ["sglang", { ...usual, top_k: -1 }],
+  ["llama.cpp", { ...usual, top_k: 0 }],
+  ["trtllm", { ...usual, top_k: 0 }],
+  ["openai", usual],
+  ["ollama", { ...usual, top_k: 0 }],
+  ["embedded", { temperature: 0.5, topP: 0.9, topK: 0, presencePenalty: 1, frequencyPenalty: -1, seed: 4_294_967_295 }],
+])("%s gets every field that it takes in its own words", (dialect, expected) => {
+  expect(writeSampling(all, dialect)).toEqual(expected);
+});
+
+test("what was not said is not written", () => {
+  expect(writeSampling(create(SamplingSchema, { temperature: 0 }), "vllm")).toEqual({ temperature: 0 });
+});
+
+test("the table knows every field of the contract by its name in JSON", () => {
+  const names = Object.fromEntries(SamplingSchema.fields.map(({ localName, name }) => [localName, name]));
+  expect(Object.fromEntries(Object.entries(samplingFields).map(([field, { name }]) => [field, name]))).toEqual(names);
+});
+
+test.each([
+  ["vllm", 2n ** 60n + 1n, 1],
+  ["ollama", 2n ** 31n, -(2 ** 31)],
+  ["embedded", -1n, 2 ** 32 - 1],
+] as const)("a seed fits the numbers of %s", (dialect, seed, expected) => {
+  expect(writeSampling(create(SamplingSchema, { seed }), dialect)).toEqual({ seed: expected });
+});
