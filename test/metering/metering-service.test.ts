@@ -14,6 +14,7 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
+import { Usage } from "../../src/storage/entities/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";
 import { databases, dialects } from "./databases.ts";
 import { type Metering, MODEL, openMetering, request, run, USD } from "./fixture.ts";
@@ -116,6 +117,39 @@ describe.each(dialects)("%s", (dialect) => {
       expect(await reasonOf(foreign)).toBe(Reason.RECEIPT_NOT_FOUND);
     await clock.until(metering.close());
   });
+
+  test("usage beyond 64 bits is summed exactly", async () => {
+    const parts = await start();
+    const account = await parts.metering.account();
+    const cost = Number.MAX_SAFE_INTEGER;
+    const rows = Array.from({ length: 2000 }, (_, at) => ({
+      ...{ requestId: `r${at}`, runId: v7(), accountId: account, keyId: "k", model: MODEL, cost },
+      ...{ inputTokens: 1, outputTokens: 0, shortfall: 0, status: "completed" as const, settledAt: new Date() },
+    }));
+    await parts.metering.storage.orm.em.fork().insertMany(Usage, rows);
+    const costPicoUsd = 2n ** 63n - 1n;
+    const totalCostPicoUsd = String(2000n * BigInt(cost)); // 1.8e19
+    expect(await parts.usage(operator, {})).toMatchObject([{ requests: 2000n, costPicoUsd, totalCostPicoUsd }]);
+    const few = rows.slice(0, 1000).map((row) => ({ ...row, runId: v7(), keyId: "few" }));
+    await parts.metering.storage.orm.em.fork().insertMany(Usage, few);
+    const exact = 1000n * BigInt(cost);
+    expect(await parts.usage(operator, { keyId: "few" })).toMatchObject([
+      { costPicoUsd: exact, totalCostPicoUsd: String(exact) },
+    ]);
+    await parts.clock.until(parts.metering.close());
+  });
+
+  test.each(["nul\0", "half \ud800"])(
+    "usage of %j is refused, and a request of that id has no receipt",
+    async (text) => {
+      const parts = await start();
+      for (const field of ["keyId", "model"])
+        expect(await reasonOf(() => parts.usage(operator, { [field]: text }))).toBe(Reason.INVALID_ARGUMENT);
+      const ask = () => parts.service.getReceipt(create(GetReceiptRequestSchema, { requestId: text }), as(operator));
+      expect(await reasonOf(ask)).toBe(Reason.RECEIPT_NOT_FOUND);
+      await parts.clock.until(parts.metering.close());
+    },
+  );
 
   test("usage is summed by what is asked for", async () => {
     const parts = await start();

@@ -64,7 +64,7 @@ function document(row: UsageRow, { account, key, model, by }: UsageOptions) {
     requests: Number(row.requests),
     input_tokens: Number(row.inputTokens),
     output_tokens: Number(row.outputTokens),
-    cost_usd: formatUsd(row.costPicoUsd),
+    cost_usd: formatUsd(row.totalCostPicoUsd === "" ? row.costPicoUsd : BigInt(row.totalCostPicoUsd)),
   };
 }
 

@@ -7,6 +7,7 @@ import { isStorable } from "../../../lib/text/storable.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row } from "../../storage/snapshot.ts";
 
+const mostInt64 = 2n ** 63n - 1n;
 const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
 
 /** Sums requests, tokens and cost, piece by piece. Throws INVALID_ARGUMENT. */
@@ -67,7 +68,8 @@ function query(dialect: Storage["dialect"], request: StreamUsageRequest, groups:
   const places = kept.map((_, at) => at + 1).join(", ");
   const sql = `
     select ${kept.map((column) => `${column[dialect]} as ${column.name}, `).join("")} count(*) as requests,
-      sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cost) as cost
+      sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cost >> 32) as cost_high,
+      sum(cost & 4294967295) as cost_low
     from usage ${conditions.length > 0 ? `where ${conditions.join(" and ")}` : ""}
     group by ${places} order by ${places}`;
   return { sql, parameters };
@@ -76,6 +78,8 @@ function query(dialect: Storage["dialect"], request: StreamUsageRequest, groups:
 function toUsageRow(row: Row): UsageRow {
   const text = (name: string) => (row[name] === undefined ? "" : String(row[name]));
   const count = (name: string) => BigInt(String(row[name]));
+  // Summed in two parts: SQLite's sums end at 64 bits.
+  const cost = (count("cost_high") << 32n) + count("cost_low");
   return {
     $typeName: "tollgate.metering.v1.UsageRow",
     accountId: text("account_id"),
@@ -85,6 +89,7 @@ function toUsageRow(row: Row): UsageRow {
     requests: count("requests"),
     inputTokens: count("input_tokens"),
     outputTokens: count("output_tokens"),
-    costPicoUsd: count("cost"),
+    costPicoUsd: cost < mostInt64 ? cost : mostInt64,
+    totalCostPicoUsd: String(cost),
   };
 }

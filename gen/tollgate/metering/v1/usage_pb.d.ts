@@ -229,11 +229,18 @@ export declare type UsageRow = Message<"tollgate.metering.v1.UsageRow"> & {
   outputTokens: bigint;
 
   /**
-   * What they cost.
+   * What they cost, or 2^63 - 1 where that is less: total_cost_pico_usd has sums of any size.
    *
    * @generated from field: int64 cost_pico_usd = 8;
    */
   costPicoUsd: bigint;
+
+  /**
+   * What they cost: a whole number in decimal digits, as sums may pass 64 bits.
+   *
+   * @generated from field: string total_cost_pico_usd = 9;
+   */
+  totalCostPicoUsd: string;
 };
 
 /**
