@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Transaction } from "@mikro-orm/core";
 import { Migrator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { type AbstractSqlDriver, MikroORM, type SqlEntityManager, SqliteDriver } from "@mikro-orm/sql";
@@ -149,7 +150,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Migrations run forward only: a program must not write money into a schema that it does not know. */
-async function migrate({ orm, dialect }: Storage): Promise<void> {
+async function migrate({ orm, dialect }: Storage, transaction?: Transaction): Promise<void> {
   const known = new Set((dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name));
   const newer = (await orm.migrator.getExecuted()).filter(({ name }) => !known.has(name));
   if (newer.length > 0) {
@@ -157,21 +158,17 @@ async function migrate({ orm, dialect }: Storage): Promise<void> {
       `the database was upgraded by a newer tollgate (${newer[0]?.name}): start that version, or restore the backup from before the upgrade`,
     );
   }
-  await orm.migrator.up();
+  await orm.migrator.up(transaction === undefined ? {} : { transaction });
 }
 
-/** Cores that start at the same time migrate one after the other. */
+/** Cores that start at the same time migrate one after the other, each in one transaction, however long it pauses. */
 async function migrateAlone(storage: PostgresqlStorage): Promise<void> {
-  const connection = await storage.pool.connect();
-  try {
+  await storage.orm.em.fork().transactional(async (em) => {
     // A transaction's lock: a pooler that keeps the session would keep a session's lock too.
-    await connection.query("begin; set local idle_in_transaction_session_timeout = 0");
-    await connection.query("select pg_advisory_xact_lock(hashtext('tollgate migrations'))");
-    await migrate(storage);
-    await connection.query("commit");
-  } finally {
-    connection.release(true); // ending the session gives up its lock, whatever happened
-  }
+    await em.execute("set local idle_in_transaction_session_timeout = 0");
+    await em.execute("select pg_advisory_xact_lock(hashtext('tollgate migrations'))");
+    await migrate(storage, em.getTransactionContext());
+  });
 }
 
 function common(dialect: string, migrationsList: typeof sqliteMigrations) {
