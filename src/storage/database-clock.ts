@@ -97,7 +97,7 @@ export class DatabaseClock implements JudgedClock {
     const asked = this.#machine.monotonic();
     if (this.#storage.dialect === "sqlite") return this.#machine.now() - asked;
     const text = "select (extract(epoch from now()) * 1000)::float8 as now";
-    const { rows } = await this.#storage.pool.query<{ now: number }>({ name: "time", text });
+    const { rows } = await this.#storage.pool.query<{ now: number }>(text);
     const [{ now } = { now: Number.NaN }] = rows;
     if (!Number.isFinite(now)) throw new Error("the database did not tell its time");
     return Math.round(now - (asked + this.#machine.monotonic()) / 2);

@@ -49,6 +49,8 @@ export interface SqliteStorage extends Common {
 export interface PostgresqlStorage extends Common {
   readonly dialect: "postgresql";
   readonly pool: Pool;
+  /** Whether a pooler stands before it, so that a session may be another one for each transaction. */
+  readonly pooled: boolean;
 }
 
 /**
@@ -63,12 +65,15 @@ export async function openStorage(
 ): Promise<Storage> {
   if (url.startsWith("sqlite:")) return migrated(await openFile(url.slice("sqlite:".length)), migrate);
   const { storage, limit } = await openServer(url, patience);
+  let pooled = false;
   await migrated(storage, async () => {
-    for (const finding of await checkServer(storage.pool)) warn(finding);
+    const server = await checkServer(storage.pool);
+    for (const finding of server.findings) warn(finding);
+    pooled = server.pooled;
     await migrateAlone(storage);
   });
   limit.begin(patience.answerMs); // not before: a migration may build an index over all rows
-  return storage;
+  return { ...storage, pooled };
 }
 
 async function migrated<T extends Storage>(storage: T, bringUpToDate: (storage: T) => Promise<void>): Promise<T> {
@@ -139,7 +144,8 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
   if (pool === undefined) throw new Error("the driver made no connection pool");
   const connections = pool;
   const snapshot = limited(() => openPostgresqlSnapshot(connections));
-  const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, snapshot, close: () => orm.close() };
+  const close = () => orm.close();
+  const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, pooled: false, snapshot, close };
   return { storage, limit };
 }
 

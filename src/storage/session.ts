@@ -46,30 +46,41 @@ interface ServerState {
   readonly full_page_writes: string;
 }
 
-/**
- * Checks that a server can be trusted with money. Throws, in words, when it cannot be written to at all; returns what
- * is dangerous but works.
- */
-export async function checkServer(pool: Pool): Promise<string[]> {
+/** What a server is like. */
+export interface ServerCheck {
+  /** What is dangerous but works, in words. */
+  readonly findings: readonly string[];
+  /** Whether a pooler stands before it. */
+  readonly pooled: boolean;
+}
+
+/** Checks that a server can be trusted with money. Throws, in words, when it cannot be written to at all. */
+export async function checkServer(pool: Pool): Promise<ServerCheck> {
   const client = await pool.connect();
   try {
-    return judge(await readState(client), (client as { processID?: number | null }).processID ?? undefined);
+    const direct = await readState(client, "setting");
+    const { processID } = client as { processID?: number | null };
+    const pooled = processID != null && processID !== direct.pid;
+    // Behind a pooler only what a session begins with is there for sure.
+    return { findings: judge(pooled ? await readState(client, "reset_val") : direct, pooled), pooled };
   } finally {
     client.release();
   }
 }
 
-async function readState(client: PoolClient): Promise<ServerState> {
+/** Reads what holds in this session now, or what its role begins one with. */
+async function readState(client: PoolClient, value: "setting" | "reset_val"): Promise<ServerState> {
+  const setting = (name: string) => `(select ${value} from pg_catalog.pg_settings where name = '${name}')`;
   const { rows } = await client.query<ServerState>(`
     select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as read_only,
       current_schema() as schema, pg_backend_pid() as pid,
-      current_setting('default_transaction_isolation') as isolation,
-      current_setting('synchronous_commit') as commit, current_setting('fsync') as fsync,
+      ${setting("default_transaction_isolation")} as isolation,
+      ${setting("synchronous_commit")} as commit, current_setting('fsync') as fsync,
       current_setting('full_page_writes') as full_page_writes`);
   return rows[0] as ServerState;
 }
 
-function judge(state: ServerState, pid: number | undefined): string[] {
+function judge(state: ServerState, pooled: boolean): string[] {
   if (state.standby)
     throw new Error(
       "PostgreSQL: this server is a read-only standby: give the address of the primary in TOLLGATE_STORAGE_URL",
@@ -89,7 +100,7 @@ function judge(state: ServerState, pid: number | undefined): string[] {
     found.push(
       `transactions are ${state.isolation}: alter role … set default_transaction_isolation = 'read committed'`,
     );
-  if (pid !== undefined && pid !== state.pid)
+  if (pooled)
     found.push(
       "PostgreSQL is reached through a pooler: unless it pools sessions, cores do not hear each other's announcements, and the role's settings must be as docs/deployment.md says",
     );

@@ -7,7 +7,7 @@ import { SqliteThreadStore } from "./sqlite/thread.ts";
 
 /** The ledger's statements for a database, on behalf of one core. */
 export function createLedgerStore(storage: Storage, random: Random, coreId: string): LedgerStore {
-  if (storage.dialect === "postgresql") return new PostgresqlLedgerStore(storage.pool, random, coreId);
+  if (storage.dialect === "postgresql") return new PostgresqlLedgerStore(storage.pool, random, coreId, storage.pooled);
   if (storage.path === ":memory:") return new SqliteLedgerStore(storage.exclusive, random, coreId);
   return new SqliteThreadStore(storage.path, coreId);
 }

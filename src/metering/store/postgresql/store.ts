@@ -1,4 +1,4 @@
-import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 import type { Random } from "../../../../lib/ids/random.ts";
 import { retryConflicts } from "../../../storage/retry.ts";
 import { type Run, runKey } from "../../ledger/run.ts";
@@ -37,6 +37,7 @@ const UNIQUE_VIOLATION = "23505";
 export class PostgresqlLedgerStore implements LedgerStore {
   readonly shared = true;
   readonly #pool: Pool;
+  readonly #pooled: boolean;
   readonly #random: Random;
   readonly #coreId: string;
   readonly #announcements: Announcements;
@@ -46,15 +47,17 @@ export class PostgresqlLedgerStore implements LedgerStore {
   #beats = 0;
   #cores = 1;
 
-  constructor(pool: Pool, random: Random, coreId: string) {
+  /** Pooled: whether a pooler may give each transaction another session, which then does not know our statements. */
+  constructor(pool: Pool, random: Random, coreId: string, pooled = false) {
     this.#pool = pool;
+    this.#pooled = pooled;
     this.#random = random;
     this.#coreId = coreId;
     this.#announcements = new Announcements(pool, random.uuid());
   }
 
   async identify(): Promise<string> {
-    const ask = () => query<{ value: string }>(this.#pool, sql.IDENTIFY, [this.#random.uuid()]);
+    const ask = () => this.#query<{ value: string }>(this.#pool, sql.IDENTIFY, [this.#random.uuid()]);
     // Another core may name it in the moment between: the second answer has its name.
     const name = (await ask()).rows[0]?.value ?? (await ask()).rows[0]?.value;
     if (name === undefined) throw new Error("the database has no name");
@@ -62,7 +65,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   async epochs(): Promise<CoreEpoch[]> {
-    return (await query<CoreEpoch>(this.#pool, sql.EPOCHS, [this.#coreId])).rows;
+    return (await this.#query<CoreEpoch>(this.#pool, sql.EPOCHS, [this.#coreId])).rows;
   }
 
   async enter(claim: EpochClaim): Promise<Entered> {
@@ -71,8 +74,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#epoch = epoch;
     this.#beats = beats;
     const values = [this.#coreId, epoch, this.#instance];
-    const adopted = await query<SliceRow>(this.#pool, sql.ADOPT, values);
-    await query(this.#pool, sql.FORGET_ADOPTED, values);
+    const adopted = await this.#query<SliceRow>(this.#pool, sql.ADOPT, values);
+    await this.#query(this.#pool, sql.FORGET_ADOPTED, values);
     return { epoch, adopted: adopted.rows.map(toSlice) };
   }
 
@@ -81,7 +84,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     for (let attempt = 1; ; attempt++) {
       try {
         const values = [this.#coreId, this.#instance, after];
-        const { rows } = await query<{ epoch: number; beats: number }>(this.#pool, sql.ENTER, values);
+        const { rows } = await this.#query<{ epoch: number; beats: number }>(this.#pool, sql.ENTER, values);
         if (rows[0] !== undefined) return rows[0];
       } catch (error) {
         if (attempt > MOST_ENTRIES || (error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
@@ -91,7 +94,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   async heartbeat(): Promise<Heartbeat> {
     const values = [this.#coreId, this.#epoch, this.#beats];
-    const { rows } = await query<HeartbeatRow>(this.#pool, sql.HEARTBEAT, values);
+    const { rows } = await this.#query<HeartbeatRow>(this.#pool, sql.HEARTBEAT, values);
     if (rows[0] === undefined) return this.#enterAgain();
     const { beats, was_dead: wasDead, others } = rows[0];
     this.#beats = beats;
@@ -101,7 +104,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   /** The database has lost this epoch, perhaps by a failover into the past: whatever it had leased is in doubt. */
   async #enterAgain(): Promise<Heartbeat> {
-    await query(this.#pool, sql.ENTER_AGAIN, [this.#coreId, this.#epoch, this.#instance]);
+    await this.#query(this.#pool, sql.ENTER_AGAIN, [this.#coreId, this.#epoch, this.#instance]);
     this.#beats = 1;
     return { others: [], wasDead: true };
   }
@@ -109,8 +112,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
   async openSlices(range: SliceRange): Promise<StoredSlice[]> {
     const mine = [this.#coreId, this.#epoch];
     const { rows } = await ("accountId" in range
-      ? query<StoredSliceRow>(this.#pool, sql.ACCOUNT_SLICES, [...mine, range.accountId])
-      : query<StoredSliceRow>(this.#pool, sql.SLICE_PAGE, [...mine, range.after, SLICE_PAGE]));
+      ? this.#query<StoredSliceRow>(this.#pool, sql.ACCOUNT_SLICES, [...mine, range.accountId])
+      : this.#query<StoredSliceRow>(this.#pool, sql.SLICE_PAGE, [...mine, range.after, SLICE_PAGE]));
     return rows.map((row) => ({ id: row.id, accountId: row.account_id, unspent: Number(row.unspent) }));
   }
 
@@ -122,7 +125,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
       // Those whose first lots are too small for what they need take more of them, and then still more.
       for (let lots = LOTS, wanting = requests; ; lots = Math.min(4 * lots, MOST_LOTS)) {
         slices.push(...(await this.#lease(client, wanting, at, lots)));
-        const facts = await query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, at, LOTS, this.#epoch]);
+        const facts = await this.#query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, at, LOTS, this.#epoch]);
         const byAccount = Map.groupBy(slices, (slice) => slice.accountId);
         const leases = facts.rows.map((row) => [row.id, toLease(row, byAccount.get(row.id) ?? [])] as const);
         const found = new Map(leases);
@@ -141,8 +144,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
   ): Promise<readonly LeasedSlice[]> {
     const accounts = requests.map((request) => request.accountId);
     // One statement locks the lots; the next one then sees their newest state.
-    const locked = await query<{ id: string }>(client, sql.LOCK_LOTS, [accounts, at, lots]);
-    const { rows } = await query<SliceRow>(client, sql.LEASE, [
+    const locked = await this.#query<{ id: string }>(client, sql.LOCK_LOTS, [accounts, at, lots]);
+    const { rows } = await this.#query<SliceRow>(client, sql.LEASE, [
       accounts,
       requests.map((request) => request.least),
       requests.map((request) => request.most),
@@ -166,7 +169,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     }
     const places = [...first.values()];
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
-    const { rows } = await query<{ n: number; fenced: boolean }>(this.#pool, sql.SETTLE, [
+    const { rows } = await this.#query<{ n: number; fenced: boolean }>(this.#pool, sql.SETTLE, [
       ...settleValues(charges),
       this.#coreId,
       this.#epoch,
@@ -184,31 +187,31 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   async settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     const values = [runs.map(({ requestId }) => requestId), runs.map(({ runId }) => runId)];
-    const { rows } = await query<StoredChargeRow>(this.#pool, sql.SETTLED, values);
+    const { rows } = await this.#query<StoredChargeRow>(this.#pool, sql.SETTLED, values);
     return new Map(rows.map((row) => [runKey({ requestId: row.request_id, runId: row.run_id }), toStoredCharge(row)]));
   }
 
   async isCharged(accountId: string, requestId: string): Promise<boolean> {
-    return (await query(this.#pool, sql.IS_CHARGED, [accountId, requestId])).rows.length > 0;
+    return (await this.#query(this.#pool, sql.IS_CHARGED, [accountId, requestId])).rows.length > 0;
   }
 
   async giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
     if (parts.length === 0) return;
     const ids = parts.map((part) => part.sliceId);
     const amounts = parts.map((part) => part.amount);
-    await query(this.#pool, sql.GIVE_BACK, [ids, amounts, this.#coreId, this.#epoch]);
+    await this.#query(this.#pool, sql.GIVE_BACK, [ids, amounts, this.#coreId, this.#epoch]);
   }
 
   async close(sliceIds: readonly string[]): Promise<void> {
-    if (sliceIds.length > 0) await query(this.#pool, sql.CLOSE, [sliceIds, this.#coreId, this.#epoch]);
+    if (sliceIds.length > 0) await this.#query(this.#pool, sql.CLOSE, [sliceIds, this.#coreId, this.#epoch]);
   }
 
   async reap(dead: readonly CoreBeat[]): Promise<number> {
     if (dead.length > 0) {
       const column = <Name extends keyof CoreBeat>(name: Name) => dead.map((core) => core[name]);
-      await query(this.#pool, sql.BURY, [column("coreId"), column("epoch"), column("beats")]);
+      await this.#query(this.#pool, sql.BURY, [column("coreId"), column("epoch"), column("beats")]);
     }
-    return (await query(this.#pool, sql.REAP, [])).rowCount ?? 0;
+    return (await this.#query(this.#pool, sql.REAP, [])).rowCount ?? 0;
   }
 
   announce(accountId: string): Promise<void> {
@@ -221,6 +224,17 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   async end(): Promise<void> {
     this.#announcements.end(); // the pool is its owner's
+  }
+
+  /** Runs a statement that the server plans once a connection; behind a pooler, anew each time. */
+  #query<Row extends QueryResultRow>(
+    on: Pool | PoolClient,
+    { name, text }: sql.Statement,
+    values: unknown[],
+  ): Promise<QueryResult<Row>> {
+    const statement = { ...(this.#pooled ? {} : { name }), text, values, query_timeout: TIMEOUT_MS };
+    const run = () => on.query<Row>(statement as QueryConfig);
+    return "totalCount" in on ? retryConflicts(run) : run(); // within a transaction it is that which is run anew
   }
 
   #transaction<T>(run: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -250,16 +264,6 @@ function lacking(request: LeaseRequest, lease: Lease | undefined): LeaseRequest 
 }
 
 const wantsMore = (request: LeaseRequest | undefined): request is LeaseRequest => request !== undefined;
-
-/** Runs a statement that the server plans once a connection. */
-function query<Row extends QueryResultRow>(
-  on: Pool | PoolClient,
-  { name, text }: sql.Statement,
-  values: unknown[],
-): Promise<QueryResult<Row>> {
-  const run = () => on.query<Row>({ name, text, values, query_timeout: TIMEOUT_MS } as { name: string; text: string });
-  return "totalCount" in on ? retryConflicts(run) : run(); // within a transaction it is that which is run anew
-}
 
 interface HeartbeatRow {
   readonly beats: number;
