@@ -1,6 +1,7 @@
 import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
+import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineOutput } from "../engines/interface.ts";
 import { type AttemptSettings, Attempts, distrust } from "./attempts.ts";
@@ -9,7 +10,6 @@ import { describe, isServersFault, isTransient, serverFailed, toFailure } from "
 import { Plausibility } from "./health/plausibility.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest } from "./interface.ts";
-import { estimateTokens } from "./prompt-size.ts";
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Roster } from "./servers/roster.ts";

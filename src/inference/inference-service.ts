@@ -6,6 +6,7 @@ import type {
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
+import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import { hangUpKey } from "../grpc/hang-up.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
@@ -14,7 +15,6 @@ import { batch } from "./answer/batch.ts";
 import { generation } from "./answer/generation.ts";
 import { ReadAhead } from "./answer/read-ahead.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
-import { estimateTokens } from "./output-fit/token-bound.ts";
 import { plan } from "./request/plan.ts";
 import { validateConversation } from "./request/validate.ts";
 

@@ -1,5 +1,5 @@
 import type { Random } from "../../../lib/ids/random.ts";
-import { charactersPerToken } from "../prompt-size.ts";
+import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { Member } from "../servers/member.ts";
 import { costOf } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";

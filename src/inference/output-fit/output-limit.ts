@@ -2,6 +2,13 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 
+// How long an answer may be is settled in this order:
+// 1. the client's wish, at most the model's max_output (limitOutput);
+// 2. what the context leaves beside the prompt, counted where bound and estimate are in doubt (limitOutput);
+// 3. what the balance pays for: the ledger's hold may be for less output (request/plan.ts);
+// 4. the engine refuses with its own numbers: once or twice again with what they leave (engines/shared/output-fit);
+// 5. it still refuses, and the prompt was only estimated: counted, and once again with what is left (fitted-generation.ts).
+
 /** Numbers of tokens that a request may use. */
 export interface TokenLimits {
   /** A bound that the engine's count of the prompt cannot pass; the count itself where it is known. */

@@ -8,8 +8,6 @@ const perTool = 64;
 const forTools = 768;
 /** Tokens that a template may add at all: beginning, generation prompt, a standard preamble with the date. */
 const perPrompt = 256;
-/** Characters a token, on the low side of what English and code have; for estimates, never for money. */
-const charactersPerToken = 4;
 
 type Prompt =
   | { readonly case: "conversation"; readonly value: Conversation }
@@ -25,14 +23,6 @@ export function inputBound(prompt: Prompt): number {
   let bound = perPrompt + messages.length * perMessage + (tools.length === 0 ? 0 : forTools + tools.length * perTool);
   for (const text of textsOf(prompt.value)) bound += byteBound(text);
   return bound;
-}
-
-/** About how many tokens a prompt has, from its length. Never used for billing. */
-export function estimateTokens(prompt: Prompt): number {
-  if (prompt.case === "text") return Math.max(1, Math.ceil(prompt.value.length / charactersPerToken));
-  let characters = 0;
-  for (const text of textsOf(prompt.value)) characters += text.length;
-  return Math.max(1, Math.ceil(characters / charactersPerToken) + prompt.value.messages.length * 4);
 }
 
 /** Every text of a conversation that reaches the prompt. */

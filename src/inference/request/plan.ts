@@ -1,5 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
@@ -9,7 +10,7 @@ import type { Hold } from "../../metering/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { limitOutput } from "../output-fit/output-limit.ts";
-import { estimateTokens, inputBound } from "../output-fit/token-bound.ts";
+import { inputBound } from "../output-fit/token-bound.ts";
 import { settleSampling } from "./sampling.ts";
 import { shareHold } from "./shared-hold.ts";
 import { thinkingOf } from "./thinking.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";
 import type { FleetRequest } from "../../../src/fleet/interface.ts";
-import { estimateTokens } from "../../../src/fleet/prompt-size.ts";
 import { createPolicy } from "../../../src/fleet/routing/create-policy.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
 import { Place, Pool } from "../../../src/fleet/servers/pool.ts";

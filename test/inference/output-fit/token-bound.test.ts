@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { estimateTokens, inputBound } from "../../../src/inference/output-fit/token-bound.ts";
+import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
+import { inputBound } from "../../../src/inference/output-fit/token-bound.ts";
 
 const conversation = (text: string) =>
   ({ case: "conversation", value: create(ConversationSchema, { messages: [{ role: Role.USER, text }] }) }) as const;

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { estimateTokens } from "../../../../lib/text/estimate-tokens.ts";
 import { configSchema, type Routing } from "../../../../src/config/schema.ts";
 import type { Engine } from "../../../../src/engines/interface.ts";
 import type { FleetRequest } from "../../../../src/fleet/interface.ts";
-import { estimateTokens } from "../../../../src/fleet/prompt-size.ts";
 import { createPolicy } from "../../../../src/fleet/routing/create-policy.ts";
 import { Member } from "../../../../src/fleet/servers/member.ts";
 import { type Place, Pool } from "../../../../src/fleet/servers/pool.ts";
