@@ -57,6 +57,7 @@ function codeOf(reason: Reason): Code {
     case Reason.REQUEST_TOO_LARGE:
       return Code.ResourceExhausted;
     case Reason.DUPLICATE_REQUEST:
+    case Reason.KEY_ALREADY_MADE:
     case Reason.PAYMENT_REFERENCE_CONFLICT:
       return Code.AlreadyExists;
     case Reason.PAYMENT_BELOW_MINIMUM:

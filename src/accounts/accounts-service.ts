@@ -4,6 +4,7 @@ import { validate as isUuid } from "uuid";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
+import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { type Credit, type Funds, type PicoUsd, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
@@ -11,7 +12,15 @@ import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { accountMessage, apiKeyMessage } from "./messages.ts";
-import { invalid, requireAmount, requireCount, requireId, requireName, requireReference } from "./validate.ts";
+import {
+  invalid,
+  requireAmount,
+  requireCount,
+  requireId,
+  requireName,
+  requireReference,
+  requireRequestId,
+} from "./validate.ts";
 
 const MOST_KEYS = 10_000;
 const MOST_RPM = 10_000_000;
@@ -61,13 +70,32 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     };
   }
 
+  /** Makes an account unless the same request has made one. */
+  async function openOnce(account: { id: string; name: string; maxKeys: number; requestId: string }): Promise<Account> {
+    const before = await accounts.madeBy(account.requestId);
+    if (before !== undefined) return before;
+    try {
+      await funds.open(account, deps.freeGrant);
+    } catch (error) {
+      // The same request, sent twice at once: the database lets one of them make the account.
+      const other = await accounts.madeBy(account.requestId);
+      if (other === undefined) throw error;
+      return other;
+    }
+    return accounts.get(account.id);
+  }
+
   return {
     async createAccount(request) {
       const name = requireName(request.name);
       const maxKeys = requireCount("max_keys", request.maxKeys ?? deps.maxKeys, MOST_KEYS);
       const id = deps.random.uuid();
-      await funds.open({ id, name, maxKeys }, deps.freeGrant);
-      return describe(await accounts.get(id));
+      const requestId = requireRequestId(request.requestId);
+      if (requestId === "") {
+        await funds.open({ id, name, maxKeys }, deps.freeGrant);
+        return describe(await accounts.get(id));
+      }
+      return describe(await openOnce({ id, name, maxKeys, requestId }));
     },
 
     async getAccount({ accountId }) {
@@ -87,11 +115,12 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { accounts: messages, nextPageToken };
     },
 
-    async updateAccount({ accountId, name, maxKeys }) {
+    async updateAccount({ accountId, name, maxKeys, updateMask }) {
       const id = requireId(accountId, "account");
+      const changes = readUpdateMask(updateMask, { name, max_keys: maxKeys });
       const facts = {
-        ...(name === undefined ? {} : { name: requireName(name) }),
-        ...(maxKeys === undefined ? {} : { maxKeys: requireCount("max_keys", maxKeys, MOST_KEYS) }),
+        ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
+        ...(changes.has("max_keys") ? { maxKeys: requireCount("max_keys", maxKeys ?? deps.maxKeys, MOST_KEYS) } : {}),
       };
       return describe(await accounts.update(id, facts));
     },
@@ -113,9 +142,9 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return moved(request.accountId, lotId);
     },
 
-    async createKey({ accountId, name, rpm }) {
+    async createKey({ accountId, name, rpm, requestId }) {
       const id = requireId(accountId, "account");
-      const { key, secret } = await keys.create(id, requireName(name), rpmOf(rpm));
+      const { key, secret } = await keys.create(id, requireName(name), rpmOf(rpm), requireRequestId(requestId));
       return { key: apiKeyMessage(key), secret };
     },
 
@@ -125,13 +154,13 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { keys: page.entries.map(apiKeyMessage), nextPageToken: page.nextPageToken };
     },
 
-    async rotateKey({ keyId, overlap }) {
+    async rotateKey({ keyId, overlap, requestId }) {
       const overlapMs = overlap ? durationMs(overlap) : DAY_MS;
       if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS)) {
         throw invalid("overlap", "An overlap must be from 0 to 365 days.");
       }
       const id = requireId(keyId, "key");
-      const { key, secret } = await keys.rotate(id, overlapMs);
+      const { key, secret } = await keys.rotate(id, overlapMs, requireRequestId(requestId));
       deps.keysChanged(key.accountId);
       return { key: apiKeyMessage(key), secret };
     },
@@ -142,8 +171,13 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { key: apiKeyMessage(key) };
     },
 
-    async setKeyRateLimit({ keyId, rpm }) {
-      const key = await keys.setRpm(requireId(keyId, "key"), rpmOf(rpm));
+    async updateKey({ keyId, name, rpm, updateMask }) {
+      const changes = readUpdateMask(updateMask, { name, rpm });
+      const facts = {
+        ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
+        ...(changes.has("rpm") ? { rpm: rpmOf(rpm) ?? null } : {}),
+      };
+      const key = await keys.update(requireId(keyId, "key"), facts);
       deps.keysChanged(key.accountId);
       return { key: apiKeyMessage(key) };
     },

@@ -26,6 +26,11 @@ export class Accounts {
     return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
   }
 
+  /** The account that a request made. Undefined: it has not made one. */
+  async madeBy(requestId: string): Promise<Account | undefined> {
+    return (await this.#storage.orm.em.fork().findOne(Account, { requestId })) ?? undefined;
+  }
+
   /** Throws ACCOUNT_NOT_FOUND. */
   async update(id: string, facts: Partial<Pick<Account, "name" | "maxKeys">>): Promise<Account> {
     await inTransaction(this.#storage, (em) => em.nativeUpdate(Account, id, facts));

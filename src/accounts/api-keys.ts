@@ -35,6 +35,12 @@ export interface NewKey {
   readonly secret: string;
 }
 
+/** What is told of a key that is to be made. */
+interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rpm" | "rotatedFrom"> {
+  /** Empty: none. */
+  readonly requestId: string;
+}
+
 /** The keys of all accounts, as they are stored. Ids are UUIDs. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
@@ -102,10 +108,14 @@ export class ApiKeys {
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
   }
 
-  /** Throws ACCOUNT_NOT_FOUND and, when the account has as many live keys as it may have, KEY_LIMIT_REACHED. */
-  async create(accountId: string, name: string, rpm: number | undefined): Promise<NewKey> {
+  /**
+   * Makes a key. The request's id may be empty. Throws ACCOUNT_NOT_FOUND, KEY_ALREADY_MADE when the request was sent
+   * before and, when the account has as many live keys as it may have, KEY_LIMIT_REACHED.
+   */
+  async create(accountId: string, name: string, rpm: number | undefined, requestId = ""): Promise<NewKey> {
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
+      await refuseRepetition(em, accountId, requestId);
       // A key that another has taken over from does not count while it runs out.
       const live = await em.count(ApiKey, {
         accountId,
@@ -118,17 +128,20 @@ export class ApiKeys {
           bound: { case: "keys", value: { limit: account.maxKeys, actual: live } },
         });
       }
-      return this.#add(em, now, { accountId, name, rpm: rpm ?? null, rotatedFrom: null });
+      return this.#add(em, now, { accountId, name, rpm: rpm ?? null, rotatedFrom: null, requestId });
     });
   }
 
   /**
    * Makes a key that takes another's place; the old one works on for the overlap in milliseconds.
-   * Throws KEY_NOT_FOUND, and KEY_STATE_CONFLICT for a key that has ended or is being rotated.
+   * Throws KEY_NOT_FOUND, KEY_ALREADY_MADE when the request was sent before, and KEY_STATE_CONFLICT for a key that has
+   * ended or is being rotated.
    */
-  async rotate(id: string, overlapMs: number): Promise<NewKey> {
+  async rotate(id: string, overlapMs: number, requestId = ""): Promise<NewKey> {
     return this.#make(async (em, now) => {
-      await lockAccount(em, (await keyOf(em, id)).accountId);
+      const { accountId } = await keyOf(em, id);
+      await lockAccount(em, accountId);
+      await refuseRepetition(em, accountId, requestId);
       const old = await em.refreshOrFail(await keyOf(em, id));
       const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
       if (old.revokedAt) throw refuse("The key has been revoked.");
@@ -143,6 +156,7 @@ export class ApiKeys {
         name: old.name,
         rpm: old.rpm ?? null,
         rotatedFrom: id,
+        requestId,
       });
       const end = new Date(now.getTime() + overlapMs);
       if (!old.expiresAt || end < old.expiresAt) old.expiresAt = end;
@@ -160,13 +174,9 @@ export class ApiKeys {
     });
   }
 
-  /** Sets the requests a minute of a key alone, or leaves them to the account's tier. Throws KEY_NOT_FOUND. */
-  async setRpm(id: string, rpm: number | undefined): Promise<ApiKey> {
-    return this.#change(async (em) => {
-      const key = await keyOf(em, id);
-      key.rpm = rpm ?? null;
-      return key;
-    });
+  /** Changes a key's label, or its own requests a minute; null leaves them to the account's tier. Throws KEY_NOT_FOUND. */
+  async update(id: string, facts: Partial<Pick<ApiKey, "name" | "rpm">>): Promise<ApiKey> {
+    return this.#change(async (em) => Object.assign(await keyOf(em, id), facts));
   }
 
   /** Writes when keys were last used. */
@@ -186,12 +196,13 @@ export class ApiKeys {
     return inTransaction(this.#options.storage, (em) => change(em, now));
   }
 
-  #add(em: SqlEntityManager, now: Date, facts: Pick<ApiKey, "accountId" | "name" | "rpm" | "rotatedFrom">): NewKey {
+  #add(em: SqlEntityManager, now: Date, facts: KeyFacts): NewKey {
     const { random, prefix, pepper } = this.#options;
     const secret = newApiKey(prefix, random);
     const key = em.create(ApiKey, {
       id: random.uuid(),
       ...facts,
+      requestId: facts.requestId || null,
       ...hintsOf(secret),
       digest: digestOf(secret, pepper),
       pepperVersion: pepper.version,
@@ -204,6 +215,18 @@ export class ApiKeys {
     em.persist(key);
     return { key, secret };
   }
+}
+
+/** Refuses a request that has made a key before: whoever repeats it must not get a second one. */
+async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
+  if (requestId === "") return;
+  const made = await em.findOne(ApiKey, { accountId, requestId });
+  if (made === null) return;
+  throw failure(
+    Reason.KEY_ALREADY_MADE,
+    `This request has made the key ${made.id}, whose secret was shown then and is not stored. If it did not arrive, revoke that key and make another by a request with an id of its own.`,
+    { made: made.id },
+  );
 }
 
 /** Makes changes to one account's keys wait for each other. SQLite has a single writer anyway. */

@@ -1,6 +1,7 @@
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
+import { isRequestId } from "../../lib/ids/request-id.ts";
 import { formatUsd, MAX_PICO_USD } from "../../lib/money.ts";
 import { isStorable } from "../../lib/text/storable.ts";
 
@@ -26,6 +27,12 @@ export function requireReference(reference: string): string {
   requireText("reference", reference);
   if (reference.length > 0 && reference.length <= LONGEST_NAME) return reference;
   throw invalid("reference", `A reference must have 1 to ${LONGEST_NAME} characters.`);
+}
+
+/** What makes a request's repetition known. May be empty. */
+export function requireRequestId(requestId: string): string {
+  if (requestId === "" || isRequestId(requestId)) return requestId;
+  throw invalid("request_id", "request_id must be 1 to 64 letters, digits, dashes or underscores.");
 }
 
 /** A text that every database keeps. */

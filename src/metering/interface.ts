@@ -145,7 +145,7 @@ export interface Statement extends FundingState {
 export interface Funds {
   /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
   open(
-    account: { readonly id: string; readonly name: string; readonly maxKeys: number },
+    account: { readonly id: string; readonly name: string; readonly maxKeys: number; readonly requestId?: string },
     freeGrant: PicoUsd,
   ): Promise<void>;
   /** Makes a lot at today's prices. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */

@@ -119,6 +119,15 @@ test("label and bound change apart", async () => {
   expect((await client.updateAccount({ accountId, maxKeys: 5 })).account).toMatchObject({ name: "A", maxKeys: 5 });
   expect((await client.updateAccount({ accountId, name: "B" })).account).toMatchObject({ name: "B", maxKeys: 5 });
   expect((await client.updateAccount({ accountId })).account).toMatchObject({ name: "B", maxKeys: 5 });
+  const updateMask = { paths: ["max_keys"] };
+  const masked = await client.updateAccount({ accountId, name: "C", maxKeys: 6, updateMask });
+  expect(masked.account).toMatchObject({ name: "B", maxKeys: 6 });
+  const cleared = await client.updateAccount({ accountId, updateMask: { paths: ["*"] } });
+  expect(cleared.account).toMatchObject({ name: "", maxKeys: 20 });
+  for (const paths of [["maxKeys"], ["name", "*"], [""]]) {
+    const refused = detail(client.updateAccount({ accountId, name: "D", updateMask: { paths } }));
+    expect(await refused).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "update_mask" });
+  }
 });
 
 test("payments and grants become lots", async () => {
@@ -149,9 +158,45 @@ test("a key is shown once, listed without its secret, rotated and revoked", asyn
 
   const revoked = await client.revokeKey({ keyId: rotated.key?.id ?? "" });
   expect(revoked.key?.revokedAt).toBeDefined();
-  expect((await client.setKeyRateLimit({ keyId, rpm: 9 })).key?.rpm).toBe(9);
-  expect((await client.setKeyRateLimit({ keyId })).key?.rpm).toBeUndefined();
+  expect((await client.updateKey({ keyId, rpm: 9 })).key?.rpm).toBe(9);
+  expect((await client.updateKey({ keyId, updateMask: { paths: ["rpm"] } })).key?.rpm).toBeUndefined();
   expect(changed).toEqual([accountId, accountId, accountId, accountId]);
+});
+
+test("a request that is sent again makes no second account", async () => {
+  const requestId = v7();
+  const answers = await Promise.all(Array.from({ length: 5 }, () => client.createAccount({ name: "once", requestId })));
+  const ids = answers.map(({ account }) => account?.id);
+  expect(new Set(ids).size).toBe(1);
+  expect((await client.createAccount({ name: "later", requestId })).account).toMatchObject({
+    id: ids[0],
+    name: "once",
+  });
+  const refused = await detail(client.createAccount({ requestId: "with space" }));
+  expect(refused).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "request_id" });
+});
+
+test("a request that is sent again makes no second key, and names the one that it made", async () => {
+  const accountId = await newAccount();
+  const create = () => client.createKey({ accountId, requestId: "make" });
+  const [made, ...others] = await Promise.allSettled([create(), create(), create()]).then((all) => [
+    ...all.filter(({ status }) => status === "fulfilled"),
+    ...all.filter(({ status }) => status === "rejected"),
+  ]);
+  const keyId = made?.status === "fulfilled" ? (made.value.key?.id ?? "") : "";
+  for (const other of others)
+    expect(detailOf((other as PromiseRejectedResult).reason)).toMatchObject({
+      reason: Reason.KEY_ALREADY_MADE,
+      made: keyId,
+    });
+  expect((await client.listKeys({ accountId })).keys.map(({ id }) => id)).toEqual([keyId]);
+
+  const { key } = await client.rotateKey({ keyId, requestId: "rotate" });
+  expect(await detail(client.rotateKey({ keyId, requestId: "rotate" }))).toMatchObject({
+    reason: Reason.KEY_ALREADY_MADE,
+    made: key?.id,
+  });
+  expect((await client.createKey({ accountId: await newAccount(), requestId: "make" })).secret).not.toBe("");
 });
 
 test("the overlap of a rotation is a day unless it is given", async () => {
@@ -187,7 +232,7 @@ test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) 
   const noKey = [
     () => client.rotateKey({ keyId: id }),
     () => client.revokeKey({ keyId: id }),
-    () => client.setKeyRateLimit({ keyId: id }),
+    () => client.updateKey({ keyId: id }),
   ];
   for (const call of noKey) expect((await detail(call()))?.reason).toBe(Reason.KEY_NOT_FOUND);
 });
@@ -207,7 +252,7 @@ test("wrong fields are named", async () => {
     [() => client.topUp({ ...movement, reference: "" }), "reference"],
     [() => client.grant({ ...movement, expiresAt: timestampFromMs(clock.now()) }), "expires_at"],
     [() => client.createKey({ accountId, rpm: 0 }), "rpm"],
-    [() => client.setKeyRateLimit({ keyId, rpm: 4_000_000_000 }), "rpm"],
+    [() => client.updateKey({ keyId, rpm: 4_000_000_000 }), "rpm"],
     [() => client.rotateKey({ keyId, overlap: durationFromMs(-1) }), "overlap"],
     [() => client.rotateKey({ keyId, overlap: durationFromMs(366 * 86_400_000) }), "overlap"],
   ];

@@ -127,9 +127,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("a key's own limit can be set and taken away", async () => {
     const { key } = await keys.create(await account(), "", undefined);
-    await keys.setRpm(key.id, 500);
+    await keys.update(key.id, { rpm: 500 });
     expect((await keys.get(key.id)).rpm).toBe(500);
-    await keys.setRpm(key.id, undefined);
+    await keys.update(key.id, { rpm: null });
     expect((await keys.get(key.id)).rpm ?? null).toBeNull();
   });
 
@@ -146,6 +146,6 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     expect(await reasonOf(keys.get(v7()))).toBe(Reason.KEY_NOT_FOUND);
     expect(await reasonOf(keys.rotate(v7(), 0))).toBe(Reason.KEY_NOT_FOUND);
     expect(await reasonOf(keys.revoke(v7()))).toBe(Reason.KEY_NOT_FOUND);
-    expect(await reasonOf(keys.setRpm(v7(), 1))).toBe(Reason.KEY_NOT_FOUND);
+    expect(await reasonOf(keys.update(v7(), { rpm: 1 }))).toBe(Reason.KEY_NOT_FOUND);
   });
 });

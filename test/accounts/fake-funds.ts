@@ -32,7 +32,7 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
   return {
     credits,
     async open(account, freeGrant) {
-      const facts = { ...account, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n };
+      const facts = { requestId: null, ...account, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n };
       await storage.orm.em.fork().insert(Account, facts);
       lots.set(account.id, []);
       if (freeGrant > 0) add(account.id, "free", freeGrant);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
@@ -27,7 +28,11 @@ export function addAccounts(program: Command, io: Io): void {
     options: (command) =>
       command.option("--name <name>", "a label").option("--max-keys <n>", "how many live keys it may have", count),
     ask: async (core, { name = "", maxKeys }) => {
-      const { account } = await client(core).createAccount({ name, ...(maxKeys === undefined ? {} : { maxKeys }) });
+      const { account } = await client(core).createAccount({
+        name,
+        requestId: randomUUID(),
+        ...(maxKeys === undefined ? {} : { maxKeys }),
+      });
       return accountDocument(required(account));
     },
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -11,6 +12,9 @@ import { keyDocument } from "./documents.ts";
 
 const SHOWN_ONCE = "The key is shown only now: it is not stored.";
 
+/** Sets the rate limit, or clears it where none is given. */
+const rpmAlone = { paths: ["rpm"] };
+
 /** `tollgate keys …` */
 export function addKeys(program: Command, io: Io): void {
   const group = program.command("keys").description("API keys of accounts");
@@ -23,7 +27,12 @@ export function addKeys(program: Command, io: Io): void {
         .option("--name <name>", "a label")
         .option("--rpm <n>", "requests a minute for this key alone; the account's tier decides unless set", count),
     ask: async (core, { name = "", rpm }, accountId) => {
-      const made = await client(core).createKey({ accountId, name, ...(rpm === undefined ? {} : { rpm }) });
+      const made = await client(core).createKey({
+        accountId,
+        name,
+        requestId: randomUUID(),
+        ...(rpm === undefined ? {} : { rpm }),
+      });
       return { id: required(made.key).id, key: made.secret };
     },
     note: SHOWN_ONCE,
@@ -47,7 +56,7 @@ export function addKeys(program: Command, io: Io): void {
           .default(span("24h"), "24h"),
       ),
     ask: async (core, { overlap }, keyId) => {
-      const made = await client(core).rotateKey({ keyId, overlap: durationFromMs(overlap) });
+      const made = await client(core).rotateKey({ keyId, overlap: durationFromMs(overlap), requestId: randomUUID() });
       return { id: required(made.key).id, key: made.secret };
     },
     note: SHOWN_ONCE,
@@ -63,7 +72,11 @@ export function addKeys(program: Command, io: Io): void {
         .argument("<key>")
         .argument("<n>", 'requests a minute, or "none" to let the account\'s tier decide', ownRpm),
     ask: async (core, _, keyId, rpm) => {
-      const changed = await client(core).setKeyRateLimit({ keyId, ...(rpm === undefined ? {} : { rpm }) });
+      const changed = await client(core).updateKey({
+        keyId,
+        updateMask: rpmAlone,
+        ...(rpm === undefined ? {} : { rpm }),
+      });
       return keyDocument(required(changed.key));
     },
   });

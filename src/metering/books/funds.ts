@@ -185,7 +185,13 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
   return {
     async open(account, freeGrant) {
       await inTransaction(storage, async (em) => {
-        const row = em.create(Account, { ...account, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n });
+        const row = em.create(Account, {
+          requestId: null,
+          ...account,
+          createdAt: new Date(clock.now()),
+          paidTotal: 0n,
+          debt: 0n,
+        });
         await em.flush();
         if (freeGrant === 0) return;
         checkAmount(freeGrant);

@@ -9,6 +9,8 @@ export const Account = defineEntity({
     /** How many live keys it may have. */
     maxKeys: p.integer(),
     createdAt: p.datetime(3),
+    /** The request that made it, so that sent again it makes no other. Null: it had no id. */
+    requestId: p.string().nullable().unique(),
     /** Everything ever paid in, refunds deducted. May pass 2^53. */
     paidTotal: p.bigint("bigint").check("paid_total >= 0"),
     /** Owed; paid first from the next money that comes in. */

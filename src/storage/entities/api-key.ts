@@ -28,6 +28,9 @@ export const ApiKey = defineEntity({
     rotatedTo: p.uuid().nullable(),
     /** The key whose place this one takes. Null: none. */
     rotatedFrom: p.uuid().nullable(),
+    /** The request that made it, so that sent again it makes no other. Null: it had no id. */
+    requestId: p.string().nullable(),
   },
+  uniques: [{ properties: ["accountId", "requestId"] }],
 });
 export type ApiKey = InferEntity<typeof ApiKey>;

@@ -5,7 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Account } from "./account_pb.js";
-import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ApiKey } from "./api_key_pb.js";
 import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 
@@ -28,11 +28,19 @@ export declare type CreateAccountRequest = Message<"tollgate.accounts.v1.CreateA
   name: string;
 
   /**
-   * How many live keys it may have. Absent: the configured bound.
+   * How many live keys it may have, 1 to 10,000. Absent: the configured bound.
    *
    * @generated from field: optional uint32 max_keys = 2;
    */
   maxKeys?: number | undefined;
+
+  /**
+   * Names this request, so that sent again it makes nothing twice: 1 to 64 letters, digits, dashes or underscores, best
+   * a UUID. A repetition answers with the account that the first one made, as it is by then. Empty: each time it is sent it makes another.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
 };
 
 /**
@@ -156,7 +164,7 @@ export declare type ListAccountsResponse = Message<"tollgate.accounts.v1.ListAcc
 export declare const ListAccountsResponseSchema: GenMessage<ListAccountsResponse>;
 
 /**
- * What is to change. An absent field stays as it is.
+ * What is to change.
  *
  * @generated from message tollgate.accounts.v1.UpdateAccountRequest
  */
@@ -169,18 +177,25 @@ export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateA
   accountId: string;
 
   /**
-   * The new label.
+   * The new label. Absent, and named by update_mask: none.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * The new bound on live keys. Keys beyond it stay.
+   * The new bound on live keys, 1 to 10,000. Keys beyond it stay. Absent, and named by update_mask: the configured bound.
    *
    * @generated from field: optional uint32 max_keys = 3;
    */
   maxKeys?: number | undefined;
+
+  /**
+   * The fields that change: of name and max_keys, or "*" for both. Absent or empty: those that are present.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 4;
+   */
+  updateMask?: FieldMask | undefined;
 };
 
 /**
@@ -441,11 +456,20 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
   name: string;
 
   /**
-   * Requests a minute for this key alone. Absent: the account's tier decides.
+   * Requests a minute for this key alone, 1 to 10,000,000. Absent: the account's tier decides.
    *
    * @generated from field: optional uint32 rpm = 3;
    */
   rpm?: number | undefined;
+
+  /**
+   * Names this request, so that sent again it makes nothing twice: 1 to 64 letters, digits, dashes or underscores, best
+   * a UUID. A repetition
+   * for the same account is refused with KEY_ALREADY_MADE, which tells the id of the key: its secret was shown once. Empty: each time it is sent it makes another.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
 };
 
 /**
@@ -561,6 +585,15 @@ export declare type RotateKeyRequest = Message<"tollgate.accounts.v1.RotateKeyRe
    * @generated from field: google.protobuf.Duration overlap = 2;
    */
   overlap?: Duration | undefined;
+
+  /**
+   * Names this request, so that sent again it makes nothing twice: 1 to 64 letters, digits, dashes or underscores, best
+   * a UUID. As in
+   * CreateKeyRequest. Empty: each time it is sent it makes another.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
 };
 
 /**
@@ -637,11 +670,11 @@ export declare type RevokeKeyResponse = Message<"tollgate.accounts.v1.RevokeKeyR
 export declare const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse>;
 
 /**
- * A key's own limit.
+ * What is to change of a key.
  *
- * @generated from message tollgate.accounts.v1.SetKeyRateLimitRequest
+ * @generated from message tollgate.accounts.v1.UpdateKeyRequest
  */
-export declare type SetKeyRateLimitRequest = Message<"tollgate.accounts.v1.SetKeyRateLimitRequest"> & {
+export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRequest"> & {
   /**
    * The key's id.
    *
@@ -650,25 +683,39 @@ export declare type SetKeyRateLimitRequest = Message<"tollgate.accounts.v1.SetKe
   keyId: string;
 
   /**
-   * Requests a minute, above zero. Absent: the account's tier decides again.
+   * The new label. Absent, and named by update_mask: none.
    *
-   * @generated from field: optional uint32 rpm = 2;
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * Requests a minute for this key alone, 1 to 10,000,000. Absent, and named by update_mask: the account's tier decides.
+   *
+   * @generated from field: optional uint32 rpm = 3;
    */
   rpm?: number | undefined;
+
+  /**
+   * The fields that change: of name and rpm, or "*" for both. Absent or empty: those that are present.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 4;
+   */
+  updateMask?: FieldMask | undefined;
 };
 
 /**
- * Describes the message tollgate.accounts.v1.SetKeyRateLimitRequest.
- * Use `create(SetKeyRateLimitRequestSchema)` to create a new message.
+ * Describes the message tollgate.accounts.v1.UpdateKeyRequest.
+ * Use `create(UpdateKeyRequestSchema)` to create a new message.
  */
-export declare const SetKeyRateLimitRequestSchema: GenMessage<SetKeyRateLimitRequest>;
+export declare const UpdateKeyRequestSchema: GenMessage<UpdateKeyRequest>;
 
 /**
  * The changed key.
  *
- * @generated from message tollgate.accounts.v1.SetKeyRateLimitResponse
+ * @generated from message tollgate.accounts.v1.UpdateKeyResponse
  */
-export declare type SetKeyRateLimitResponse = Message<"tollgate.accounts.v1.SetKeyRateLimitResponse"> & {
+export declare type UpdateKeyResponse = Message<"tollgate.accounts.v1.UpdateKeyResponse"> & {
   /**
    * The key.
    *
@@ -678,10 +725,10 @@ export declare type SetKeyRateLimitResponse = Message<"tollgate.accounts.v1.SetK
 };
 
 /**
- * Describes the message tollgate.accounts.v1.SetKeyRateLimitResponse.
- * Use `create(SetKeyRateLimitResponseSchema)` to create a new message.
+ * Describes the message tollgate.accounts.v1.UpdateKeyResponse.
+ * Use `create(UpdateKeyResponseSchema)` to create a new message.
  */
-export declare const SetKeyRateLimitResponseSchema: GenMessage<SetKeyRateLimitResponse>;
+export declare const UpdateKeyResponseSchema: GenMessage<UpdateKeyResponse>;
 
 /**
  * Nothing: the credential says which key.
@@ -816,7 +863,7 @@ export declare const AccountsService: GenService<{
     output: typeof ListAccountsResponseSchema;
   },
   /**
-   * Changes an account's label or bounds.
+   * Changes an account's label or its bound on keys.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.UpdateAccount
    */
@@ -896,14 +943,14 @@ export declare const AccountsService: GenService<{
     output: typeof RevokeKeyResponseSchema;
   },
   /**
-   * Sets or clears a key's own rate limit.
+   * Changes a key's label, or sets or clears its own rate limit.
    *
-   * @generated from rpc tollgate.accounts.v1.AccountsService.SetKeyRateLimit
+   * @generated from rpc tollgate.accounts.v1.AccountsService.UpdateKey
    */
-  setKeyRateLimit: {
+  updateKey: {
     methodKind: "unary";
-    input: typeof SetKeyRateLimitRequestSchema;
-    output: typeof SetKeyRateLimitResponseSchema;
+    input: typeof UpdateKeyRequestSchema;
+    output: typeof UpdateKeyResponseSchema;
   },
   /**
    * Tells a caller about the key it called with. Not counted against the key's rate limit.

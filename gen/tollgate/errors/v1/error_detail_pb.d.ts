@@ -44,6 +44,13 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
   parameter: string;
 
   /**
+   * The id of what an earlier request with the same request_id made. Empty: the reason is not KEY_ALREADY_MADE.
+   *
+   * @generated from field: string made = 13;
+   */
+  made: string;
+
+  /**
    * The key's rate limit after this request. Absent: the request was refused before it was counted.
    *
    * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 6;
@@ -463,6 +470,13 @@ export enum Reason {
    * @generated from enum value: REASON_REQUEST_TOO_LARGE = 31;
    */
   REQUEST_TOO_LARGE = 31,
+
+  /**
+   * A request with this request_id has made a key, whose secret cannot be shown again; made tells the key's id.
+   *
+   * @generated from enum value: REASON_KEY_ALREADY_MADE = 32;
+   */
+  KEY_ALREADY_MADE = 32,
 }
 
 /**
