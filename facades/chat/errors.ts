@@ -114,6 +114,7 @@ const answers = {
   [Reason.RECEIPT_NOT_FOUND]: unexpected,
   [Reason.SERVER_NOT_FOUND]: unexpected,
   [Reason.KEY_STATE_CONFLICT]: unexpected,
+  [Reason.KEY_ALREADY_MADE]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => ErrorAnswer>;
 
 const exhausted =

@@ -106,6 +106,7 @@ const answers = {
   [Reason.RECEIPT_NOT_FOUND]: unexpected,
   [Reason.SERVER_NOT_FOUND]: unexpected,
   [Reason.KEY_STATE_CONFLICT]: unexpected,
+  [Reason.KEY_ALREADY_MADE]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 
 /** What this surface refuses by itself. A refused thread is told so that the SDK's tool runner goes on without one. */

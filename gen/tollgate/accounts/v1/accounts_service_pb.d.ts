@@ -56,7 +56,7 @@ export declare const CreateAccountRequestSchema: GenMessage<CreateAccountRequest
  */
 export declare type CreateAccountResponse = Message<"tollgate.accounts.v1.CreateAccountResponse"> & {
   /**
-   * The new account.
+   * With its free-tier lot. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -76,7 +76,7 @@ export declare const CreateAccountResponseSchema: GenMessage<CreateAccountRespon
  */
 export declare type GetAccountRequest = Message<"tollgate.accounts.v1.GetAccountRequest"> & {
   /**
-   * The account's id.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
    *
    * @generated from field: string account_id = 1;
    */
@@ -96,7 +96,7 @@ export declare const GetAccountRequestSchema: GenMessage<GetAccountRequest>;
  */
 export declare type GetAccountResponse = Message<"tollgate.accounts.v1.GetAccountResponse"> & {
   /**
-   * The account.
+   * As it stands now, its money and lots included. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -170,7 +170,7 @@ export declare const ListAccountsResponseSchema: GenMessage<ListAccountsResponse
  */
 export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateAccountRequest"> & {
   /**
-   * The account's id.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
    *
    * @generated from field: string account_id = 1;
    */
@@ -211,7 +211,7 @@ export declare const UpdateAccountRequestSchema: GenMessage<UpdateAccountRequest
  */
 export declare type UpdateAccountResponse = Message<"tollgate.accounts.v1.UpdateAccountResponse"> & {
   /**
-   * The account.
+   * As it stands now, its money and lots included. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -265,21 +265,21 @@ export declare const TopUpRequestSchema: GenMessage<TopUpRequest>;
  */
 export declare type TopUpResponse = Message<"tollgate.accounts.v1.TopUpResponse"> & {
   /**
-   * The account's id.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The lot made by this payment.
+   * The lot made by this payment, also when it was made by an earlier request with the same reference.
    *
    * @generated from field: string lot_id = 2;
    */
   lotId: string;
 
   /**
-   * The account's balance now.
+   * All unspent money of the account after this, what running requests hold included.
    *
    * @generated from field: int64 balance_pico_usd = 3;
    */
@@ -340,21 +340,21 @@ export declare const GrantRequestSchema: GenMessage<GrantRequest>;
  */
 export declare type GrantResponse = Message<"tollgate.accounts.v1.GrantResponse"> & {
   /**
-   * The account's id.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The lot made by this grant.
+   * The lot made by this grant, also when it was made by an earlier request with the same reference.
    *
    * @generated from field: string lot_id = 2;
    */
   lotId: string;
 
   /**
-   * The account's balance now.
+   * All unspent money of the account after this, what running requests hold included.
    *
    * @generated from field: int64 balance_pico_usd = 3;
    */
@@ -408,7 +408,7 @@ export declare const RefundRequestSchema: GenMessage<RefundRequest>;
  */
 export declare type RefundResponse = Message<"tollgate.accounts.v1.RefundResponse"> & {
   /**
-   * The account's id.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
    *
    * @generated from field: string account_id = 1;
    */
@@ -422,7 +422,7 @@ export declare type RefundResponse = Message<"tollgate.accounts.v1.RefundRespons
   lotId: string;
 
   /**
-   * The account's balance now.
+   * All unspent money of the account after this, what running requests hold included.
    *
    * @generated from field: int64 balance_pico_usd = 3;
    */
@@ -485,7 +485,7 @@ export declare const CreateKeyRequestSchema: GenMessage<CreateKeyRequest>;
  */
 export declare type CreateKeyResponse = Message<"tollgate.accounts.v1.CreateKeyResponse"> & {
   /**
-   * The key's public facts.
+   * All of the key but its secret. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
@@ -512,7 +512,7 @@ export declare const CreateKeyResponseSchema: GenMessage<CreateKeyResponse>;
  */
 export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequest"> & {
   /**
-   * The account's id.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
    *
    * @generated from field: string account_id = 1;
    */
@@ -573,7 +573,7 @@ export declare const ListKeysResponseSchema: GenMessage<ListKeysResponse>;
  */
 export declare type RotateKeyRequest = Message<"tollgate.accounts.v1.RotateKeyRequest"> & {
   /**
-   * The old key's id.
+   * ApiKey.id of the old key. Empty or unknown: KEY_NOT_FOUND.
    *
    * @generated from field: string key_id = 1;
    */
@@ -609,7 +609,7 @@ export declare const RotateKeyRequestSchema: GenMessage<RotateKeyRequest>;
  */
 export declare type RotateKeyResponse = Message<"tollgate.accounts.v1.RotateKeyResponse"> & {
   /**
-   * The new key's public facts.
+   * All of the new key but its secret. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
@@ -636,7 +636,7 @@ export declare const RotateKeyResponseSchema: GenMessage<RotateKeyResponse>;
  */
 export declare type RevokeKeyRequest = Message<"tollgate.accounts.v1.RevokeKeyRequest"> & {
   /**
-   * The key's id.
+   * ApiKey.id. Empty or unknown: KEY_NOT_FOUND.
    *
    * @generated from field: string key_id = 1;
    */
@@ -656,7 +656,7 @@ export declare const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest>;
  */
 export declare type RevokeKeyResponse = Message<"tollgate.accounts.v1.RevokeKeyResponse"> & {
   /**
-   * The key.
+   * As it is after this. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
@@ -676,7 +676,7 @@ export declare const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse>;
  */
 export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRequest"> & {
   /**
-   * The key's id.
+   * ApiKey.id. Empty or unknown: KEY_NOT_FOUND.
    *
    * @generated from field: string key_id = 1;
    */
@@ -717,7 +717,7 @@ export declare const UpdateKeyRequestSchema: GenMessage<UpdateKeyRequest>;
  */
 export declare type UpdateKeyResponse = Message<"tollgate.accounts.v1.UpdateKeyResponse"> & {
   /**
-   * The key.
+   * As it is after this. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
@@ -758,7 +758,7 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
   key?: ApiKey | undefined;
 
   /**
-   * The account that pays.
+   * The account that pays for what the credential asks. Never empty.
    *
    * @generated from field: string account_id = 2;
    */
@@ -772,7 +772,7 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
   rateLimit?: RateLimitStatus | undefined;
 
   /**
-   * The account's balance.
+   * All unspent money of that account, what running requests hold included.
    *
    * @generated from field: int64 balance_pico_usd = 4;
    */
@@ -813,7 +813,7 @@ export declare const IdentifyCallerRequestSchema: GenMessage<IdentifyCallerReque
  */
 export declare type IdentifyCallerResponse = Message<"tollgate.accounts.v1.IdentifyCallerResponse"> & {
   /**
-   * The account that pays.
+   * The account that pays for what the credential asks. Never empty.
    *
    * @generated from field: string account_id = 1;
    */

@@ -39,14 +39,14 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   name: string;
 
   /**
-   * The first characters of the secret.
+   * The configured prefix and the first four characters of the secret, so that people know it again.
    *
    * @generated from field: string prefix = 4;
    */
   prefix: string;
 
   /**
-   * The last four characters of the secret.
+   * The last four characters of the secret, so that people know it again.
    *
    * @generated from field: string last4 = 5;
    */

@@ -93,7 +93,7 @@ export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
  */
 export declare type GetModelResponse = Message<"tollgate.catalogue.v1.GetModelResponse"> & {
   /**
-   * The model.
+   * With its live price. Always present.
    *
    * @generated from field: tollgate.catalogue.v1.Model model = 1;
    */
@@ -187,7 +187,7 @@ export declare const DrainServerRequestSchema: GenMessage<DrainServerRequest>;
  */
 export declare type DrainServerResponse = Message<"tollgate.catalogue.v1.DrainServerResponse"> & {
   /**
-   * The server.
+   * As it stands after this. Always present.
    *
    * @generated from field: tollgate.catalogue.v1.Server server = 1;
    */
@@ -227,7 +227,7 @@ export declare const ResumeServerRequestSchema: GenMessage<ResumeServerRequest>;
  */
 export declare type ResumeServerResponse = Message<"tollgate.catalogue.v1.ResumeServerResponse"> & {
   /**
-   * The server.
+   * As it stands after this. Always present.
    *
    * @generated from field: tollgate.catalogue.v1.Server server = 1;
    */

@@ -54,7 +54,7 @@ export declare const HttpServiceSchema: GenMessage<HttpService>;
  */
 export declare type HttpError = Message<"tollgate.facade.v1.HttpError"> & {
   /**
-   * The status.
+   * The HTTP status code.
    *
    * @generated from field: uint32 status = 1;
    */

@@ -174,7 +174,7 @@ export declare const ToolSchema: GenMessage<Tool>;
  */
 export declare type ToolChoice = Message$1<"tollgate.inference.v1.ToolChoice"> & {
   /**
-   * The rule.
+   * Whether a tool must be called. Unspecified: the model decides.
    *
    * @generated from field: tollgate.inference.v1.ToolChoiceMode mode = 1;
    */
@@ -222,7 +222,7 @@ export enum Role {
   USER = 2,
 
   /**
-   * The model.
+   * The model, in an earlier turn.
    *
    * @generated from enum value: ROLE_ASSISTANT = 3;
    */

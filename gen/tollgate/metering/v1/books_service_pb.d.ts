@@ -238,7 +238,7 @@ export declare const SettleDeadLetterRequestSchema: GenMessage<SettleDeadLetterR
  */
 export declare type SettleDeadLetterResponse = Message<"tollgate.metering.v1.SettleDeadLetterResponse"> & {
   /**
-   * The request.
+   * The request that was charged: GetReceipt shows its receipt by this.
    *
    * @generated from field: string request_id = 1;
    */

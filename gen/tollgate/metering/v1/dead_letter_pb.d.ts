@@ -46,7 +46,7 @@ export declare type DeadLetter = Message<"tollgate.metering.v1.DeadLetter"> & {
   keyId: string;
 
   /**
-   * The model that answered.
+   * The model that answered, by its id.
    *
    * @generated from field: string model = 5;
    */

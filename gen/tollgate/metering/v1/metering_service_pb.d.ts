@@ -191,28 +191,28 @@ export enum UsageGroup {
   UNSPECIFIED = 0,
 
   /**
-   * The account.
+   * Rows of different accounts are kept apart.
    *
    * @generated from enum value: USAGE_GROUP_ACCOUNT = 1;
    */
   ACCOUNT = 1,
 
   /**
-   * The key.
+   * Rows of different keys are kept apart.
    *
    * @generated from enum value: USAGE_GROUP_KEY = 2;
    */
   KEY = 2,
 
   /**
-   * The model.
+   * Rows of different models are kept apart.
    *
    * @generated from enum value: USAGE_GROUP_MODEL = 3;
    */
   MODEL = 3,
 
   /**
-   * The UTC day.
+   * Rows of different UTC days are kept apart.
    *
    * @generated from enum value: USAGE_GROUP_DAY = 4;
    */

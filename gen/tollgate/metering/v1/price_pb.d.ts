@@ -18,7 +18,7 @@ export declare const file_tollgate_metering_v1_price: GenFile;
  */
 export declare type Price = Message<"tollgate.metering.v1.Price"> & {
   /**
-   * The model.
+   * The model that has this price, by its id.
    *
    * @generated from field: string model = 1;
    */

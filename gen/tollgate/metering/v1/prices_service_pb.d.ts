@@ -72,7 +72,7 @@ export declare const ListPricesResponseSchema: GenMessage<ListPricesResponse>;
  */
 export declare type ListPriceHistoryRequest = Message<"tollgate.metering.v1.ListPriceHistoryRequest"> & {
   /**
-   * The model.
+   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
@@ -133,7 +133,7 @@ export declare const ListPriceHistoryResponseSchema: GenMessage<ListPriceHistory
  */
 export declare type SetPriceRequest = Message<"tollgate.metering.v1.SetPriceRequest"> & {
   /**
-   * The model.
+   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
@@ -167,7 +167,7 @@ export declare const SetPriceRequestSchema: GenMessage<SetPriceRequest>;
  */
 export declare type SetPriceResponse = Message<"tollgate.metering.v1.SetPriceResponse"> & {
   /**
-   * The price.
+   * As it holds from now on. Always present.
    *
    * @generated from field: tollgate.metering.v1.Price price = 1;
    */
@@ -187,7 +187,7 @@ export declare const SetPriceResponseSchema: GenMessage<SetPriceResponse>;
  */
 export declare type PinPriceRequest = Message<"tollgate.metering.v1.PinPriceRequest"> & {
   /**
-   * The model.
+   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
@@ -221,7 +221,7 @@ export declare const PinPriceRequestSchema: GenMessage<PinPriceRequest>;
  */
 export declare type PinPriceResponse = Message<"tollgate.metering.v1.PinPriceResponse"> & {
   /**
-   * The price.
+   * As it holds from now on. Always present.
    *
    * @generated from field: tollgate.metering.v1.Price price = 1;
    */
@@ -241,7 +241,7 @@ export declare const PinPriceResponseSchema: GenMessage<PinPriceResponse>;
  */
 export declare type UnpinPriceRequest = Message<"tollgate.metering.v1.UnpinPriceRequest"> & {
   /**
-   * The model.
+   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
@@ -261,7 +261,7 @@ export declare const UnpinPriceRequestSchema: GenMessage<UnpinPriceRequest>;
  */
 export declare type UnpinPriceResponse = Message<"tollgate.metering.v1.UnpinPriceResponse"> & {
   /**
-   * The price.
+   * As it holds from now on. Always present.
    *
    * @generated from field: tollgate.metering.v1.Price price = 1;
    */

@@ -39,7 +39,7 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   keyId: string;
 
   /**
-   * The model that answered.
+   * The model that answered, by its id.
    *
    * @generated from field: string model = 4;
    */
