@@ -106,6 +106,8 @@ export interface MeteringObserver {
   refused(): void;
   /** A charge came after the money set aside for it was given to others, and was made anew. */
   fenced(): void;
+  /** The thread that writes the ledger of a SQLite file ended, and is started again. */
+  threadEnded(): void;
   /** The books were proved, or not. */
   reconciled(ok: boolean): void;
 }

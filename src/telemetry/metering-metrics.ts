@@ -72,6 +72,11 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     help: "Charges that came after the money set aside for them was given to others, and were made anew.",
     registers,
   });
+  const threadEnds = new Counter({
+    name: "tollgate_ledger_thread_ends_total",
+    help: "Times that the thread that writes the ledger of a SQLite file ended; it is started again.",
+    registers,
+  });
   const invariant = new Gauge({
     name: "tollgate_ledger_invariant_ok",
     help: "Whether the books added up when they were last proved: 1 or 0. Absent until the first proof.",
@@ -99,6 +104,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     },
     refused: () => refusals.inc(),
     fenced: () => fenced.inc(),
+    threadEnded: () => threadEnds.inc(),
     reconciled(ok) {
       invariant.set(ok ? 1 : 0);
       provedAt.set(clock.now() / 1000);

@@ -68,7 +68,10 @@ export async function openMetering(
   const time = await DatabaseClock.open(storage, clock, logger);
   const book = new PriceBook(storage, options.bookSize);
   const prices = await createPrices({ storage, clock: time, models: options.models ?? models(), book });
-  const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7());
+  const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7(), {
+    clock,
+    ended: (error, restartMs) => note({ error, restartMs }, "the ledger's thread ended"),
+  });
   const store = options.wrap?.(bare) ?? bare;
   const journal = options.journal ?? noJournal;
   const deadLetters = new DeadLetters({ storage, clock, coreId: options.coreId ?? "core" });

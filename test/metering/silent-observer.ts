@@ -9,5 +9,6 @@ export const silentObserver: MeteringObserver = {
   committed() {},
   refused() {},
   fenced() {},
+  threadEnded() {},
   reconciled() {},
 };

@@ -39,7 +39,13 @@ export async function composeMoney(foundation: Foundation): Promise<Money> {
   const { config, secrets, logger, metrics, random, clock, storage } = foundation;
   const prices = await createPrices({ storage, clock, models: config.models });
   const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
-  const store = createLedgerStore(storage, random, journal.coreId);
+  const store = createLedgerStore(storage, random, journal.coreId, {
+    clock,
+    ended(error, restartMs) {
+      metrics.metering.threadEnded();
+      logger.error({ error, restartMs }, "the thread that writes the ledger ended and is started again");
+    },
+  });
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
   const observer = metrics.metering;
   const debts = createDebts({ storage, clock, random });

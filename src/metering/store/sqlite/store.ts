@@ -85,12 +85,14 @@ export class SqliteLedgerStore implements LedgerStore {
   readonly #random: Random;
   readonly #coreId: string;
   readonly #statements = new Map<string, StatementSync>();
-  #epoch = 0;
+  #epoch: number;
 
-  constructor(exclusive: Exclusive, random: Random, coreId: string) {
+  /** The epoch is one that this process has begun already; 0: none. */
+  constructor(exclusive: Exclusive, random: Random, coreId: string, epoch = 0) {
     this.#exclusive = exclusive;
     this.#random = random;
     this.#coreId = coreId;
+    this.#epoch = epoch;
   }
 
   identify(): Promise<string> {

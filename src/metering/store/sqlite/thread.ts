@@ -16,13 +16,9 @@ import type {
   StoredCharge,
   StoredSlice,
 } from "../ledger-store.ts";
+import { LedgerThread, type ThreadLife } from "./ledger-thread.ts";
 import { SqliteLedgerStore } from "./store.ts";
-import type { StoreAnswer, StoreCall } from "./worker.ts";
-
-interface Pending {
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: Error) => void;
-}
+import type { StoreCall, StoreSetup } from "./worker.ts";
 
 /**
  * The ledger in a SQLite file, written by a thread of its own: a commit waits for the disk, from a tenth of a
@@ -31,15 +27,16 @@ interface Pending {
 export class SqliteThreadStore implements LedgerStore {
   readonly shared = false;
   readonly isViolation = SqliteLedgerStore.prototype.isViolation;
-  readonly #worker: Worker;
-  readonly #pending = new Map<number, Pending>();
-  #calls = 0;
+  readonly #thread: LedgerThread;
+  /** A thread that is started again goes on in the epoch of the one before: the slices are this process's still. */
+  #epoch = 0;
 
-  constructor(path: string, coreId: string) {
-    this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path, coreId } });
-    this.#worker.unref();
-    this.#worker.on("message", (answer: StoreAnswer) => this.#answered(answer));
-    this.#worker.on("error", (error: Error) => this.#died(error));
+  constructor(path: string, coreId: string, life: ThreadLife) {
+    const make = () => {
+      const workerData: StoreSetup = { path, coreId, epoch: this.#epoch };
+      return new Worker(new URL("./worker.ts", import.meta.url), { workerData });
+    };
+    this.#thread = new LedgerThread(make, life);
   }
 
   identify(): Promise<string> {
@@ -50,8 +47,10 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("epochs");
   }
 
-  enter(claim: EpochClaim): Promise<Entered> {
-    return this.#call("enter", claim);
+  async enter(claim: EpochClaim): Promise<Entered> {
+    const entered = await this.#call("enter", claim);
+    this.#epoch = entered.epoch;
+    return entered;
   }
 
   heartbeat(): Promise<Heartbeat> {
@@ -95,33 +94,14 @@ export class SqliteThreadStore implements LedgerStore {
 
   async listen(): Promise<void> {}
 
-  async end(): Promise<void> {
-    await this.#call("end");
-    await this.#worker.terminate();
+  end(): Promise<void> {
+    return this.#thread.close();
   }
 
   #call<Method extends StoreCall["method"]>(
     method: Method,
     ...parameters: Method extends "settle" ? [FlatCharges] : Parameters<LedgerStore[Method]>
   ): ReturnType<LedgerStore[Method]> {
-    const id = ++this.#calls;
-    this.#worker.ref(); // an answer that is awaited keeps the process alive
-    this.#worker.postMessage({ id, method, parameters } satisfies StoreCall);
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-    }) as ReturnType<LedgerStore[Method]>;
-  }
-
-  #answered(answer: StoreAnswer): void {
-    const pending = this.#pending.get(answer.id);
-    this.#pending.delete(answer.id);
-    if (this.#pending.size === 0) this.#worker.unref();
-    if ("error" in answer) pending?.reject(Object.assign(new Error(answer.error), { errcode: answer.errcode }));
-    else pending?.resolve(answer.result as never);
-  }
-
-  #died(error: Error): void {
-    for (const { reject } of this.#pending.values()) reject(error);
-    this.#pending.clear();
+    return this.#thread.call(method, parameters) as ReturnType<LedgerStore[Method]>;
   }
 }

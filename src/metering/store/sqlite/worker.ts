@@ -7,6 +7,14 @@ import { type FlatCharges, unflatten } from "../flat-charges.ts";
 import type { LedgerStore } from "../ledger-store.ts";
 import { SqliteLedgerStore } from "./store.ts";
 
+/** What the thread is started with. */
+export interface StoreSetup {
+  readonly path: string;
+  readonly coreId: string;
+  /** The epoch that it goes on in; 0: none has begun. */
+  readonly epoch: number;
+}
+
 /** A method of the store to be called; charges to be settled come flattened. */
 export interface StoreCall {
   readonly id: number;
@@ -19,9 +27,9 @@ export type StoreAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string; readonly errcode: number | undefined };
 
-const { path, coreId } = workerData as { path: string; coreId: string };
+const { path, coreId, epoch } = workerData as StoreSetup;
 const database = openSqlite(path);
-const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId);
+const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId, epoch);
 
 parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
   try {

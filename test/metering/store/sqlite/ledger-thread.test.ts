@@ -1,0 +1,118 @@
+import { channel } from "node:diagnostics_channel";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Worker } from "node:worker_threads";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../../lib/errors/detail.ts";
+import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { Slice } from "../../../../src/storage/entities/slice.ts";
+import { type Metering, never, openMetering, request, run, USD } from "../../fixture.ts";
+import { ManualClock } from "../../manual-clock.ts";
+
+// The real thread is ended. A lock that another connection has on the file keeps it in the middle of a call.
+
+const OUT = 250_000;
+const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
+
+/** Threads that Node started, the last one last. */
+const threads: Worker[] = [];
+const started = (message: unknown) => void threads.push((message as { worker: Worker }).worker);
+
+let directory: string;
+let clock: ManualClock;
+let metering: Metering;
+let other: DatabaseSync;
+beforeEach(async () => {
+  channel("worker_threads").subscribe(started);
+  directory = mkdtempSync(join(tmpdir(), "tollgate-thread-"));
+  clock = new ManualClock();
+  metering = await openMetering({ clock, url: `sqlite:${join(directory, "tollgate.db")}` });
+  other = new DatabaseSync(join(directory, "tollgate.db"));
+});
+afterEach(async () => {
+  await clock.until(metering.close());
+  other.close();
+  channel("worker_threads").unsubscribe(started);
+  rmSync(directory, { recursive: true });
+});
+
+/** Ends the thread in the middle of what a call has it do. */
+async function endDuring<T>(call: () => Promise<T>): Promise<PromiseSettledResult<T>> {
+  other.exec("begin immediate");
+  const called = call();
+  const ended = threads.at(-1)?.terminate();
+  other.exec("rollback");
+  await ended;
+  const [outcome] = await clock.until(Promise.allSettled([called]));
+  return outcome as PromiseSettledResult<T>;
+}
+
+const prove = () => clock.until(reconcile(metering.storage, metering.ledger));
+const balance = async (account: string) => (await metering.funds.statement(account)).balance;
+
+test("a lease that it ends in fails as unavailable; the next request has all of the money", async () => {
+  const account = await metering.account({ paid: USD });
+  const outcome = await endDuring(() => metering.ledger.hold(request(account, output(1)), never));
+  expect(outcome.status).toBe("rejected");
+  expect(detailOf((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
+  expect(metering.log.join()).toContain("the ledger's thread ended");
+  await clock.pass(1000);
+  await clock.until(run(metering.ledger, request(account, output(USD / OUT))));
+  expect(await balance(account)).toBe(0n);
+  expect(await prove()).toMatchObject({ ok: true });
+});
+
+test("a charge that it ends in is stored once, on the slices that the core has", async () => {
+  const account = await metering.account({ paid: USD });
+  const hold = await clock.until(metering.ledger.hold(request(account, output(10)), never));
+  expect(await endDuring(() => hold.settle(output(10), "completed"))).toMatchObject({ status: "fulfilled" });
+  expect(metering.log.join()).not.toContain("after its slices were lost");
+  expect(await balance(account)).toBe(BigInt(USD - 10 * OUT));
+  expect(await prove()).toMatchObject({ ok: true, receipts: 1n });
+});
+
+test("until it runs again calls fail at once, and it is started again later and later", async () => {
+  const count = threads.length;
+  const pauses: string[] = [];
+  for (let times = 0; times < 3; times++) {
+    await threads.at(-1)?.terminate();
+    await expect(metering.store.identify()).rejects.toThrow("cannot be reached");
+    pauses.push(/restartMs: (\d+)/.exec(metering.log.at(-1) ?? "")?.[1] ?? "");
+    await clock.advance(Number(pauses.at(-1)));
+  }
+  expect(pauses).toEqual(["100", "200", "400"]);
+  expect(threads.length).toBe(count + 3);
+  expect(await metering.store.identify()).not.toBe("");
+});
+
+test("a ledger whose thread has ended closes all the same", async () => {
+  await threads.at(-1)?.terminate();
+  await clock.until(metering.ledger.close());
+});
+
+test("a thread that ends again and again costs nobody a token: each charge is stored once, all money is in reach", async () => {
+  const account = await metering.account({ paid: USD });
+  (await clock.until(metering.ledger.hold(request(account, output(1)), never))).release();
+  let charged = 0;
+  for (let round = 0; round < 12; round++) {
+    const requests = Array.from({ length: 5 }, () => run(metering.ledger, request(account, output(10))));
+    const all = Promise.allSettled(requests);
+    if (round % 2 === 0) await clock.until(Promise.race(requests).catch(() => {}));
+    else await new Promise((resolve) => setImmediate(resolve));
+    await threads.at(-1)?.terminate(); // wherever it is by then
+    const outcomes = await clock.until(all);
+    charged += outcomes.filter(({ status }) => status === "fulfilled").length;
+    await clock.pass(1000);
+  }
+  expect(charged).toBeGreaterThan(0);
+  expect(await balance(account)).toBe(BigInt(USD - charged * 10 * OUT));
+  await clock.pass(2000);
+  await clock.until(run(metering.ledger, request(account, output(USD / OUT - charged * 10))));
+  expect(await balance(account)).toBe(0n);
+  expect(await prove()).toMatchObject({ ok: true, debtPicoUsd: "0" });
+  await clock.pass(2000);
+  expect(await metering.storage.orm.em.fork().count(Slice, { open: true })).toBe(0);
+});
