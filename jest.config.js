@@ -4,6 +4,7 @@ export default {
   transform: { "\\.ts$": ["@swc/jest", { jsc: { parser: { syntax: "typescript" }, target: "es2024" } }] },
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   testEnvironment: "node",
+  injectGlobals: false,
   // Two cores: more workers only make servers and clients under test wait for each other.
   maxWorkers: 2,
   testTimeout: 20_000,

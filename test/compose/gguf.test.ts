@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { writeChatModel, writeEmbeddingModel } from "../../scripts/tiny-gguf.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { eventually } from "../engines/eventually.ts";
 import { answerChunks, type HostileServer, startHostileServer, textChunk } from "../engines/hostile/hostile-server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";

@@ -1,6 +1,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
 import { startInstallation } from "../storage/postgresql-programs.ts";

@@ -1,4 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 

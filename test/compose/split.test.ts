@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { Simulator } from "../../src/simulator/server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";

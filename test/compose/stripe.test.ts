@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import Stripe from "stripe";
 import { createSite, freePorts, startTollgate } from "../support/tollgate.ts";
 

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { Agent, fetch } from "undici";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";

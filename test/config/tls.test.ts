@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Registry } from "prom-client";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { openTls, readTls, type TlsFiles } from "../../src/config/tls.ts";

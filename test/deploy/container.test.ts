@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { expect, test } from "@jest/globals";
 import { parseCommand, readDeploy, root } from "./files.ts";
 
 // No container engine runs here: what the file copies is put together in a folder, and started from there.

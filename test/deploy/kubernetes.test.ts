@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { loadConfig } from "../../src/config/load.ts";
 import { environmentNames, listDeploy, parseCommand, readDeploy, readYaml, root } from "./files.ts";
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { expect, test } from "@jest/globals";
 import { root } from "./files.ts";
 
 // What is installed for production may be sold with a service: licences that ask for no more than a notice.

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
+import { expect, test } from "@jest/globals";
 import { loadConfig } from "../../src/config/load.ts";
 import { listDeploy, root } from "./files.ts";
 

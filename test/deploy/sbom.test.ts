@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { expect, test } from "@jest/globals";
 import { root } from "./files.ts";
 
 interface Component {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { beforeAll, expect, test } from "@jest/globals";
 import { defaultConfig } from "../../src/config/load.ts";
 import { parseCommand, readDeploy, root } from "./files.ts";
 

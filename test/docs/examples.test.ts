@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { expect, test } from "@jest/globals";
 import { isMap, parseDocument } from "yaml";
 import { parseConfig } from "../../src/config/load.ts";
 import { configSchema } from "../../src/config/schema.ts";

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { expect, test } from "@jest/globals";
 import { generated } from "../../scripts/docs/generate.ts";
 import { withGenerated } from "../../scripts/docs/markdown.ts";
 

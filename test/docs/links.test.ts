@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { expect, test } from "@jest/globals";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const pages = globSync(["*.md", "docs/**/*.md"], { cwd: root });

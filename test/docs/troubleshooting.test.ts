@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "@jest/globals";
 import { parse } from "yaml";
 
 const root = new URL("../../", import.meta.url);

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { discoverServer } from "../../src/engines/discovery.ts";
 import { startSimulator } from "../../src/simulator/server.ts";
 import { json, scriptedServer } from "./scripted-server.ts";

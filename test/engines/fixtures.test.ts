@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";

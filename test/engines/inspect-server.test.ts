@@ -1,3 +1,4 @@
+import { afterAll, expect, test } from "@jest/globals";
 import { configSchema } from "../../src/config/schema.ts";
 import { inspectServer } from "../../src/engines/inspect-server.ts";
 import type { EngineName } from "../../src/engines/names.ts";

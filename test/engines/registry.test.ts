@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { expect, test } from "@jest/globals";
 import { engineNames, engineTransports, simulatedNames } from "../../src/engines/names.ts";
 import { driverOf, registry } from "../../src/engines/registry.ts";
 import { dialects } from "../../src/simulator/dialects/dialects.ts";

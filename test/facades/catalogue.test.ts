@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { HandlerContext } from "@connectrpc/connect";
+import { expect, test } from "@jest/globals";
 import { startFront } from "./http/front-server.ts";
 import { scriptedCore } from "./http/scripted-core.ts";
 

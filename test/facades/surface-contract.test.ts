@@ -1,3 +1,4 @@
+import { describe, expect, test } from "@jest/globals";
 import { once } from "node:events";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";

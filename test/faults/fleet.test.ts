@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type ChannelTransport, createChannelTransport } from "../../src/grpc/client/channel-transport.ts";

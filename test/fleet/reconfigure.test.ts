@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";

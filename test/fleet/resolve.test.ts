@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { afterEach, expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { systemLookup } from "../../lib/net/lookup.ts";
 import { systemClock } from "../../lib/time/clock.ts";

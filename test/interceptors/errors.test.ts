@@ -1,4 +1,5 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { OpenAI as LangChain } from "@langchain/openai";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";

@@ -1,4 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
 import { type Service, serveModels } from "../support/service.ts";

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
+import { afterEach, expect, test } from "@jest/globals";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
@@ -39,7 +40,7 @@ beforeEach(() => {
   alarms.length = 0;
   refusal = undefined;
 });
-afterAll(() => server.close());
+afterAll(() => void server.close());
 
 async function send(event: object, signedWith = secret, at?: number): Promise<number> {
   const body = JSON.stringify({ id: "evt_1", object: "event", ...event });

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { openStorage } from "../../src/storage/orm.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { startPostgresql } from "./postgresql.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { Counter, Registry } from "prom-client";
 import { startAdminServer } from "../../src/telemetry/admin-server.ts";
 

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { chat, type Exercised, startExercised, unknownModel } from "./exercise.ts";
 import { type Scrape, scrape } from "./scrape.ts";
 
@@ -10,7 +11,7 @@ beforeAll(async () => {
   scraped = await scrape(service.tollgate);
 }, 60_000);
 
-afterAll(() => service?.[Symbol.asyncDispose](), 60_000);
+afterAll(async () => service?.[Symbol.asyncDispose](), 60_000);
 
 const value = (sample: string) => scraped.samples.get(sample);
 

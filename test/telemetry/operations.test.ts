@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { webhookOutcomes } from "../../src/payments/stripe-webhook.ts";
@@ -46,7 +47,7 @@ beforeAll(async () => {
   scraped = await scrape(service.tollgate);
 }, 60_000);
 
-afterAll(() => service?.[Symbol.asyncDispose](), 60_000);
+afterAll(async () => service?.[Symbol.asyncDispose](), 60_000);
 
 /** Labels that Prometheus adds when it scrapes. */
 const added = ["instance", "job"];

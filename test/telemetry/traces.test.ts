@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { json, type ScriptedServer, scriptedServer } from "../engines/scripted-server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
 import { runHere } from "../run.ts";
 

@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { expect, test } from "@jest/globals";
 
 const logger = JSON.stringify(new URL("../../../src/compose/process/logger.ts", import.meta.url).href);
 

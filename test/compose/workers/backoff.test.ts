@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { Backoff } from "../../../src/compose/workers/backoff.ts";
 
 test("waits longer each time, up to a bound", () => {

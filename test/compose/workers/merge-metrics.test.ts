@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { mergeMetrics } from "../../../src/compose/workers/merge-metrics.ts";
 

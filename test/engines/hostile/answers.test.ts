@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { type HostileFleet, startHostileFleet } from "./hostile-fleet.ts";
@@ -66,7 +67,7 @@ describe.each(generators)("%s", (engine) => {
   beforeEach(async () => {
     hostile = await startHostileFleet(engine);
   });
-  afterEach(() => hostile[Symbol.asyncDispose]());
+  afterEach(async () => hostile[Symbol.asyncDispose]());
 
   const places = engine === "ollama" ? ollamaPlaces : openAiPlaces;
   test.each(places)("%s of another type is the server's failure", async (_, right, chunk) => {
@@ -102,7 +103,7 @@ describe("bytes over HTTP", () => {
   beforeEach(async () => {
     hostile = await startHostileFleet("vllm");
   });
-  afterEach(() => hostile[Symbol.asyncDispose]());
+  afterEach(async () => hostile[Symbol.asyncDispose]());
 
   const flood = (response: ServerResponse, piece: string) => {
     const write = () => {

@@ -1,3 +1,4 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { BreakerState, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
@@ -17,7 +18,7 @@ describe.each(generators)("%s", (engine) => {
   beforeEach(async () => {
     hostile = await startHostileFleet(engine);
   });
-  afterEach(() => hostile[Symbol.asyncDispose]());
+  afterEach(async () => hostile[Symbol.asyncDispose]());
 
   const say = (input: unknown, output: unknown) => {
     hostile.server.chunks = answerChunks(engine, "abc", input, output);
@@ -133,7 +134,7 @@ describe.each(embedders)("%s embeds", (engine) => {
     hostile = await startHostileFleet(engine, { kind: "embedding", context_length: 8192, dimensions: 4 });
     await eventually(() => hostile.fleet.servers()[0]?.state === ServerState.HEALTHY);
   });
-  afterEach(() => hostile[Symbol.asyncDispose]());
+  afterEach(async () => hostile[Symbol.asyncDispose]());
 
   function say(count: unknown, vectors: number): void {
     const headers: Record<string, string> = engine === "tei" ? { "x-compute-tokens": String(count) } : {};
@@ -170,7 +171,7 @@ describe("a tokenizer", () => {
   beforeEach(async () => {
     hostile = await startHostileFleet("vllm");
   });
-  afterEach(() => hostile[Symbol.asyncDispose]());
+  afterEach(async () => hostile[Symbol.asyncDispose]());
 
   const say = (count: string) => {
     hostile.server.answers["/tokenize"] = (response) => void response.end(`{"count":${count}}`);

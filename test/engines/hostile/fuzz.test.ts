@@ -1,3 +1,4 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";

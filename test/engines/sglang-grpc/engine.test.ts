@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, expect, test } from "@jest/globals";
 import { authorizationOf } from "../../../src/engines/shared/authorization.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-api-key-"));

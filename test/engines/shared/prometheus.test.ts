@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { metricSum } from "../../../src/engines/shared/prometheus.ts";
 
 const text = `# HELP vllm:num_requests_running Number of requests

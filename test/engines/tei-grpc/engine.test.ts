@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { CompletionSchema, CreateCompletionRequestSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { completion, continueRequest } from "../../../facades/chat/completions.ts";

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import { CreateEmbeddingRequestSchema, CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { EmbedResponseSchema } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { embeddingResponse, embedRequest } from "../../../facades/chat/embeddings.ts";

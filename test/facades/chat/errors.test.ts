@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { errorOf } from "../../../facades/chat/errors.ts";
 import { RequestError } from "../../../facades/http/request/error.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
 import { type Script, scriptedCore } from "../http/scripted-core.ts";

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import { ModelKind, ModelSchema, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { ListModelsResponseSchema } from "#gen/tollgate/chat/v1/model_pb.js";
 import { modelList } from "../../../facades/chat/models.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { toParam } from "../../../facades/chat/param.ts";
 
 test.each([

@@ -1,3 +1,4 @@
+import { expect } from "@jest/globals";
 import type { SurfaceSample } from "../surface-sample.ts";
 import { readChatStream } from "./response/stream-grammar.ts";
 

@@ -1,4 +1,5 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed, expectDescribedRequest } from "../http/openapi.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
 import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
 import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
+import { expect, test } from "@jest/globals";
 import { startHttpServer } from "../../../facades/http/server.ts";
 import { usualLimits } from "./front-server.ts";
 

@@ -1,3 +1,4 @@
+import { describe, expect, test } from "@jest/globals";
 import { BreakerState, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { broken, output, unreachable, whole } from "../fake-engine.ts";
 import { fixture, settle } from "../fixture.ts";

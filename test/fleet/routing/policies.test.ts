@@ -1,3 +1,4 @@
+import { describe, expect, test } from "@jest/globals";
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";
 import { LeastLoad } from "../../../src/fleet/routing/least-load.ts";

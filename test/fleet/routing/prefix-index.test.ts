@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { PrefixIndex } from "../../../src/fleet/routing/prefix-index.ts";
 import { PromptBlocks } from "../../../src/fleet/routing/prompt-blocks.ts";
 import { textRequest } from "../../engines/requests.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import type { Logger } from "../../../lib/logger.ts";
 import { Addresses } from "../../../src/fleet/servers/addresses.ts";
 import { FakeClock } from "../../fake-clock.ts";

@@ -1,3 +1,4 @@
+import { describe, expect, test } from "@jest/globals";
 import type { Logger } from "../../../lib/logger.ts";
 import type { ServedModel } from "../../../src/catalogue/interface.ts";
 import { configSchema, type ServerConfig } from "../../../src/config/schema.ts";

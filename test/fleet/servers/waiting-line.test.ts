@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { WaitingLine } from "../../../src/fleet/servers/waiting-line.ts";
 
 /** A line of waiters by their keys, in the order of their arrival; each turn takes one place. */

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import {
   reasoningEvent,

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";

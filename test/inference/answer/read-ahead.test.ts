@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Code } from "@connectrpc/connect";
+import { expect, test } from "@jest/globals";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { textEvent } from "../../../src/engines/shared/answer/events.ts";
 import { ReadAhead } from "../../../src/inference/answer/read-ahead.ts";

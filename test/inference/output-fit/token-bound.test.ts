@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";

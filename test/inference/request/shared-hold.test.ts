@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { shareHold } from "../../../src/inference/request/shared-hold.ts";
 import type { ChargedTokens, SettleStatus } from "../../../src/metering/interface.ts";
 

@@ -1,4 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { GenerateRequestSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { byteBound } from "../../../lib/text/byte-bound.ts";
 
 test.each([

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { samplerOf } from "../../../src/telemetry/traces/sdk.ts";
 
 test.each<[NodeJS.ProcessEnv, RegExp]>([

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { textEvent } from "../../../../src/engines/shared/answer/events.ts";
 import { OutputQueue } from "../../../../src/engines/shared/answer/output-queue.ts";
 

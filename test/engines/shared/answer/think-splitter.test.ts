@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { type TextStart, ThinkSplitter } from "../../../../src/engines/shared/answer/think-splitter.ts";

@@ -1,3 +1,4 @@
+import { describe, expect, test } from "@jest/globals";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { ToolCallSplitter } from "../../../../src/engines/shared/answer/tool-call-splitter.ts";
 import { ToolCalls } from "../../../../src/engines/shared/answer/tool-calls.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { ChunkParser } from "../../../../src/engines/shared/chat-completions/chunk-parser.ts";
 
 const content = (text: string, more: object = {}) =>

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { ChunkTemplate } from "../../../../src/engines/shared/chat-completions/chunk-template.ts";
 

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf, tokenBoundOf } from "../../../../lib/errors/detail.ts";
 import type { EngineFault } from "../../../../src/engines/interface.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { configSchema } from "../../../../src/config/schema.ts";
 import { startCommand } from "../../../../src/engines/inspect-server.ts";
 import type { EngineName } from "../../../../src/engines/names.ts";

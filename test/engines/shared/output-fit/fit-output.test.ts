@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import type { EngineOutput } from "../../../../src/engines/interface.ts";
 import { contextExceeded, engineFailed } from "../../../../src/engines/shared/faults.ts";
 import { fitOutput } from "../../../../src/engines/shared/output-fit/fit-output.ts";

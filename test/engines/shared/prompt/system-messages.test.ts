@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import { type Message, MessageSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { placeSystemMessages } from "../../../../src/engines/shared/prompt/system-messages.ts";
 

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { RequestError } from "../../../../facades/http/request/error.ts";

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { chatBody, refusalOf, translated } from "../samples.ts";
 

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { type Conversation, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { chatBody, refusalOf, translated } from "../samples.ts";
 

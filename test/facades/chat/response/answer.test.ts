@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { chatCompletion } from "../../../../facades/chat/response/answer.ts";

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type GenerationEvent, GenerationEventSchema } from "#gen/tollgate/inference/v1/generation_event_pb.js";

@@ -1,3 +1,4 @@
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { CreateChatCompletionRequestSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { CreateEmbeddingRequestSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import {
   ChatCompletionChunkSchema,

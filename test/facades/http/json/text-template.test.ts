@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { textTemplate } from "../../../../facades/http/json/text-template.ts";
 
 test.each(["", "a", 'q"', "\\", "\n", "ü 😀", "\ud800", "\u0001", "$&", "{}"])(

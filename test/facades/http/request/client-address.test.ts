@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { expect, test } from "@jest/globals";
 import { clientAddress } from "../../../../facades/http/request/client-address.ts";
 
 const proxies = new Set(["10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1", "2001:db8::1"]);

@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { startFront } from "../front-server.ts";
 import { RawClient } from "../raw-client.ts";
 import { scriptedCore } from "../scripted-core.ts";

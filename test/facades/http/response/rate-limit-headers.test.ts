@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { addRateLimit } from "../../../../facades/http/response/rate-limit-headers.ts";
 

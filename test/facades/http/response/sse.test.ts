@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Code } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type FrontServer, startFront } from "../front-server.ts";
 import { ManualClock } from "../manual-clock.ts";

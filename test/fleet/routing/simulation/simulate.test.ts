@@ -1,3 +1,4 @@
+import { expect, test } from "@jest/globals";
 import { type Setting, simulate } from "./simulate.ts";
 import { assistants, chats, strangers } from "./workloads.ts";
 
