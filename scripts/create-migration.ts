@@ -2,7 +2,7 @@
 //   node scripts/create-migration.ts
 // Afterwards list the new files in the folders' index.ts.
 import { openStorage } from "../src/storage/orm.ts";
-import { startPostgresql } from "../test/storage/postgresql.ts";
+import { startPostgresql } from "./test-services/postgres-server.ts";
 
 const server = await startPostgresql();
 try {

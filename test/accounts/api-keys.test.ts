@@ -8,7 +8,7 @@ import { ApiKeys } from "../../src/accounts/api-keys.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 
 const pepper = { version: 3, secret: "pepper" };
 const HOUR = 3_600_000;

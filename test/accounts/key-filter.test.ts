@@ -12,7 +12,7 @@ import { LastUsed } from "../../src/accounts/last-used.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 
 const pepper = { version: 1, secret: "pepper" };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { startInstallation } from "../storage/postgresql-programs.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { startPostgresql } from "../storage/postgresql.ts";
+import { startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // SIGTERM under a running stream, with an inference server that speaks when the test says so.

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { discrepancies } from "./books.ts";
 import { eventually } from "./eventually.ts";
 import { Load } from "./load.ts";

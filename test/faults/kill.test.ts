@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { discrepancies } from "./books.ts";
 import { eventually } from "./eventually.ts";
 import { Load } from "./load.ts";

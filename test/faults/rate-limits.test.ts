@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Redis } from "ioredis";
 import { freePort } from "../../scripts/test-services/free-port.ts";
 import { startOwnRedis } from "../../scripts/test-services/redis.ts";
-import { type PostgresqlServer, startPostgresql } from "../storage/postgresql.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import { eventually } from "./eventually.ts";
 import { Load } from "./load.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Pool } from "pg";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { retryConflicts } from "../../src/storage/retry.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
-import { type PostgresqlServer, startPostgresql } from "./postgresql.ts";
 
 // A server whose operator has set everything that could harm us.
 

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { systemRandom } from "../../lib/ids/random.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql/store.ts";
 import { openStorage, type PostgresqlStorage } from "../../src/storage/orm.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { type Door, startDoor } from "../support/door.ts";
-import { type PostgresqlServer, startPostgresql } from "./postgresql.ts";
 
 // Connections that carry nothing any more and say nothing of it, as when a host vanishes.
 

@@ -2,9 +2,9 @@ import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { createAuthority, writeIdentity } from "../support/certificates.ts";
-import { type PostgresqlServer, startPostgresql } from "./postgresql.ts";
 
 let server: PostgresqlServer;
 let url: string;

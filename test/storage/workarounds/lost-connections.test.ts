@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { openStorage, type PostgresqlStorage } from "../../../src/storage/orm.ts";
-import { type PostgresqlServer, startPostgresql } from "../postgresql.ts";
 
 // A database server that dies under transactions, again and again: more of them than the pool has connections.
 
