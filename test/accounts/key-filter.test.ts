@@ -4,6 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import { type Random, systemRandom } from "../../lib/ids/random.ts";
 import { uuidSource } from "../../lib/ids/uuid.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { newApiKey } from "../../src/accounts/api-key.ts";
 import { ApiKeys } from "../../src/accounts/api-keys.ts";
 import { createAuthenticator } from "../../src/accounts/authenticator.ts";
@@ -12,7 +13,6 @@ import { LastUsed } from "../../src/accounts/last-used.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 
 const pepper = { version: 1, secret: "pepper" };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "@jest/globals";
 import { once } from "node:events";
 import { Code, type ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { createCore } from "../../facades/http/core/core.ts";
 import { chooseSurface } from "../../facades/http/routing/choose-surface.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../lib/ids/random.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { ApiKeys } from "../../src/accounts/api-keys.ts";
 import { publish } from "../../src/metering/prices/price-versions.ts";
@@ -8,7 +9,6 @@ import { inTransaction } from "../../src/storage/transaction.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { type Metering, MODEL, openMetering, USD } from "../metering/fixture.ts";
 import { ManualClock } from "../metering/manual-clock.ts";
-import { type PostgresqlServer, startPostgresql } from "./postgresql.ts";
 
 // A server that ends every other transaction that writes, as it does one that another locked out.
 

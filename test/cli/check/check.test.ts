@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
+import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { runHere } from "../run.ts";
 
 let folder: string;

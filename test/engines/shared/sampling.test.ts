@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { expect, test } from "@jest/globals";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { samplingFields } from "../../../lib/sampling.ts";
 import { type SamplingDialect, writeSampling } from "../../../src/engines/shared/sampling.ts";
