@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { type Pooler, startPooler } from "../../scripts/test-services/pgbouncer.ts";
+import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { openMetering, request, run, USD } from "../metering/fixture.ts";
 import { ManualClock } from "../metering/manual-clock.ts";
-import { type PostgresqlServer, startPostgresql } from "./postgresql.ts";
 
 // A real PgBouncer in transaction mode, of any version: that of the distribution knows no prepared statements.
 
