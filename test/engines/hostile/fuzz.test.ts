@@ -12,6 +12,7 @@ import { SseReader } from "../../../src/engines/shared/chat-completions/stream.t
 import { SseParser } from "../../../src/engines/shared/http/sse-parser.ts";
 import type { StreamReader } from "../../../src/engines/shared/http/stream.ts";
 import { vllm } from "../../../src/engines/vllm/dialect.ts";
+import { fuzzing } from "../../support/fuzz.ts";
 import { join } from "../collect.ts";
 import { chatRequest } from "../requests.ts";
 
@@ -117,7 +118,7 @@ describe.each(Object.entries(readers))("%s", (name, of) => {
         const bytes = Buffer.from(chunks.map((one) => frame(name, one)).join(""));
         expect(read(of, cut(bytes, places))).toEqual(read(of, [bytes]));
       }),
-      { numRuns: 300 },
+      fuzzing(300),
     );
   });
 
@@ -132,7 +133,7 @@ describe.each(Object.entries(readers))("%s", (name, of) => {
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         read(of, pieces);
       }),
-      { numRuns: 500 },
+      fuzzing(500),
     );
   });
 });
@@ -151,6 +152,7 @@ test("any cut of the same bytes gives the same server-sent events", () => {
       const bytes = Buffer.from(lines.join(""));
       expect(events(cut(bytes, places))).toEqual(events([bytes]));
     }),
+    fuzzing(100),
   );
 });
 
@@ -177,5 +179,6 @@ test("a text ends before the first stop sequence to end in it, however it is cut
         expect([shown, stops.stopped]).toEqual([whole.slice(0, first?.start ?? whole.length), first !== undefined]);
       },
     ),
+    fuzzing(100),
   );
 });

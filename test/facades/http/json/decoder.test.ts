@@ -5,6 +5,7 @@ import { CreateEmbeddingRequestSchema } from "#gen/tollgate/chat/v1/embedding_pb
 import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
 import { RequestError } from "../../../../facades/http/request/error.ts";
+import { fuzzing } from "../../../support/fuzz.ts";
 
 const decodeChat = jsonDecoder(CreateChatCompletionRequestSchema);
 const decodeEmbedding = jsonDecoder(CreateEmbeddingRequestSchema);
@@ -252,6 +253,6 @@ test.each([
         expect(message.startsWith(param === "" ? "The body " : `${param} `)).toBe(true);
       }
     }),
-    { numRuns: 500 },
+    fuzzing(500),
   );
 });
