@@ -3,7 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
-import { readPage } from "../../lib/rpc/pages.ts";
+import { type PageRequest, readPage } from "../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { callerOf } from "../interceptors/principal.ts";
@@ -52,6 +52,16 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     return { account: accountMessage(account, await funds.statement(account.id)) };
   }
 
+  async function describeWithAllLots(account: Account, page: PageRequest) {
+    const list = `lots of ${account.id}`;
+    const lots = await readPage(list, page, (start) => funds.lots(account.id, start), toId, isUuid);
+    const statement = await funds.statement(account.id);
+    return {
+      account: accountMessage(account, { ...statement, lots: lots.entries }),
+      nextPageToken: lots.nextPageToken,
+    };
+  }
+
   async function credit(movement: Credit) {
     const { lotId } = await funds.credit(movement);
     return moved(movement.accountId, lotId);
@@ -98,8 +108,12 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return describe(await openOnce({ id, name, maxKeys, requestId }));
     },
 
-    async getAccount({ accountId }) {
-      return describe(await accounts.get(requireId(accountId, "account")));
+    async getAccount({ accountId, allLots, ...page }) {
+      const account = await accounts.get(requireId(accountId, "account"));
+      if (allLots) return describeWithAllLots(account, page);
+      if (page.pageSize !== 0) throw invalid("page_size", "Only all lots have pages: set all_lots.");
+      if (page.pageToken !== "") throw invalid("page_token", "Only all lots have pages: set all_lots.");
+      return describe(account);
     },
 
     async listAccounts(request) {

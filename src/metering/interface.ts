@@ -1,4 +1,5 @@
 import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import type { PageStart } from "../../lib/rpc/pages.ts";
 import { durationOf } from "../../lib/time/duration.ts";
 import type { Caller } from "../accounts/interface.ts";
 
@@ -160,6 +161,8 @@ export interface Funds {
   }): Promise<{ readonly lotId: string }>;
   /** Throws ACCOUNT_NOT_FOUND. */
   statement(accountId: string): Promise<Statement>;
+  /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */
+  lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
 }
 
 /** Where a key stands in its rolling minute. */

@@ -114,6 +114,29 @@ test("an account's keys are listed in pages, oldest first", async () => {
   expect(await detail(ask({ pageToken: forged }))).toMatchObject({ parameter: "page_token" });
 });
 
+test("all lots of an account are listed in pages, oldest first", async () => {
+  const accountId = await newAccount();
+  for (let each = 0; each < 4; each++) {
+    await client.grant({ accountId, amountPicoUsd: USD, reference: `${accountId} ${each}` });
+  }
+  const ask = (page: object) => client.getAccount({ accountId, ...page });
+  const made = (await ask({})).account?.lots;
+  expect(made).toHaveLength(5);
+  expect(
+    await readAll(
+      (page) => ask({ ...page, allLots: true, pageSize: 2 }),
+      ({ account }) => account?.lots ?? [],
+    ),
+  ).toEqual(made);
+  const { nextPageToken: pageToken } = await ask({ allLots: true, pageSize: 2 });
+  const refused = { reason: Reason.INVALID_ARGUMENT, parameter: "page_token" };
+  const foreign = client.getAccount({ accountId: await newAccount(), allLots: true, pageToken });
+  expect(await detail(foreign)).toMatchObject(refused);
+  expect(await detail(ask({ pageToken }))).toMatchObject(refused);
+  expect(await detail(ask({ pageSize: 2 }))).toMatchObject({ ...refused, parameter: "page_size" });
+  expect(await detail(ask({ allLots: true, pageSize: -1 }))).toMatchObject({ ...refused, parameter: "page_size" });
+});
+
 test("label and bound change apart", async () => {
   const accountId = await newAccount();
   expect((await client.updateAccount({ accountId, maxKeys: 5 })).account).toMatchObject({ name: "A", maxKeys: 5 });

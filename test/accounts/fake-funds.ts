@@ -58,5 +58,10 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
         lots: own,
       };
     },
+    async lots(accountId, { after = "", limit }) {
+      return lotsOf(accountId)
+        .filter(({ id }) => id > after)
+        .slice(0, limit);
+    },
   };
 }

@@ -46,10 +46,17 @@ export function addAccounts(program: Command, io: Io): void {
       return found.map(accountDocument);
     },
   });
-  addQuestion<[string], object>(group, "show <account>", io, {
-    description: "show an account and its lots, in the order of spending",
-    ask: async (core, _, accountId) =>
-      accountDocument(required((await client(core).getAccount({ accountId })).account)),
+  addQuestion<[string], { allLots?: boolean }>(group, "show <account>", io, {
+    description: "show an account and its lots with money left, at most 100, in the order of spending",
+    options: (command) => command.option("--all-lots", "all lots instead, spent ones included, oldest first"),
+    ask: async (core, { allLots = false }, accountId) => {
+      if (!allLots) return accountDocument(required((await client(core).getAccount({ accountId })).account));
+      const pages = await readAll(
+        (page) => client(core).getAccount({ accountId, allLots, ...page }),
+        ({ account }) => [required(account)],
+      );
+      return accountDocument({ ...required(pages[0]), lots: pages.flatMap(({ lots }) => lots) });
+    },
   });
   addQuestion<[string], { name?: string; maxKeys?: number }>(group, "update <account>", io, {
     description: "change an account's label or how many keys it may have",

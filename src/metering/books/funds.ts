@@ -16,7 +16,7 @@ import type { CoreLedger } from "../ledger/ledger.ts";
 import { priorities } from "../store/spending-order.ts";
 import { createDebts, payDebt } from "./debts.ts";
 import { sumFreeMoney } from "./free-money.ts";
-import { readStatement } from "./statement.ts";
+import { readLots, readStatement } from "./statement.ts";
 
 /** The largest number of a 64-bit column. */
 const mostPaid = 2n ** 63n - 1n;
@@ -246,6 +246,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
 
     statement: (accountId) =>
       readStatement(storage, accountId, { held: BigInt(ledger.held(accountId)), now: clock.now() }),
+    lots: (accountId, start) => readLots(storage, accountId, { ...start, now: clock.now() }),
   };
 }
 

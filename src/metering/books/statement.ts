@@ -1,6 +1,7 @@
 import { IsolationLevel, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
+import type { PageStart } from "../../../lib/rpc/pages.ts";
 import { Account } from "../../storage/entities/account.ts";
 import { Lot } from "../../storage/entities/lot.ts";
 import { Slice } from "../../storage/entities/slice.ts";
@@ -18,10 +19,8 @@ export async function readStatement(
   accountId: string,
   { held, now }: { readonly held: bigint; readonly now: number },
 ): Promise<Statement> {
-  const options = storage.dialect === "postgresql" ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : {};
   const at = new Date(now);
-  const { account, free, lots, slices, paid } = await storage.orm.em.fork().transactional(async (manager) => {
-    const em = manager as SqlEntityManager;
+  const { account, free, lots, slices, paid } = await inSnapshot(storage, async (em) => {
     const account = await em.findOne(Account, accountId);
     if (account === null)
       throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
@@ -35,12 +34,9 @@ export async function readStatement(
     const free = await sumFreeMoney(em, accountId, at);
     const paid = await sumFreeMoney(em, accountId, at, "paid");
     return { account, free, lots, slices, paid };
-  }, options);
+  });
 
-  const spending = new Map<string, number>();
-  for (const slice of slices) spending.set(slice.lotId, (spending.get(slice.lotId) ?? 0) + slice.spent);
-  const statements = lots
-    .map((lot) => toStatement(lot, spending.get(lot.id) ?? 0, now))
+  const statements = toStatements(lots, slices, now)
     .filter((lot) => lot.remaining > 0)
     .sort((a, b) => bySpending(spendingKey(a), spendingKey(b)));
   return {
@@ -52,6 +48,35 @@ export async function readStatement(
     debt: account.debt,
     lots: statements.slice(0, LISTED_LOTS),
   };
+}
+
+/** Lots of an account, spent ones included, oldest first: so many behind a lot's id. */
+export async function readLots(
+  storage: Storage,
+  accountId: string,
+  { after, limit, now }: PageStart & { readonly now: number },
+): Promise<LotStatement[]> {
+  return inSnapshot(storage, async (em) => {
+    const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
+    const lots = await em.find(Lot, where, { orderBy: { id: "asc" }, limit });
+    const slices = await em.find(Slice, { lotId: { $in: lots.map(({ id }) => id) }, open: true });
+    return toStatements(lots, slices, now);
+  });
+}
+
+/** Runs reads that see one state of the store. */
+function inSnapshot<T>(storage: Storage, read: (em: SqlEntityManager) => Promise<T>): Promise<T> {
+  const options = storage.dialect === "postgresql" ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : {};
+  return storage.orm.em.fork().transactional((em) => read(em as SqlEntityManager), options);
+}
+
+/** Lots as they stand, given at least their open slices. */
+function toStatements(lots: readonly Lot[], slices: readonly Slice[], now: number): LotStatement[] {
+  const spending = new Map<string, number>();
+  for (const slice of slices) {
+    spending.set(slice.lotId, (spending.get(slice.lotId) ?? 0) + slice.spent);
+  }
+  return lots.map((lot) => toStatement(lot, spending.get(lot.id) ?? 0, now));
 }
 
 function toStatement(lot: Lot, spentOfSlices: number, now: number): LotStatement {

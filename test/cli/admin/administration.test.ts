@@ -101,6 +101,23 @@ test("money comes in once per reference, and unspent paid money goes back", asyn
   expect(lots[1].expires_at).toBe("2099-01-01T00:00:00.000Z");
 });
 
+test("spent lots are shown on request, oldest first", async () => {
+  const id = await newAccount();
+  const paid = await json("accounts", "top-up", id, "--usd", "5", "--ref", "soon-back");
+  await json("accounts", "refund", id, "--usd", "5", "--ref", "all-back");
+  const gift = await json("accounts", "grant", id, "--usd", "1", "--ref", "another-gift");
+  const shown = await json("accounts", "show", id);
+  expect(shown.lots).toMatchObject([{ kind: "free" }, { kind: "grant", id: gift.lot_id }]);
+  const [free, granted] = shown.lots;
+  const all = await json("accounts", "show", id, "--all-lots");
+  expect({ ...all, lots: shown.lots }).toEqual(shown);
+  expect(all.lots).toEqual([
+    free,
+    expect.objectContaining({ id: paid.lot_id, kind: "paid", granted_usd: "5.00", remaining_usd: "0.00" }),
+    granted,
+  ]);
+});
+
 test("keys are created, limited, rotated and revoked", async () => {
   const account = await newAccount("--max-keys", "1");
   const made = await json("keys", "create", account, "--name", "laptop", "--rpm", "7");

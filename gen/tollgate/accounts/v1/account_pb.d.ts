@@ -81,7 +81,8 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   maxKeys: number;
 
   /**
-   * The lots with money left, in the order in which they are spent; of many the first 100.
+   * The lots with money left, in the order in which they are spent; of many the first 100. Where all
+   * lots were asked for: a page of them, oldest first, spent ones included.
    *
    * @generated from field: repeated tollgate.accounts.v1.Lot lots = 10;
    */

@@ -81,6 +81,27 @@ export declare type GetAccountRequest = Message<"tollgate.accounts.v1.GetAccount
    * @generated from field: string account_id = 1;
    */
   accountId: string;
+
+  /**
+   * Whether the answer has all lots, spent ones included, oldest first and page by page. False: the account's usual lots.
+   *
+   * @generated from field: bool all_lots = 2;
+   */
+  allLots: boolean;
+
+  /**
+   * The most lots of the page, with all_lots alone. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all_lots alone. Empty: the first page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
 };
 
 /**
@@ -101,6 +122,13 @@ export declare type GetAccountResponse = Message<"tollgate.accounts.v1.GetAccoun
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
   account?: Account | undefined;
+
+  /**
+   * Asks for the page of lots after this one. Empty: this is the last, or all_lots was not asked for.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**

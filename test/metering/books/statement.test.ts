@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import type { LotStatement } from "../../../src/metering/interface.ts";
+import { databases, dialects } from "../databases.ts";
+import { type Metering, openMetering, request, run, USD } from "../fixture.ts";
+import { ManualClock } from "../manual-clock.ts";
+
+const newDatabase = databases();
+
+describe.each(dialects)("%s", (dialect) => {
+  let metering: Metering;
+  let clock: ManualClock;
+  afterEach(() => clock.until(metering.close()));
+
+  /** All lots of an account, read in pages of two. */
+  async function readAllLots(accountId: string): Promise<LotStatement[]> {
+    const all: LotStatement[] = [];
+    for (;;) {
+      const page = await metering.funds.lots(accountId, { after: all.at(-1)?.id, limit: 2 });
+      expect(page.length).toBeLessThanOrEqual(2);
+      if (page.length === 0) return all;
+      all.push(...page);
+    }
+  }
+
+  test("spent lots are left out of a statement, and listed among all lots, oldest first", async () => {
+    clock = new ManualClock();
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { funds, ledger, time } = metering;
+    const accountId = await metering.account();
+    const other = await metering.account({ free: USD });
+    const credit = async (kind: "free" | "grant" | "paid", amount: number, expiresAt?: Date) =>
+      (await funds.credit({ accountId, kind, amount, reference: v7(), ...(expiresAt ? { expiresAt } : {}) })).lotId;
+    const refunded = await credit("paid", USD);
+    await funds.refund({ accountId, amount: USD, reference: v7() });
+    const paid = await credit("paid", 2 * USD);
+    const lapsing = await credit("grant", USD, new Date(time.now() + 1000));
+    const spent = await credit("free", 10 * 250_000);
+    await clock.until(run(ledger, request(accountId, { inputTokens: 0, outputTokens: 10 })));
+    const last = await credit("grant", 20 * 250_000);
+    await clock.until(
+      ledger.hold(request(accountId, { inputTokens: 0, outputTokens: 15 }), AbortSignal.timeout(60_000)),
+    );
+
+    const { lots, balance } = await funds.statement(accountId);
+    expect(lots.map(({ id }) => id)).toEqual([lapsing, last, paid]);
+    const all = await readAllLots(accountId);
+    expect(all.map(({ id, remaining }) => ({ id, remaining }))).toEqual([
+      { id: refunded, remaining: 0 },
+      { id: paid, remaining: 2 * USD },
+      { id: lapsing, remaining: USD },
+      { id: spent, remaining: 0 },
+      { id: last, remaining: 20 * 250_000 },
+    ]);
+    expect(all.filter(({ remaining }) => remaining > 0)).toEqual(expect.arrayContaining([...lots]));
+    expect(all.reduce((sum, { remaining }) => sum + BigInt(remaining), 0n)).toBe(balance);
+    expect(await readAllLots(other)).toEqual((await funds.statement(other)).lots);
+    expect(await readAllLots(v7())).toEqual([]);
+  });
+});
