@@ -3,6 +3,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
@@ -32,6 +33,7 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     metering,
     reconcile: () => proofs.reconcile({}),
     accounts,
+    prices: createClient(PricesService, transport),
     close: () => transport.close(),
 
     /** A new account with money, and a key that no rate limit stops. */

@@ -5,7 +5,7 @@ import type { Tollgate } from "../support/tollgate.ts";
 import { discrepancies } from "./books.ts";
 import { eventually } from "./eventually.ts";
 import { Load } from "./load.ts";
-import { type Metronome, startMetronome } from "./metronome.ts";
+import { type Metronome, MODEL, startMetronome } from "./metronome.ts";
 import { startService } from "./service.ts";
 
 // What lasts longer than the 30 seconds for which a core's leases are good. Both run at the same time, each on a
@@ -65,32 +65,39 @@ test.concurrent("PostgreSQL is down for 30 seconds: what was acknowledged meanwh
   }
 }, 300_000);
 
-test.concurrent("a core sleeps past its lease: nothing is stored on what it has lost, the rest of the money pays, or it is owed", async () => {
+test.concurrent("a core sleeps past its lease: nothing is stored on what it has lost, the rest of the money pays at the rates of admission, or it is owed", async () => {
   const [, server] = servers;
   const service = await startService(metronome.url, { TOLLGATE_STORAGE_URL: await server.createDatabase() });
   const rich = await service.books.customer(100n);
   const loads = [new Load(rich.key)];
   try {
     const [sleeper, other] = service.processes as [Tollgate, Tollgate];
-    const { accounts } = service.books;
-    const poor = await service.books.customer(5n);
+    const { accounts, prices } = service.books;
+    const [poor, paysAnew] = [await service.books.customer(5n), await service.books.customer(5n)];
     const load = loads[0] as Load;
-    const last = new Load(poor.key);
-    loads.push(last);
+    const [last, dear] = [new Load(poor.key), new Load(paysAnew.key)];
+    loads.push(last, dear);
     load.start(4, [other.url], 40);
     const streams = Array.from({ length: 10 }, () => load.stream(sleeper.url, 1000));
     // All that the poor account has is held by one stream on the core that falls asleep.
     const { account } = await accounts.getAccount({ accountId: poor.account });
     await accounts.refund({ accountId: poor.account, amountPicoUsd: 4_999_000_000_000n, reference: "rest" });
+    await accounts.refund({ accountId: paysAnew.account, amountPicoUsd: 4_999_000_000_000n, reference: "most" });
     const owed = last.stream(sleeper.url, 4000);
-    await eventually("its streams run", () => last.asked.concat(load.asked).every(({ status }) => status === 200));
+    const capped = dear.stream(sleeper.url, 4000);
+    await eventually("its streams run", () => loads.every(({ asked }) => asked.every(({ status }) => status === 200)));
     sleeper.process.kill("SIGSTOP");
     await eventually("its leases are given back", () => said(other, "gave back what dead cores had leased").length > 0);
     // The other core spends what the sleeping one had held.
     await last.stream(other.url, 4000);
     const spent = await accounts.getAccount({ accountId: poor.account });
+    // What the sleeping one had held of another account is gone, and its new money came in at ten times the price.
+    await accounts.refund({ accountId: paysAnew.account, amountPicoUsd: 1_000_000_000n, reference: "all" });
+    const raised = { inputPicoUsdPerToken: 2_000_000n, outputPicoUsdPerToken: 2_500_000n };
+    await prices.setPrice({ model: MODEL, ...raised });
+    await accounts.topUp({ accountId: paysAnew.account, amountPicoUsd: 5_000_000_000_000n, reference: "anew" });
     sleeper.process.kill("SIGCONT");
-    await Promise.all([...streams, owed, load.finish()]);
+    await Promise.all([...streams, owed, capped, load.finish()]);
 
     expect(account?.balancePicoUsd).toBe(5_000_000_000_000n);
     expect(spent.account?.balancePicoUsd).toBeLessThan(100_000_000n);
@@ -100,11 +107,19 @@ test.concurrent("a core sleeps past its lease: nothing is stored on what it has 
     expect(await service.books.requests(rich.account)).toBe(load.asked.length);
     const late = await service.books.receipt((await owed).id);
     expect(late?.shortfallPicoUsd).toBeGreaterThan(0n);
+    const paid = await service.books.receipt((await capped).id);
+    const { inputTokens = 0, outputTokens = 0 } = paid ?? {};
+    expect(outputTokens).toBeGreaterThan(0);
+    expect(paid).toMatchObject({
+      costPicoUsd: BigInt(inputTokens) * 200_000n + BigInt(outputTokens) * 250_000n,
+      shortfallPicoUsd: 0n,
+      lines: [{ inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n }],
+    });
     const after = await accounts.getAccount({ accountId: poor.account });
     expect(after.account?.debtPicoUsd).toBe(late?.shortfallPicoUsd);
     // A lot's spending is that of its closed slices: a row stored on one of them later would show here.
     expect(await service.books.reconcile()).toMatchObject({ ok: true, findings: [] });
-    expect(said(sleeper, "a charge came after its slices were lost").length).toBeGreaterThanOrEqual(11);
+    expect(said(sleeper, "a charge came after its slices were lost").length).toBeGreaterThanOrEqual(12);
     for (const process of service.processes) expect(said(process, uncharged)).toEqual([]);
   } finally {
     for (const { process } of service.processes) process.kill("SIGCONT");
