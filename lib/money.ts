@@ -1,34 +1,34 @@
 // Money is whole pico-USD (10^-12 USD) inside and exact decimal USD for people; never floating point.
 
-const PICO_DIGITS = 12;
+const picoDigits = 12;
 /** A price in USD per 1M tokens has this many pico-USD a token for each USD. */
-const TOKENS_PER_PRICE = 1_000_000n;
+const tokensPerPrice = 1_000_000n;
 
 /** The largest amount one lot, payment or request may have: it has to fit a JS number exactly. About 9,007 USD. */
-export const MAX_PICO_USD = BigInt(Number.MAX_SAFE_INTEGER);
+export const maxPicoUsd = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Reads decimal USD such as "10" or "0.000123" exactly. Undefined: not such an amount, or finer than a pico-USD. */
 export function parseUsd(text: string): bigint | undefined {
   const match = /^(\d{1,18})(?:\.(\d{1,12}))?$/.exec(text);
   if (!match) return undefined;
-  return BigInt((match[1] ?? "") + (match[2] ?? "").padEnd(PICO_DIGITS, "0"));
+  return BigInt((match[1] ?? "") + (match[2] ?? "").padEnd(picoDigits, "0"));
 }
 
 /** Writes pico-USD as exact decimal USD with at least two decimals. */
 export function formatUsd(pico: bigint): string {
-  const digits = (pico < 0n ? -pico : pico).toString().padStart(PICO_DIGITS + 1, "0");
-  const whole = digits.slice(0, -PICO_DIGITS);
-  const decimals = digits.slice(-PICO_DIGITS).replace(/0+$/, "").padEnd(2, "0");
+  const digits = (pico < 0n ? -pico : pico).toString().padStart(picoDigits + 1, "0");
+  const whole = digits.slice(0, -picoDigits);
+  const decimals = digits.slice(-picoDigits).replace(/0+$/, "").padEnd(2, "0");
   return `${pico < 0n ? "-" : ""}${whole}.${decimals}`;
 }
 
 /** Reads USD per 1M tokens as pico-USD a token. Undefined: not such a price, or finer than a pico-USD a token. */
 export function parseRate(usdPerMillion: string): bigint | undefined {
   const pico = parseUsd(usdPerMillion);
-  return pico === undefined || pico % TOKENS_PER_PRICE !== 0n ? undefined : pico / TOKENS_PER_PRICE;
+  return pico === undefined || pico % tokensPerPrice !== 0n ? undefined : pico / tokensPerPrice;
 }
 
 /** Writes pico-USD a token as exact decimal USD per 1M tokens. */
 export function formatRate(picoPerToken: bigint): string {
-  return formatUsd(picoPerToken * TOKENS_PER_PRICE);
+  return formatUsd(picoPerToken * tokensPerPrice);
 }

@@ -5,11 +5,11 @@ import { type Model, ModelKind } from "#gen/tollgate/messages/v1/model_pb.js";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
 /** How many models a page has unless the caller says. */
-const DEFAULT_LIMIT = 20;
+const defaultLimit = 20;
 
 /** One page of the served models. A cursor that names no served model gives an empty page, so that no client loops. */
 export function modelsPage(models: readonly CoreModel[], page: ListModelsRequest): ListModelsResponse {
-  const limit = page.limit ?? DEFAULT_LIMIT;
+  const limit = page.limit ?? defaultLimit;
   const backwards = page.afterId === "" && page.beforeId !== "";
   const candidates = backwards ? before(models, page.beforeId) : after(models, page.afterId);
   const shown = backwards ? candidates.slice(-limit) : candidates.slice(0, limit);

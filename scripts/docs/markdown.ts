@@ -12,13 +12,13 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
-const BEGIN = "<!-- generated: npm run generate -->";
-const END = "<!-- end of what is generated -->";
+const begin = "<!-- generated: npm run generate -->";
+const endMark = "<!-- end of what is generated -->";
 
 /** A page with its generated part replaced; what people wrote around it stays. */
 export function withGenerated(page: string, part: string): string {
-  const [before, rest] = page.split(BEGIN);
-  const [, after] = rest?.split(END) ?? [];
-  if (before === undefined || after === undefined) throw new Error(`a page has no "${BEGIN}" … "${END}"`);
-  return `${before}${BEGIN}\n\n${part}\n\n${END}${after}`;
+  const [before, rest] = page.split(begin);
+  const [, after] = rest?.split(endMark) ?? [];
+  if (before === undefined || after === undefined) throw new Error(`a page has no "${begin}" … "${endMark}"`);
+  return `${before}${begin}\n\n${part}\n\n${endMark}${after}`;
 }

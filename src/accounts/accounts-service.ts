@@ -22,10 +22,10 @@ import {
   requireRequestId,
 } from "./validate.ts";
 
-const MOST_KEYS = 10_000;
-const MOST_RPM = 10_000_000;
-const DAY_MS = 86_400_000;
-const LONGEST_OVERLAP_MS = 365 * DAY_MS;
+const mostKeys = 10_000;
+const mostRpm = 10_000_000;
+const dayMs = 86_400_000;
+const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
 
 /** What the service stands on. */
@@ -98,7 +98,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
   return {
     async createAccount(request) {
       const name = requireName(request.name);
-      const maxKeys = requireCount("max_keys", request.maxKeys ?? deps.maxKeys, MOST_KEYS);
+      const maxKeys = requireCount("max_keys", request.maxKeys ?? deps.maxKeys, mostKeys);
       const id = deps.random.uuid();
       const requestId = requireRequestId(request.requestId);
       if (requestId === "") {
@@ -134,7 +134,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       const changes = readUpdateMask(updateMask, { name, max_keys: maxKeys });
       const facts = {
         ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
-        ...(changes.has("max_keys") ? { maxKeys: requireCount("max_keys", maxKeys ?? deps.maxKeys, MOST_KEYS) } : {}),
+        ...(changes.has("max_keys") ? { maxKeys: requireCount("max_keys", maxKeys ?? deps.maxKeys, mostKeys) } : {}),
       };
       return describe(await accounts.update(id, facts));
     },
@@ -169,8 +169,8 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     },
 
     async rotateKey({ keyId, overlap, requestId }) {
-      const overlapMs = overlap ? durationMs(overlap) : DAY_MS;
-      if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS)) {
+      const overlapMs = overlap ? durationMs(overlap) : dayMs;
+      if (!(overlapMs >= 0 && overlapMs <= longestOverlapMs)) {
         throw invalid("overlap", "An overlap must be from 0 to 365 days.");
       }
       const id = requireId(keyId, "key");
@@ -216,5 +216,5 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
 }
 
 function rpmOf(rpm: number | undefined): number | undefined {
-  return rpm === undefined ? undefined : requireCount("rpm", rpm, MOST_RPM);
+  return rpm === undefined ? undefined : requireCount("rpm", rpm, mostRpm);
 }

@@ -7,22 +7,22 @@ import type { Pepper } from "../config/secrets.ts";
 // The checksum tells typing mistakes and guesses from keys without asking the database. Scanners for
 // leaked secrets find keys by /\b[a-z0-9]{1,12}-[0-9A-Za-z]{49}\b/ and that checksum.
 
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const SECRET_BYTES = 32;
-const SECRET_LENGTH = 43;
-const CHECKSUM_LENGTH = 6;
-const SHAPE = /^[a-z0-9]{1,12}-[0-9A-Za-z]{49}$/;
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const secretBytes = 32;
+const secretLength = 43;
+const checksumLength = 6;
+const shape = /^[a-z0-9]{1,12}-[0-9A-Za-z]{49}$/;
 
 /** Makes a key. The prefix ends in a dash. */
 export function newApiKey(prefix: string, random: Random): string {
-  const secret = BigInt(`0x${Buffer.from(random.bytes(SECRET_BYTES)).toString("hex")}`);
-  const body = prefix + base62(secret, SECRET_LENGTH);
+  const secret = BigInt(`0x${Buffer.from(random.bytes(secretBytes)).toString("hex")}`);
+  const body = prefix + base62(secret, secretLength);
   return body + checksum(body);
 }
 
 /** Whether a text can be a key at all. Any prefix will do: keys outlive a change of the configured one. */
 export function isApiKey(text: string): boolean {
-  return SHAPE.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+  return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
 /** What is stored in place of a key: HMAC-SHA256 with the pepper, 32 bytes. */
@@ -36,11 +36,11 @@ export function hintsOf(key: string): { readonly prefix: string; readonly last4:
 }
 
 function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
+  return base62(BigInt(crc32(text)), checksumLength);
 }
 
 function base62(value: bigint, length: number): string {
   let text = "";
-  for (let rest = value; text.length < length; rest /= 62n) text = DIGITS[Number(rest % 62n)] + text;
+  for (let rest = value; text.length < length; rest /= 62n) text = digits[Number(rest % 62n)] + text;
   return text;
 }

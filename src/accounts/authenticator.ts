@@ -39,9 +39,9 @@ interface KnownKey {
 }
 
 /** How long the store may take to find a key: a store that is stalled must not stall callers, too. */
-const PATIENCE_MS = 5000;
+const patienceMs = 5000;
 
-const OPERATOR: Operator = { kind: "operator" };
+const operatorPrincipal: Operator = { kind: "operator" };
 
 /** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */
 export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
@@ -72,7 +72,7 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     async authenticate(credential, payingAccountId) {
       if (isApiKey(credential)) return callerOfKey(credential);
       const digest = sha256(credential);
-      if (timingSafeEqual(digest, operator)) return OPERATOR;
+      if (timingSafeEqual(digest, operator)) return operatorPrincipal;
       const service = services.get(digest.toString("latin1"));
       if (service) return callerOfService(service, payingAccountId);
       throw failure(Reason.UNAUTHENTICATED, "The credential is not a valid API key or token.");
@@ -91,8 +91,8 @@ function unknownKey(): ConnectError {
 async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
   try {
     return await new Promise<T>((resolve, reject) => {
-      const late = () => reject(new Error(`no answer within ${PATIENCE_MS} ms`));
-      const cancel = clock.after(PATIENCE_MS, late);
+      const late = () => reject(new Error(`no answer within ${patienceMs} ms`));
+      const cancel = clock.after(patienceMs, late);
       answer.then(resolve, reject).finally(cancel);
     });
   } catch (error) {

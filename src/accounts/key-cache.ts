@@ -2,12 +2,12 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../lib/time/clock.ts";
 
 /** How old an answer may be: a second less than the time within which a revoked key stops everywhere. */
-const FRESH_MS = 9_000;
+const freshMs = 9_000;
 /** From this age on an answer is fetched anew while the old one still serves, so that a key in use never waits. */
-const RENEW_MS = 4_000;
-const ABSENT_MS = 5_000;
-const MOST_ENTRIES = 100_000;
-const MOST_ABSENT = 10_000;
+const renewMs = 4_000;
+const absentMs = 5_000;
+const mostEntries = 100_000;
+const mostAbsent = 10_000;
 
 interface Entry<T> {
   readonly value: T | undefined;
@@ -40,13 +40,13 @@ export class KeyCache<T> {
     const key = hash("sha256", secret, "base64");
     const now = this.#clock.monotonic();
     const present = this.#present.get(key);
-    if (present && now - present.fetchedAt < FRESH_MS) {
+    if (present && now - present.fetchedAt < freshMs) {
       // When that fails the next request asks again, and without an answer in time it fails too.
-      if (now - present.fetchedAt >= RENEW_MS) this.#load(key, secret, now).catch(() => {});
+      if (now - present.fetchedAt >= renewMs) this.#load(key, secret, now).catch(() => {});
       return present.value;
     }
     const absent = this.#absent.get(key);
-    if (absent && now - absent.fetchedAt < ABSENT_MS) return undefined;
+    if (absent && now - absent.fetchedAt < absentMs) return undefined;
     return this.#load(key, secret, now);
   }
 
@@ -78,7 +78,7 @@ export class KeyCache<T> {
   #keep(key: string, entry: Entry<T>): void {
     this.#present.delete(key);
     this.#absent.delete(key);
-    const [entries, most] = entry.value === undefined ? [this.#absent, MOST_ABSENT] : [this.#present, MOST_ENTRIES];
+    const [entries, most] = entry.value === undefined ? [this.#absent, mostAbsent] : [this.#present, mostEntries];
     entries.set(key, entry);
     if (entries.size <= most) return;
     const [oldest] = entries.keys();

@@ -1,9 +1,9 @@
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
-const FLUSH_MS = 60_000;
+const flushMs = 60_000;
 /** Keys whose times agree this closely are written together. */
-const PRECISION_MS = 10_000;
+const precisionMs = 10_000;
 
 /** Writes that keys were last used at about a time. */
 export type StoreLastUsed = (keyIds: readonly string[], at: Date) => Promise<void>;
@@ -24,7 +24,7 @@ export class LastUsed {
 
   note(keyId: string): void {
     this.#times.set(keyId, this.#clock.now());
-    this.#cancelFlush ??= this.#clock.after(FLUSH_MS, () => void this.flush());
+    this.#cancelFlush ??= this.#clock.after(flushMs, () => void this.flush());
   }
 
   /** Writes what has been noted since the last time. What cannot be written is dropped: it informs, no more. */
@@ -33,7 +33,7 @@ export class LastUsed {
     this.#cancelFlush = undefined;
     const times = this.#times;
     this.#times = new Map();
-    const rounded = (at: number) => Math.floor(at / PRECISION_MS) * PRECISION_MS;
+    const rounded = (at: number) => Math.floor(at / precisionMs) * precisionMs;
     try {
       for (const [at, used] of Map.groupBy(times, ([, at]) => rounded(at))) {
         await this.#store(

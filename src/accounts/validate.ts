@@ -2,10 +2,10 @@ import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { isRequestId } from "../../lib/ids/request-id.ts";
-import { formatUsd, MAX_PICO_USD } from "../../lib/money.ts";
+import { formatUsd, maxPicoUsd } from "../../lib/money.ts";
 import { isStorable } from "../../lib/text/storable.ts";
 
-const LONGEST_NAME = 200;
+const longestName = 200;
 
 /** An id that can be looked up. Throws what an unknown one would: ACCOUNT_NOT_FOUND or KEY_NOT_FOUND. */
 export function requireId(id: string, what: "account" | "key"): string {
@@ -18,15 +18,15 @@ export function requireId(id: string, what: "account" | "key"): string {
 /** A label for people. */
 export function requireName(name: string): string {
   requireText("name", name);
-  if (name.length <= LONGEST_NAME) return name;
-  throw invalid("name", `A name may have at most ${LONGEST_NAME} characters.`);
+  if (name.length <= longestName) return name;
+  throw invalid("name", `A name may have at most ${longestName} characters.`);
 }
 
 /** The name that makes a movement of money idempotent. */
 export function requireReference(reference: string): string {
   requireText("reference", reference);
-  if (reference.length > 0 && reference.length <= LONGEST_NAME) return reference;
-  throw invalid("reference", `A reference must have 1 to ${LONGEST_NAME} characters.`);
+  if (reference.length > 0 && reference.length <= longestName) return reference;
+  throw invalid("reference", `A reference must have 1 to ${longestName} characters.`);
 }
 
 /** What makes a request's repetition known. May be empty. */
@@ -42,8 +42,8 @@ function requireText(field: string, text: string): void {
 
 /** An amount of pico-USD that one movement may have. */
 export function requireAmount(amount: bigint): number {
-  if (amount > 0n && amount <= MAX_PICO_USD) return Number(amount);
-  throw invalid("amount_pico_usd", `An amount must be above zero and at most ${formatUsd(MAX_PICO_USD)} USD.`);
+  if (amount > 0n && amount <= maxPicoUsd) return Number(amount);
+  throw invalid("amount_pico_usd", `An amount must be above zero and at most ${formatUsd(maxPicoUsd)} USD.`);
 }
 
 /** A whole number from 1 up to a bound. */

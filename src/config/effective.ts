@@ -13,7 +13,7 @@ export interface Setting {
   readonly source: string;
 }
 
-const HIDDEN = "(hidden)";
+const hiddenText = "(hidden)";
 
 /** What is set outside the configuration file, as a start would read it. */
 const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
@@ -24,7 +24,7 @@ const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: S
   TOLLGATE_KEY_PEPPER: { setting: "key_pepper", value: ({ peppers }) => hidden(peppers[0].secret) },
   TOLLGATE_STRIPE_WEBHOOK_SECRET: {
     setting: "stripe_webhook_secret",
-    value: ({ stripeWebhookSecret }) => (stripeWebhookSecret === undefined ? "(off)" : HIDDEN),
+    value: ({ stripeWebhookSecret }) => (stripeWebhookSecret === undefined ? "(off)" : hiddenText),
   },
 };
 
@@ -48,7 +48,7 @@ export async function effectiveConfig(file: string | undefined, environment: Env
 }
 
 function hidden(secret: string): string {
-  return secret === "" ? "(made at the first start)" : HIDDEN;
+  return secret === "" ? "(made at the first start)" : hiddenText;
 }
 
 function* leaves(value: Config | object, path: Path = []): Generator<{ path: Path; value: Setting["value"] }> {
@@ -63,6 +63,6 @@ function* leaves(value: Config | object, path: Path = []): Generator<{ path: Pat
 function withoutPassword(value: Setting["value"]): Setting["value"] {
   if (typeof value !== "string" || !value.includes("://")) return value;
   return value
-    .replace(/(:\/\/[^/?#@:]*:).*@/, `$1${HIDDEN}@`)
-    .replace(/([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*/gi, `$1${HIDDEN}`);
+    .replace(/(:\/\/[^/?#@:]*:).*@/, `$1${hiddenText}@`)
+    .replace(/([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*/gi, `$1${hiddenText}`);
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { MAX_PICO_USD, parseRate, parseUsd } from "../../lib/money.ts";
+import { maxPicoUsd, parseRate, parseUsd } from "../../lib/money.ts";
 import { isLoopback, parseAddress } from "../../lib/net/address.ts";
 import { parseNetwork } from "../../lib/net/networks.ts";
 import { type Bounds, samplingFields } from "../../lib/sampling.ts";
@@ -9,7 +9,7 @@ import { engineNames, engineTransports } from "../engines/names.ts";
 // the configuration reference are generated from this.
 
 // Coerced, so that an amount may stand without quotes: load.ts gives it as it is written.
-const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? MAX_PICO_USD) < MAX_PICO_USD, {
+const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? maxPicoUsd) < maxPicoUsd, {
   message:
     'must be a decimal amount of USD from "0" to "9007" with at most 12 decimals, best in quotes, such as "1.00"',
 });
@@ -18,8 +18,8 @@ const usdTotal = z.coerce.string().refine((text) => parseUsd(text) !== undefined
   message: 'must be a decimal amount of USD with at most 12 decimals, best in quotes, such as "20000"',
 });
 /** Above any real price, and low enough for tokens times rate to stay an exact number. */
-const MAX_RATE = 1_000_000_000n;
-const rate = z.coerce.string().refine((text) => (parseRate(text) ?? MAX_RATE + 1n) <= MAX_RATE, {
+const maxRate = 1_000_000_000n;
+const rate = z.coerce.string().refine((text) => (parseRate(text) ?? maxRate + 1n) <= maxRate, {
   message: 'must be USD per 1M tokens from "0" to "1000" with at most 6 decimals, best in quotes, such as "0.20"',
 });
 const address = z

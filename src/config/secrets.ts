@@ -33,8 +33,8 @@ export interface Secrets {
   readonly stripeWebhookSecret: string | undefined;
 }
 
-const OPERATOR_TOKEN_FILE = "operator-token";
-const KEY_PEPPER_FILE = "key-pepper";
+const operatorTokenFile = "operator-token";
+const keyPepperFile = "key-pepper";
 
 /**
  * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the
@@ -69,8 +69,8 @@ async function readSecretsWith(
     missing.push(`environment: ${name} or ${name}_FILE must be set, the same for every core`);
     return "";
   };
-  const operatorToken = await secret("TOLLGATE_OPERATOR_TOKEN", OPERATOR_TOKEN_FILE);
-  const keyPepper = await secret("TOLLGATE_KEY_PEPPER", KEY_PEPPER_FILE);
+  const operatorToken = await secret("TOLLGATE_OPERATOR_TOKEN", operatorTokenFile);
+  const keyPepper = await secret("TOLLGATE_KEY_PEPPER", keyPepperFile);
   if (missing.length > 0) throw new ConfigError(missing.join("\n"));
   return {
     dataDir,
@@ -87,7 +87,7 @@ async function readSecretsWith(
 export async function readOperatorToken(environment: Environment): Promise<string> {
   const value = await readSetting(environment, "TOLLGATE_OPERATOR_TOKEN");
   if (value !== undefined) return value;
-  const file = join(await readDataDir(environment), OPERATOR_TOKEN_FILE);
+  const file = join(await readDataDir(environment), operatorTokenFile);
   const token = await readIfThere(file);
   if (token) return token;
   throw new ConfigError(

@@ -12,13 +12,13 @@ import type { CoreLedger } from "./ledger/ledger.ts";
 import { createPriceController } from "./prices/price-controller.ts";
 import type { PriceList } from "./prices/prices.ts";
 
-const PRICES_MS = 5000;
-const EXPIRY_MS = 60_000;
-const DEAD_LETTERS_MS = 30_000;
-const FIRST_COUNT_MS = 1000;
-const RECONCILE_MS = 3_600_000;
+const pricesMs = 5000;
+const expiryMs = 60_000;
+const deadLettersMs = 30_000;
+const firstCountMs = 1000;
+const reconcileMs = 3_600_000;
 /** After a start, the time of change, the books are proved sooner. */
-const FIRST_RECONCILE_MS = 60_000;
+const firstReconcileMs = 60_000;
 
 /** What works beside the requests. */
 export interface BackgroundParts {
@@ -56,12 +56,12 @@ export function startBackground(parts: BackgroundParts): () => void {
   const countDeadLetters = async () => observer.deadLetters(await deadLetters.count());
   const jobs = [
     repeat(clock, intervalMs, logger, "move prices", movePrices),
-    repeat(clock, EXPIRY_MS, logger, "let lots expire", () => expireLots(parts)),
-    repeat(clock, RECONCILE_MS * apart, logger, "prove the books", proveBooks, FIRST_RECONCILE_MS * apart),
-    repeat(clock, DEAD_LETTERS_MS, logger, "count the dead letters", countDeadLetters, FIRST_COUNT_MS),
+    repeat(clock, expiryMs, logger, "let lots expire", () => expireLots(parts)),
+    repeat(clock, reconcileMs * apart, logger, "prove the books", proveBooks, firstReconcileMs * apart),
+    repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
   ];
   if (storage.dialect === "postgresql")
-    jobs.push(repeat(clock, PRICES_MS, logger, "read the prices", () => prices.refresh()));
+    jobs.push(repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()));
   return () => {
     for (const stop of jobs) stop();
   };

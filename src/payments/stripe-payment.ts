@@ -11,7 +11,7 @@ export interface Payment {
 /** What an event asks for. A refusal is for a person to look at: no retry changes it. */
 export type Outcome = { readonly payment: Payment } | { readonly ignored: string } | { readonly refused: string };
 
-const PICO_USD_A_CENT = 10_000_000_000n;
+const picoUsdACent = 10_000_000_000n;
 
 /**
  * Reads Stripe's `checkout.session.completed` and `payment_intent.succeeded`. Both of one payment lead to
@@ -44,5 +44,5 @@ function paymentOf(
   if (accountId === undefined) return { ignored: "the payment names no account in metadata.account_id" };
   if (currency !== "usd") return { refused: `${reference}: only USD are taken, not ${currency}` };
   if (cents === null || !Number.isSafeInteger(cents) || cents <= 0) return { refused: `${reference}: no amount` };
-  return { payment: { accountId, amountPicoUsd: BigInt(cents) * PICO_USD_A_CENT, reference } };
+  return { payment: { accountId, amountPicoUsd: BigInt(cents) * picoUsdACent, reference } };
 }

@@ -13,7 +13,7 @@ import { type Payment, readStripeEvent } from "./stripe-payment.ts";
 export const stripePath = "/webhooks/stripe";
 
 /** How old a signature may be. */
-const MOST_AGE_S = 300;
+const mostAgeS = 300;
 const maxBytes = 1_000_000;
 /** Stripe sends an event within a second. */
 const receivingLimits = {
@@ -63,7 +63,7 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
     let event: Stripe.Event;
     try {
       requirePast(signature, clock.now());
-      event = Stripe.webhooks.constructEvent(body, signature, secret, MOST_AGE_S, undefined, clock.now());
+      event = Stripe.webhooks.constructEvent(body, signature, secret, mostAgeS, undefined, clock.now());
     } catch {
       observe("unsigned");
       return [400, "the signature does not fit"];
@@ -135,5 +135,5 @@ async function readEvent(
 /** Throws for a signature of the future, beyond what clocks may be apart: the library looks at its age alone. */
 function requirePast(signature: string, now: number): void {
   for (const [, seconds] of signature.matchAll(/t=(\d+)/g))
-    if (Number(seconds) * 1000 - now > MOST_AGE_S * 1000) throw new Error("the signature is of the future");
+    if (Number(seconds) * 1000 - now > mostAgeS * 1000) throw new Error("the signature is of the future");
 }

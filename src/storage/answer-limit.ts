@@ -6,7 +6,7 @@ export interface LongQuery extends QueryConfig {
 }
 
 /** SQLSTATE of a write in a read-only transaction, which no session of ours begins. */
-const READ_ONLY = "25006";
+const readOnly = "25006";
 
 /**
  * Breaks connections on which a statement waits too long for its answer. A server that vanishes says nothing, and
@@ -48,7 +48,7 @@ export class AnswerLimit {
 
 /** A primary that became a standby keeps its connections and refuses to write: a new one finds the new primary. */
 function leaveStandby(client: PoolClient, error: unknown): void {
-  if ((error as { code?: unknown }).code === READ_ONLY) client.connection.stream.destroy();
+  if ((error as { code?: unknown }).code === readOnly) client.connection.stream.destroy();
 }
 
 function silence(ms: number): Error {

@@ -4,7 +4,7 @@ import { Slice } from "./entities/slice.ts";
 import type { Storage } from "./orm.ts";
 
 /** Rows that are inserted at once; a statement of PostgreSQL takes 65,535 parameters. */
-const PIECE = 1000;
+const pieceSize = 1000;
 
 type Row = Record<string, unknown>;
 
@@ -38,7 +38,7 @@ export async function copyStorage(from: Storage, to: Storage): Promise<RowCounts
       for await (const row of source.stream(entity)) {
         // The row's values, without what the ORM attaches to it.
         piece.push(Object.fromEntries(fields.map((field) => [field, row[field]])));
-        if (piece.length === PIECE) await insert();
+        if (piece.length === pieceSize) await insert();
       }
       await insert();
       counts[tableName] = count;

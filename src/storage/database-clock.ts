@@ -4,10 +4,10 @@ import { repeat } from "../../lib/time/repeat.ts";
 import type { Storage } from "./orm.ts";
 
 /** Clocks that are further apart cannot all be right. */
-const MOST_APART_MS = 60_000;
+const mostApartMs = 60_000;
 /** A jump forward that lasts so long is believed: it was the time before that was wrong. */
-const BELIEVED_AFTER_MS = 3_600_000;
-const MEASURE_MS = 5000;
+const believedAfterMs = 3_600_000;
+const measureMs = 5000;
 
 /** A clock that says whether what cannot be undone may be done by it. */
 export interface JudgedClock extends Clock {
@@ -70,15 +70,15 @@ export class DatabaseClock implements JudgedClock {
   }
 
   get agrees(): boolean {
-    return Math.abs(this.apart) <= MOST_APART_MS;
+    return Math.abs(this.apart) <= mostApartMs;
   }
 
   async measure(): Promise<void> {
     const offset = await this.#read();
     this.#ahead = offset - this.#offset;
-    if (this.#ahead <= MOST_APART_MS) this.#aheadSince = undefined;
+    if (this.#ahead <= mostApartMs) this.#aheadSince = undefined;
     else this.#aheadSince ??= this.monotonic();
-    const believed = this.#aheadSince === undefined || this.monotonic() - this.#aheadSince >= BELIEVED_AFTER_MS;
+    const believed = this.#aheadSince === undefined || this.monotonic() - this.#aheadSince >= believedAfterMs;
     if (believed) {
       this.#offset = offset;
       this.#ahead = 0;
@@ -89,7 +89,7 @@ export class DatabaseClock implements JudgedClock {
 
   /** Reads the clock again and again. Returns the function that ends it. */
   keepMeasuring(): () => void {
-    return repeat(this.#machine, MEASURE_MS, this.#logger, "ask the database for its time", () => this.measure());
+    return repeat(this.#machine, measureMs, this.#logger, "ask the database for its time", () => this.measure());
   }
 
   /** The database's time less that of the monotonic clock. The server read its clock halfway, as far as we know. */

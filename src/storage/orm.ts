@@ -23,7 +23,7 @@ export interface Patience {
 
 const usualPatience: Patience = { connectMs: 10_000, answerMs: 20_000 };
 /** After so long without traffic the system asks a peer whether it is there, and ten seconds later gives it up. */
-const PROBE_AFTER_MS = 10_000;
+const probeAfterMs = 10_000;
 
 /** The database: through the ORM, and bare for the statements that must be fast. */
 export type Storage = SqliteStorage | PostgresqlStorage;
@@ -127,7 +127,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
       connectionString: url, // the ORM drops its parameters, sslmode among them
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
-      keepAliveInitialDelayMillis: PROBE_AFTER_MS,
+      keepAliveInitialDelayMillis: probeAfterMs,
       onConnect: (client: ClientBase) => {
         return client.query({ text: sessionSetup(answerMs), query_timeout: connectMs } as QueryConfig);
       },

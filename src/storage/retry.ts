@@ -1,7 +1,7 @@
 /** SQLSTATE: a transaction that could not be serialized, and one that was ended to resolve a deadlock. */
 const conflicts: ReadonlySet<string> = new Set(["40001", "40P01"]);
-const TRIES = 6;
-const FIRST_PAUSE_MS = 5;
+const tries = 6;
+const firstPauseMs = 5;
 
 /** Runs a transaction, and anew when the server ended it in favour of another; it has then done nothing. */
 export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
@@ -9,9 +9,9 @@ export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      if (attempt === TRIES || !isConflict(error)) throw error;
+      if (attempt === tries || !isConflict(error)) throw error;
       // Who meets again must not do so at the same moment.
-      const ms = FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random());
+      const ms = firstPauseMs * 2 ** attempt * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, ms));
     }
   }

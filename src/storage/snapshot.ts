@@ -14,14 +14,14 @@ export interface Snapshot {
   close(): Promise<void>;
 }
 
-const PIECE = 1000;
-const MOST_SNAPSHOTS = 4;
+const pieceSize = 1000;
+const mostSnapshots = 4;
 /** The first rows of a query that sums up all receipts come when it has read them all. */
-const PIECE_MS = 1_800_000;
+const pieceMs = 1_800_000;
 
 /** A snapshot of a SQLite file, read by a thread of its own: a long query must not stop the event loop. */
 export async function openSqliteSnapshot(path: string): Promise<Snapshot> {
-  const worker = new Worker(new URL("./sqlite-reader.ts", import.meta.url), { workerData: { path, piece: PIECE } });
+  const worker = new Worker(new URL("./sqlite-reader.ts", import.meta.url), { workerData: { path, piece: pieceSize } });
   worker.unref();
   const ask = (question: ReaderQuestion) =>
     new Promise<ReaderAnswer>((resolve, reject) => {
@@ -78,7 +78,7 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
     client.release(true);
     throw error;
   }
-  const next: LongQuery = { text: `fetch ${PIECE} from piece`, answerMs: PIECE_MS };
+  const next: LongQuery = { text: `fetch ${pieceSize} from piece`, answerMs: pieceMs };
   return {
     async *rows(sql, parameters = []) {
       let place = 0;
@@ -88,7 +88,7 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
         for (;;) {
           const { rows } = await client.query<Row>(next);
           if (rows.length > 0) yield rows;
-          if (rows.length < PIECE) return;
+          if (rows.length < pieceSize) return;
         }
       } finally {
         await client.query("close piece").catch(() => {});
@@ -107,7 +107,7 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
 /** Lets only so many snapshots be open at once; the others wait for one to be closed. */
 export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> {
   const waiting: (() => void)[] = [];
-  let free = MOST_SNAPSHOTS;
+  let free = mostSnapshots;
   const leave = () => {
     const next = waiting.shift();
     if (next === undefined) free++;

@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqli
 import { SqliteDialect } from "kysely";
 import { keepFilePrivate } from "../../lib/private-files.ts";
 
-const SQLITE_BUSY = 5;
+const sqliteBusy = 5;
 
 /**
  * Opens the file so that a commit survives a power cut. Write-ahead logging alone would not:
@@ -37,7 +37,7 @@ export function lockFile(path: string): (() => void) | undefined {
     return () => lock.close();
   } catch (error) {
     lock.close();
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+    if ((error as { errcode?: number }).errcode === sqliteBusy) return undefined;
     throw error;
   }
 }

@@ -23,7 +23,7 @@ import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createFakeFunds } from "./fake-funds.ts";
 
-const USD = 10n ** 12n;
+const usd = 10n ** 12n;
 const clock = new FakeClock();
 const changed: string[] = [];
 let principal: Principal = { kind: "operator" };
@@ -48,7 +48,7 @@ beforeAll(async () => {
     random: systemRandom,
     keysChanged: (accountId) => void changed.push(accountId),
     maxKeys: 20,
-    freeGrant: Number(USD),
+    freeGrant: Number(usd),
   });
   const transport = createDirectTransport(
     [registration(AccountsService, implementation)],
@@ -76,8 +76,8 @@ async function newAccount(): Promise<string> {
 
 test("a new account has the free tier's money", async () => {
   const { account } = await client.createAccount({ name: "Ada", maxKeys: 2 });
-  expect(account).toMatchObject({ name: "Ada", maxKeys: 2, balancePicoUsd: USD, freeOnly: true, paidTotalPicoUsd: 0n });
-  expect(account?.lots).toMatchObject([{ kind: LotKind.FREE, grantedPicoUsd: USD, remainingPicoUsd: USD }]);
+  expect(account).toMatchObject({ name: "Ada", maxKeys: 2, balancePicoUsd: usd, freeOnly: true, paidTotalPicoUsd: 0n });
+  expect(account?.lots).toMatchObject([{ kind: LotKind.FREE, grantedPicoUsd: usd, remainingPicoUsd: usd }]);
   expect(account?.createdAt && timestampDate(account.createdAt).getTime()).toBe(clock.now());
   expect((await client.getAccount({ accountId: account?.id ?? "" })).account).toEqual(account);
 });
@@ -117,7 +117,7 @@ test("an account's keys are listed in pages, oldest first", async () => {
 test("all lots of an account are listed in pages, oldest first", async () => {
   const accountId = await newAccount();
   for (let each = 0; each < 4; each++) {
-    await client.grant({ accountId, amountPicoUsd: USD, reference: `${accountId} ${each}` });
+    await client.grant({ accountId, amountPicoUsd: usd, reference: `${accountId} ${each}` });
   }
   const ask = (page: object) => client.getAccount({ accountId, ...page });
   const made = (await ask({})).account?.lots;
@@ -155,12 +155,12 @@ test("label and bound change apart", async () => {
 
 test("payments and grants become lots", async () => {
   const accountId = await newAccount();
-  const paid = await client.topUp({ accountId, amountPicoUsd: 10n * USD, reference: "pay" });
-  expect(paid).toMatchObject({ accountId, balancePicoUsd: 11n * USD });
+  const paid = await client.topUp({ accountId, amountPicoUsd: 10n * usd, reference: "pay" });
+  expect(paid).toMatchObject({ accountId, balancePicoUsd: 11n * usd });
   const expiresAt = timestampFromMs(clock.now() + 1000);
-  await client.grant({ accountId, amountPicoUsd: 2n * USD, reference: "gift", expiresAt });
+  await client.grant({ accountId, amountPicoUsd: 2n * usd, reference: "gift", expiresAt });
   const { account } = await client.getAccount({ accountId });
-  expect(account).toMatchObject({ balancePicoUsd: 13n * USD, paidTotalPicoUsd: 10n * USD, freeOnly: false });
+  expect(account).toMatchObject({ balancePicoUsd: 13n * usd, paidTotalPicoUsd: 10n * usd, freeOnly: false });
   expect(account?.lots.map((lot) => lot.kind)).toEqual([LotKind.FREE, LotKind.PAID, LotKind.GRANT]);
   expect(account?.lots[1]?.id).toBe(paid.lotId);
   expect(account?.lots[2]?.expiresAt).toEqual(expiresAt);
@@ -234,7 +234,7 @@ test("a caller learns about its own key", async () => {
   const { key } = await client.createKey({ accountId });
   principal = { kind: "caller", accountId, keyId: key?.id ?? "" };
   const status = await client.getKeyStatus({});
-  expect(status).toMatchObject({ accountId, balancePicoUsd: USD, freeOnly: true, key: { id: key?.id } });
+  expect(status).toMatchObject({ accountId, balancePicoUsd: usd, freeOnly: true, key: { id: key?.id } });
   expect(status.rateLimit).toMatchObject({ limit: 20, remaining: 20 });
   expect(await client.identifyCaller({})).toMatchObject({ accountId });
   principal = { kind: "caller", accountId, keyId: "" };
@@ -247,7 +247,7 @@ test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) 
   const noAccount = [
     () => client.getAccount({ accountId: id }),
     () => client.updateAccount({ accountId: id, name: "x" }),
-    () => client.topUp({ accountId: id, amountPicoUsd: USD, reference: v7() }),
+    () => client.topUp({ accountId: id, amountPicoUsd: usd, reference: v7() }),
     () => client.createKey({ accountId: id }),
     () => client.listKeys({ accountId: id }),
   ];
@@ -262,7 +262,7 @@ test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) 
 
 test("wrong fields are named", async () => {
   const accountId = await newAccount();
-  const movement = { accountId, amountPicoUsd: USD, reference: "r" };
+  const movement = { accountId, amountPicoUsd: usd, reference: "r" };
   const { key } = await client.createKey({ accountId });
   const keyId = key?.id ?? "";
   const refused: [() => Promise<unknown>, string][] = [

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { digestOf, hintsOf, isApiKey, newApiKey } from "../../src/accounts/api-key.ts";
 
-const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 test("a key is its prefix, 256 random bits and a checksum", () => {
   const zero = newApiKey("tg-", { ...systemRandom, bytes: (length) => new Uint8Array(length) });
@@ -17,7 +17,7 @@ test("a key is its prefix, 256 random bits and a checksum", () => {
 test("no single wrong character passes", () => {
   const key = newApiKey("tg-", systemRandom);
   fc.assert(
-    fc.property(fc.nat(key.length - 4), fc.constantFrom(...ALPHABET), (position, character) => {
+    fc.property(fc.nat(key.length - 4), fc.constantFrom(...alphabet), (position, character) => {
       const at = position + 3;
       const wrong = key.slice(0, at) + character + key.slice(at + 1);
       expect(isApiKey(wrong)).toBe(wrong === key);

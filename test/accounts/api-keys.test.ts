@@ -11,7 +11,7 @@ import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { FakeClock } from "../fake-clock.ts";
 
 const pepper = { version: 3, secret: "pepper" };
-const HOUR = 3_600_000;
+const hour = 3_600_000;
 
 async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
   return answer.then(
@@ -96,23 +96,23 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   test("a rotated key works on for the overlap and does not count", async () => {
     const accountId = await account(1);
     const { key: old } = await keys.create(accountId, "server", 9);
-    const { key: next } = await keys.rotate(old.id, HOUR);
+    const { key: next } = await keys.rotate(old.id, hour);
     expect(next).toMatchObject({ accountId, name: "server", rpm: 9, rotatedFrom: old.id });
     expect(next.expiresAt ?? null).toBeNull();
-    expect((await keys.get(old.id)).expiresAt?.getTime()).toBe(clock.now() + HOUR);
+    expect((await keys.get(old.id)).expiresAt?.getTime()).toBe(clock.now() + hour);
     expect(await reasonOf(keys.create(accountId, "", undefined))).toBe(Reason.KEY_LIMIT_REACHED);
-    expect(await reasonOf(keys.rotate(old.id, HOUR))).toBe(Reason.KEY_STATE_CONFLICT);
+    expect(await reasonOf(keys.rotate(old.id, hour))).toBe(Reason.KEY_STATE_CONFLICT);
     // The chain of overlaps does not grow; an emergency may cut it short.
-    expect(await reasonOf(keys.rotate(next.id, HOUR))).toBe(Reason.KEY_STATE_CONFLICT);
+    expect(await reasonOf(keys.rotate(next.id, hour))).toBe(Reason.KEY_STATE_CONFLICT);
     const { key: third } = await keys.rotate(next.id, 0);
     expect((await keys.get(next.id)).expiresAt?.getTime()).toBe(clock.now());
-    clock.advance(HOUR);
-    expect((await keys.rotate(third.id, HOUR)).key.rotatedFrom).toBe(third.id);
+    clock.advance(hour);
+    expect((await keys.rotate(third.id, hour)).key.rotatedFrom).toBe(third.id);
   });
 
   test("of many rotations of a key one succeeds", async () => {
     const { key } = await keys.create(await account(), "", undefined);
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => reasonOf(keys.rotate(key.id, HOUR))));
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => reasonOf(keys.rotate(key.id, hour))));
     expect(outcomes.filter((reason) => reason === undefined)).toHaveLength(1);
   });
 

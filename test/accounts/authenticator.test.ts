@@ -8,8 +8,8 @@ import { LastUsed } from "../../src/accounts/last-used.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { FakeClock } from "../fake-clock.ts";
 
-const ACCOUNT = "0199a000-0000-7000-8000-000000000001";
-const OTHER = "0199a000-0000-7000-8000-000000000002";
+const testAccount = "0199a000-0000-7000-8000-000000000001";
+const otherAccount = "0199a000-0000-7000-8000-000000000002";
 const peppers = [
   { version: 2, secret: "new pepper" },
   { version: 1, secret: "old pepper" },
@@ -27,7 +27,7 @@ function setUp() {
     operatorToken: "the operator's token",
     services: [
       { name: "billing", token: "billing token" },
-      { name: "batch", token: "batch token", accounts: [ACCOUNT] },
+      { name: "batch", token: "batch token", accounts: [testAccount] },
     ],
     peppers,
     mayExist: () => true,
@@ -131,13 +131,13 @@ test("the operator's token is the operator", async () => {
 
 test("a service token calls for the account that it names, if it may", async () => {
   const { authenticator } = setUp();
-  expect(await authenticator.authenticate("billing token", OTHER)).toEqual({
+  expect(await authenticator.authenticate("billing token", otherAccount)).toEqual({
     kind: "caller",
-    accountId: OTHER,
+    accountId: otherAccount,
     keyId: "",
   });
-  expect(await reasonOf(authenticator.authenticate("batch token", ACCOUNT))).toBeUndefined();
-  expect(await reasonOf(authenticator.authenticate("batch token", OTHER))).toBe(Reason.PERMISSION_DENIED);
+  expect(await reasonOf(authenticator.authenticate("batch token", testAccount))).toBeUndefined();
+  expect(await reasonOf(authenticator.authenticate("batch token", otherAccount))).toBe(Reason.PERMISSION_DENIED);
   expect(await reasonOf(authenticator.authenticate("billing token", "nobody"))).toBe(Reason.ACCOUNT_NOT_FOUND);
   expect(await reasonOf(authenticator.authenticate("billing token", undefined))).toBe(Reason.PERMISSION_DENIED);
 });

@@ -16,7 +16,7 @@ import {
   writeReport,
 } from "./report/report.ts";
 import type { Result } from "./report/summary.ts";
-import { RAW } from "./run.ts";
+import { raw } from "./run.ts";
 import type { Figure } from "./scenario.ts";
 import type { System } from "./systems/interface.ts";
 import { passThrough } from "./systems/pass-through.ts";
@@ -31,7 +31,7 @@ function systemsOf(names: readonly string[], options: Options): System[] {
   const known = [passThrough, tollgate, tollgateSplit, tollgateScaledOut, tollgateWorkers(1), tollgateWorkers(2)];
   const all = known.filter(
     ({ name }) =>
-      names.includes(name) && (name === RAW || options.systems.length === 0 || options.systems.includes(name)),
+      names.includes(name) && (name === raw || options.systems.length === 0 || options.systems.includes(name)),
   );
   return options.peer ? [...all, peer(options.peer)] : all;
 }

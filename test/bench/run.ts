@@ -11,9 +11,9 @@ import type { Bench } from "./scenario.ts";
 import type { Running, System } from "./systems/interface.ts";
 
 /** The yardstick, without which no ratio can be told. */
-export const RAW = "pass-through";
+export const raw = "pass-through";
 
-const RAMP_UP = 500;
+const rampUpMs = 500;
 
 /** What a started scenario consists of. */
 interface Stage {
@@ -55,8 +55,8 @@ export async function run(cells: readonly Cell[], of: readonly System[], bench: 
 }
 
 /** Requests of a kind after which the systems' code has been compiled, and the longest that is waited for them. */
-const WARM_REQUESTS = 30_000;
-const WARM_TURNS = 20;
+const warmRequests = 30_000;
+const warmTurns = 20;
 
 /** Every kind of request until the systems' code has been compiled; nothing is kept. */
 async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promise<void> {
@@ -71,7 +71,7 @@ async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promi
     for (const cell of hot) {
       if (running.paths[cell.surface] === undefined) continue;
       let requests = 0;
-      for (let turn = 0; turn < WARM_TURNS && requests < WARM_REQUESTS; turn++)
+      for (let turn = 0; turn < warmTurns && requests < warmRequests; turn++)
         requests += (await attempt(system, bench, () => measure(cell, running, stage.load, 1500)))?.requests ?? 0;
     }
 }
@@ -95,7 +95,7 @@ async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench)
       bench.progress(`${cellName(cell)}: ${system.name}: ${short(cpuOfUnit(cell, turn.load))} µs`);
     }
   }
-  return [...turns].map(([name, taken]) => summarise(cell, name, taken, turns.get(RAW) ?? []));
+  return [...turns].map(([name, taken]) => summarise(cell, name, taken, turns.get(raw) ?? []));
 }
 
 /** A failed request fails the run, except that of somebody else's system. */
@@ -116,7 +116,7 @@ async function take(cell: Cell, system: Running, stage: Stage): Promise<Turn> {
   const quiet = await measure(beside, system, stage.light, stage.duration);
   const load = measure(cell, system, stage.load, stage.duration);
   // One after the other, so that the light load's CPU time is not counted to the streams, which stay open meanwhile.
-  const amid = sleep((cell.rampUp ?? RAMP_UP) + stage.duration).then(() =>
+  const amid = sleep((cell.rampUp ?? rampUpMs) + stage.duration).then(() =>
     measure(beside, system, stage.light, stage.duration),
   );
   return { load: await load, quiet, beside: await amid };
@@ -128,7 +128,7 @@ export async function measure(cell: Cell, system: Running, load: Helper, duratio
   const headers = (cell.tenant === "other" && system.otherHeaders) || system.headers;
   const path = system.paths[cell.surface] ?? "";
   const { body, word, expected } = cellRequest(cell);
-  const { concurrency, rampUp: warmUp = RAMP_UP } = cell;
+  const { concurrency, rampUp: warmUp = rampUpMs } = cell;
   const job: Job = { host, ports, path, headers, body, word, expected, concurrency, processes, warmUp, duration };
   const measured = await load.ask<Measurement>({ ...job });
   if (measured.errors.length > 0) throw new Error(`${cellName(cell)}: requests failed:\n${measured.errors.join("\n")}`);

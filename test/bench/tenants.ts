@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Measurement } from "./load/load.ts";
-import { type Cell, SHORT_PROMPT } from "./measure/cell.ts";
+import { type Cell, shortPrompt } from "./measure/cell.ts";
 import { startHelper } from "./measure/processes.ts";
 import { spread } from "./report/statistics.ts";
 import { short } from "./report/table.ts";
@@ -22,7 +22,7 @@ const other: Cell = {
   stream: true,
   model: "shared",
   size: 10,
-  prompt: SHORT_PROMPT,
+  prompt: shortPrompt,
   concurrency: 4,
   tenant: "other",
 };

@@ -9,8 +9,8 @@ import { createSite, freePorts } from "../support/tollgate.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const launcher = fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
 /** Makes Node.js say that it is an old one. */
-const PRETEND_OLD = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.0.0"})`;
-const SIM = ["sim", "--port", "0", "--log", "json"];
+const pretendOld = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.0.0"})`;
+const simulatorArguments = ["sim", "--port", "0", "--log", "json"];
 
 const started: ChildProcess[] = [];
 afterEach(() => {
@@ -46,10 +46,10 @@ async function untilGone(address: string): Promise<void> {
   while (await answers(address)) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-const old = [process.execPath, ["--import", PRETEND_OLD, launcher, ...SIM]] as const;
+const old = [process.execPath, ["--import", pretendOld, launcher, ...simulatorArguments]] as const;
 
 test.each([
-  ["the program itself", process.execPath, [launcher, ...SIM]],
+  ["the program itself", process.execPath, [launcher, ...simulatorArguments]],
   ["the program on an old Node.js", ...old],
 ])(
   "%s ends with 0 on SIGTERM",
@@ -63,7 +63,7 @@ test.each([
 );
 
 test("a signal that comes twice at once, as Ctrl-C does under npm, is one", async () => {
-  const { child, exited } = await start(process.execPath, [launcher, ...SIM]);
+  const { child, exited } = await start(process.execPath, [launcher, ...simulatorArguments]);
   child.kill("SIGINT");
   child.kill("SIGINT");
   expect(await exited).toEqual([0, null]);
@@ -71,8 +71,8 @@ test("a signal that comes twice at once, as Ctrl-C does under npm, is one", asyn
 
 test.each([
   ["the launcher is killed", ...old, "SIGKILL"],
-  ["npx is asked to end", "npx", ["tollgate", ...SIM], "SIGTERM"],
-  ["npx is killed", "npx", ["tollgate", ...SIM], "SIGKILL"],
+  ["npx is asked to end", "npx", ["tollgate", ...simulatorArguments], "SIGTERM"],
+  ["npx is killed", "npx", ["tollgate", ...simulatorArguments], "SIGKILL"],
 ] as const)(
   "the service ends when %s",
   async (_, command, args, signal) => {
@@ -96,7 +96,7 @@ test("npm start ends with 0 on SIGTERM", async () => {
 }, 60_000);
 
 test("the service ends with npx also after a SIGHUP", async () => {
-  const { child, exited, address, pid } = await start("npx", ["tollgate", ...SIM]);
+  const { child, exited, address, pid } = await start("npx", ["tollgate", ...simulatorArguments]);
   const heard = new Promise<void>((resolve) => {
     createInterface(child.stdout as Readable).on("line", (line) => {
       if (line.includes("nothing to reload")) resolve();
@@ -110,6 +110,6 @@ test("the service ends with npx also after a SIGHUP", async () => {
 }, 60_000);
 
 test("an old Node.js hands the exit code on", async () => {
-  const child = spawn(process.execPath, ["--import", PRETEND_OLD, launcher, "nonsense"], { stdio: "ignore" });
+  const child = spawn(process.execPath, ["--import", pretendOld, launcher, "nonsense"], { stdio: "ignore" });
   expect((await once(child, "exit"))[0]).toBe(1);
 });

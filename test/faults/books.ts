@@ -11,7 +11,7 @@ import type { Tollgate } from "../support/tollgate.ts";
 import type { Asked, Load } from "./load.ts";
 
 /** The token that the services under test take for their operator's. */
-export const OPERATOR_TOKEN = "operator-token-of-the-fault-tests";
+export const operatorToken = "operator-token-of-the-fault-tests";
 
 /** What a core's books say, asked over gRPC. */
 export type Books = ReturnType<typeof openBooks>;
@@ -21,7 +21,7 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     target: String(addresses.grpc),
     interceptors: [
       (next) => (call) => {
-        call.header.set("authorization", `Bearer ${OPERATOR_TOKEN}`);
+        call.header.set("authorization", `Bearer ${operatorToken}`);
         return next(call);
       },
     ],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { eventually } from "./eventually.ts";
-import { type Metronome, MODEL, PROMPT_TOKENS, startMetronome } from "./metronome.ts";
+import { type Metronome, promptTokens, startMetronome, testModel } from "./metronome.ts";
 import { type Service, startService } from "./service.ts";
 
 // Streams that end before their engine is done: because the client leaves, or because their cap is reached.
@@ -25,7 +25,7 @@ const begin = (path: string, content: string, more: object, signal?: AbortSignal
   fetch(`${service.urls[0]}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify({ model: MODEL, stream: true, messages: [{ role: "user", content }], ...more }),
+    body: JSON.stringify({ model: testModel, stream: true, messages: [{ role: "user", content }], ...more }),
     ...(signal === undefined ? {} : { signal }),
   });
 const receiptOf = (response: Response) => service.books.receipt(response.headers.get("x-request-id") ?? undefined);
@@ -49,7 +49,7 @@ test.each(["/v1/chat/completions", "/v1/messages"])(
     const counted = metronome.counted.get(name) ?? 0; // it has stopped: its connection is gone
     expect(receipt).toMatchObject({
       status: ReceiptStatus.CANCELLED,
-      inputTokens: PROMPT_TOKENS,
+      inputTokens: promptTokens,
       shortfallPicoUsd: 0n,
     });
     expect(receipt?.outputTokens).toBeGreaterThanOrEqual(180);

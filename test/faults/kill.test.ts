@@ -9,8 +9,8 @@ import { startService } from "./service.ts";
 
 // kill -9 of the whole program, in the middle of a hundred streams and while others finish.
 
-const STREAMS = 100;
-const ENDLESS = 100_000;
+const streamCount = 100;
+const endless = 100_000;
 
 let postgresql: PostgresqlServer;
 let metronome: Metronome;
@@ -30,12 +30,12 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const load = new Load(key);
     try {
       load.start(4, service.urls, 40);
-      const streams = Array.from({ length: STREAMS }, (_, at) =>
-        load.stream(service.urls[at % service.urls.length] ?? "", ENDLESS),
+      const streams = Array.from({ length: streamCount }, (_, at) =>
+        load.stream(service.urls[at % service.urls.length] ?? "", endless),
       );
       await eventually("streams run and others are done", () => {
         const far = load.asked.filter(({ seen }) => seen >= 600);
-        return far.length >= STREAMS && load.acknowledged.length >= 10;
+        return far.length >= streamCount && load.acknowledged.length >= 10;
       });
       await service.kill();
       const counted = new Map(metronome.counted);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MODEL, TOKEN } from "./metronome.ts";
+import { testModel, token } from "./metronome.ts";
 
 /** One request as its client saw it. Kept outside of the program, to be compared with the books later. */
 export interface Asked {
@@ -58,7 +58,7 @@ export class Load {
         method: "POST",
         headers: { authorization: `Bearer ${this.#key}` },
         body: JSON.stringify({
-          ...{ model: MODEL, stream: true, stream_options: { include_usage: true }, max_tokens: tokens },
+          ...{ model: testModel, stream: true, stream_options: { include_usage: true }, max_tokens: tokens },
           messages: [{ role: "user", content: `${asked.name} ${tokens}` }],
         }),
       });
@@ -68,7 +68,7 @@ export class Load {
       if (id !== null) asked.id = id;
       for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
         text += piece;
-        asked.seen += piece.split(TOKEN).length - 1;
+        asked.seen += piece.split(token).length - 1;
       }
       const usage = usageOf(text);
       if (usage !== undefined) asked.acknowledged = usage;

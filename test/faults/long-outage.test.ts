@@ -5,13 +5,13 @@ import type { Tollgate } from "../support/tollgate.ts";
 import { discrepancies } from "./books.ts";
 import { eventually } from "./eventually.ts";
 import { Load } from "./load.ts";
-import { type Metronome, MODEL, startMetronome } from "./metronome.ts";
+import { type Metronome, startMetronome, testModel } from "./metronome.ts";
 import { startService } from "./service.ts";
 
 // What lasts longer than the 30 seconds for which a core's leases are good. Both run at the same time, each on a
 // database server of its own.
 
-const OUTAGE_MS = 32_000;
+const outageMs = 32_000;
 
 let servers: [PostgresqlServer, PostgresqlServer];
 let metronome: Metronome;
@@ -39,7 +39,7 @@ test.concurrent("PostgreSQL is down for 30 seconds: what was acknowledged meanwh
     await server.crash();
     await sleep(1000);
     const before = load.acknowledged.length;
-    await sleep(OUTAGE_MS - 1000);
+    await sleep(outageMs - 1000);
     const during = load.acknowledged.length - before;
     await server.restart();
     const asked = load.asked.length;
@@ -94,7 +94,7 @@ test.concurrent("a core sleeps past its lease: nothing is stored on what it has 
     // What the sleeping one had held of another account is gone, and its new money came in at ten times the price.
     await accounts.refund({ accountId: paysAnew.account, amountPicoUsd: 1_000_000_000n, reference: "all" });
     const raised = { inputPicoUsdPerToken: 2_000_000n, outputPicoUsdPerToken: 2_500_000n };
-    await prices.setPrice({ model: MODEL, ...raised });
+    await prices.setPrice({ model: testModel, ...raised });
     await accounts.topUp({ accountId: paysAnew.account, amountPicoUsd: 5_000_000_000_000n, reference: "anew" });
     sleeper.process.kill("SIGCONT");
     await Promise.all([...streams, owed, capped, load.finish()]);

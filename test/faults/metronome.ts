@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** The model that a metronome serves. */
-export const MODEL = "metronome";
+export const testModel = "metronome";
 /** Each token of an answer. */
-export const TOKEN = " tick";
+export const token = " tick";
 /** What it counts for every prompt. */
-export const PROMPT_TOKENS = 7;
+export const promptTokens = 7;
 /** How often it beats, and how many tokens a beat has. */
-const BEAT_MS = 100;
-const BEAT_TOKENS = 20;
+const beatMs = 100;
+const beatTokens = 20;
 
 /**
  * An inference server that keeps the same time for every answer, and knows how far each had come. A prompt is
@@ -35,7 +35,7 @@ export async function startMetronome(): Promise<Metronome> {
   const streams = new Set<Stream>();
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") {
-      response.end(JSON.stringify({ object: "list", data: [{ id: MODEL, object: "model" }] }));
+      response.end(JSON.stringify({ object: "list", data: [{ id: testModel, object: "model" }] }));
       return;
     }
     let body = "";
@@ -57,17 +57,17 @@ export async function startMetronome(): Promise<Metronome> {
 
   function beat(stream: Stream): void {
     const before = counted.get(stream.name) ?? 0;
-    const now = Math.min(before + BEAT_TOKENS, stream.length);
+    const now = Math.min(before + beatTokens, stream.length);
     counted.set(stream.name, now);
     const finish_reason = now < stream.length ? null : "stop";
-    const choice = { index: 0, delta: { content: TOKEN.repeat(now - before) }, finish_reason };
-    const usage = { prompt_tokens: PROMPT_TOKENS, completion_tokens: now, total_tokens: PROMPT_TOKENS + now };
+    const choice = { index: 0, delta: { content: token.repeat(now - before) }, finish_reason };
+    const usage = { prompt_tokens: promptTokens, completion_tokens: now, total_tokens: promptTokens + now };
     stream.response.write(`data: ${JSON.stringify({ choices: [choice], usage })}\n\n`);
     if (finish_reason === null) return;
     streams.delete(stream);
     stream.response.end("data: [DONE]\n\n");
   }
-  const beats = setInterval(() => streams.forEach(beat), BEAT_MS);
+  const beats = setInterval(() => streams.forEach(beat), beatMs);
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -12,9 +12,9 @@ import { type Service, startService } from "./service.ts";
 
 // Valkey or Redis killed, started anew and frozen, under two cores with load.
 
-const LIMIT = 40;
-const AWAY = "rate limits are not shared: each core applies its share alone";
-const BACK = "rate limits are shared again";
+const limit = 40;
+const awayMessage = "rate limits are not shared: each core applies its share alone";
+const back = "rate limits are shared again";
 
 let postgresql: PostgresqlServer;
 let metronome: Metronome;
@@ -39,13 +39,13 @@ afterAll(async () => {
 }, 120_000);
 
 const said = ({ log }: Tollgate, message: string) => log.filter(({ msg }) => msg === message);
-const isAway = (process: Tollgate) => said(process, AWAY).length > said(process, BACK).length;
+const isAway = (process: Tollgate) => said(process, awayMessage).length > said(process, back).length;
 const allAway = () => eventually("every core counts alone", () => service.processes.every(isAway));
 const noneAway = () => eventually("no core counts alone", () => !service.processes.some(isAway));
 
 async function newKey(): Promise<string> {
   const { account } = await service.books.customer(100n);
-  return (await service.books.accounts.createKey({ accountId: account, rpm: LIMIT })).secret;
+  return (await service.books.accounts.createKey({ accountId: account, rpm: limit })).secret;
 }
 
 /** Asks twice as often as the limit allows, at both processes. Returns how many requests each admitted. */
@@ -53,7 +53,7 @@ async function exhaust(key: string): Promise<number[]> {
   return Promise.all(
     service.urls.map(async (url) => {
       const clients = new Load(key);
-      await Promise.all(Array.from({ length: LIMIT }, () => clients.stream(url, 1)));
+      await Promise.all(Array.from({ length: limit }, () => clients.stream(url, 1)));
       const statuses = clients.asked.map(({ status }) => status);
       expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
       return statuses.filter((status) => status === 200).length;
@@ -65,7 +65,7 @@ const total = (admitted: number[]) => admitted.reduce((sum, number) => sum + num
 
 /** What the cores admit of a new key together. On a busy machine an answer may come too late: then it is another key's turn. */
 async function together(): Promise<number> {
-  const away = () => service.processes.flatMap((process) => said(process, AWAY)).length;
+  const away = () => service.processes.flatMap((process) => said(process, awayMessage)).length;
   for (let tries = 0; tries < 10; tries++) {
     await noneAway();
     const before = away();
@@ -77,12 +77,14 @@ async function together(): Promise<number> {
 
 /** What each process may admit by itself: the limit over the cores that it had last seen. */
 const shares = () =>
-  service.processes.map((process) => Math.floor(LIMIT / Number(String(said(process, AWAY).at(-1)?.share).slice(2))));
+  service.processes.map((process) =>
+    Math.floor(limit / Number(String(said(process, awayMessage).at(-1)?.share).slice(2))),
+  );
 
 test("killed and started anew: each core keeps to its share, then they count together again", async () => {
   const before = await newKey();
-  expect(total(await exhaust(before))).toBeGreaterThanOrEqual(LIMIT);
-  expect(await together()).toBe(LIMIT);
+  expect(total(await exhaust(before))).toBeGreaterThanOrEqual(limit);
+  expect(await together()).toBe(limit);
   const client = new Redis(redis.url);
   // Each core says every five seconds that it is there, and then learns how many did.
   const both = async () => (await client.zrangebyscore("tollgate:cores", since * 1000, "+inf")).length === 2;
@@ -93,12 +95,12 @@ test("killed and started anew: each core keeps to its share, then they count tog
   redis.process.kill("SIGKILL");
   await once(redis.process, "exit");
   await allAway();
-  expect(shares()).toEqual([LIMIT / 2, LIMIT / 2]);
+  expect(shares()).toEqual([limit / 2, limit / 2]);
   expect(await exhaust(await newKey())).toEqual(shares());
-  expect(total(await exhaust(before))).toBeLessThanOrEqual(LIMIT); // twice the limit within the minute, no more
+  expect(total(await exhaust(before))).toBeLessThanOrEqual(limit); // twice the limit within the minute, no more
 
   redis = await startOwnRedis(port);
-  expect(await together()).toBe(LIMIT);
+  expect(await together()).toBe(limit);
 }, 180_000);
 
 test("frozen: requests go on within the shares, and together once it thaws", async () => {
@@ -106,7 +108,7 @@ test("frozen: requests go on within the shares, and together once it thaws", asy
   await allAway();
   expect(await exhaust(await newKey())).toEqual(shares());
   redis.process.kill("SIGCONT");
-  expect(await together()).toBe(LIMIT);
+  expect(await together()).toBe(limit);
   const failed = load.asked.filter(({ status }) => status !== 200 && status !== 0); // 0: not answered yet
   expect(failed).toEqual([]);
 }, 180_000);

@@ -1,6 +1,6 @@
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
-import { type Books, OPERATOR_TOKEN, openBooks } from "./books.ts";
-import { MODEL } from "./metronome.ts";
+import { type Books, openBooks, operatorToken } from "./books.ts";
+import { testModel } from "./metronome.ts";
 
 /** A whole service of one or more processes on one database, whose processes a test may end and start again. */
 export interface Service {
@@ -27,7 +27,7 @@ export interface Shared {
 /** Starts one process, or two where they share a database, in front of an inference server. */
 export async function startService(engineUrl: string, shared: Shared = {}): Promise<Service> {
   const number = shared.TOLLGATE_STORAGE_URL === undefined ? 1 : 2;
-  const secrets = { TOLLGATE_OPERATOR_TOKEN: OPERATOR_TOKEN, TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests" };
+  const secrets = { TOLLGATE_OPERATOR_TOKEN: operatorToken, TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests" };
   const sites: Site[] = [];
   for (let at = 0; at < number; at++) sites.push(await createSite({ ...secrets, ...shared }));
   const servers = [{ url: engineUrl, engine: "openai", capacity: 1000 }];
@@ -35,7 +35,7 @@ export async function startService(engineUrl: string, shared: Shared = {}): Prom
   const config = {
     ...freePorts,
     free_tier,
-    models: [{ id: MODEL, price: { input: "0.20", output: "0.25" }, servers }],
+    models: [{ id: testModel, price: { input: "0.20", output: "0.25" }, servers }],
   };
   const start = () =>
     Promise.all(sites.map(async (site) => startTollgate(site, "serve", "--config", await site.configure(config))));

@@ -2,16 +2,16 @@ import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { startBackground } from "../../src/metering/background.ts";
-import { openMetering, USD } from "./fixture.ts";
+import { openMetering, usd } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";
 
-const MINUTE = 60_000;
+const minute = 60_000;
 
 test("the books are proved within minutes of the start, then every hour, and a finding is an alarm", async () => {
   const clock = new ManualClock();
   const metering = await openMetering({ clock });
   const { storage, ledger, prices, time } = metering;
-  const account = await metering.account({ paid: USD });
+  const account = await metering.account({ paid: usd });
   const proofs: boolean[] = [];
   const alarms: string[] = [];
   const logger: Logger = { debug() {}, info() {}, warn() {}, error: (_, message) => void alarms.push(message) };
@@ -23,14 +23,14 @@ test("the books are proved within minutes of the start, then every hour, and a f
     deadLetters: metering.deadLetters,
     observer: { reconciled: (ok) => void proofs.push(ok), deadLetters() {} },
   });
-  await clock.advance(2 * MINUTE);
+  await clock.advance(2 * minute);
   await clock.pass(1000);
   expect([proofs, alarms]).toEqual([[true], []]);
 
   await storage.orm.em.fork().execute("update lot set granted = granted + 1 where account_id = ?", [account]);
-  await clock.advance(57 * MINUTE);
+  await clock.advance(57 * minute);
   expect(proofs).toHaveLength(1);
-  await clock.advance(5 * MINUTE);
+  await clock.advance(5 * minute);
   await clock.pass(1000);
   expect([proofs, alarms]).toEqual([[true, false], ["the books do not add up"]]);
   stop();

@@ -20,11 +20,11 @@ import { openStorage, type Patience, type Storage } from "../../src/storage/orm.
 import { ManualClock } from "./manual-clock.ts";
 import { silentObserver } from "./silent-observer.ts";
 
-/** One USD in pico-USD. */
-export const USD = 1_000_000_000_000;
+/** One usd in pico-usd. */
+export const usd = 1_000_000_000_000;
 
-/** The model of most tests: 0.20 USD in, 0.25 USD out. */
-export const MODEL = "plain";
+/** The model of most tests: 0.20 usd in, 0.25 usd out. */
+export const testModel = "plain";
 
 /** Metering over a real database. */
 export interface Metering {
@@ -44,7 +44,7 @@ export interface Metering {
 
 export function models(...entries: object[]): readonly ModelConfig[] {
   const servers = [{ url: "http://127.0.0.1:1" }];
-  return configSchema.parse({ models: [{ id: MODEL }, ...entries].map((entry) => ({ servers, ...entry })) }).models;
+  return configSchema.parse({ models: [{ id: testModel }, ...entries].map((entry) => ({ servers, ...entry })) }).models;
 }
 
 export async function openMetering(
@@ -90,7 +90,7 @@ export async function openMetering(
     },
   });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
-  const limits = { minimum: BigInt(USD), maximum: 1000n * BigInt(USD), rolling24h: 2000n * BigInt(USD) };
+  const limits = { minimum: BigInt(usd), maximum: 1000n * BigInt(usd), rolling24h: 2000n * BigInt(usd) };
   const funds = createFunds({ storage, ledger, limits, clock: time, random: systemRandom });
   return {
     storage,
@@ -116,7 +116,7 @@ export async function openMetering(
 
 /** A request to hold money for, with a new id. */
 export function request(accountId: string, tokens: ChargedTokens, more: Partial<HoldRequest> = {}): HoldRequest {
-  return { requestId: newRequestId(systemRandom), accountId, keyId: "", model: MODEL, ...tokens, ...more };
+  return { requestId: newRequestId(systemRandom), accountId, keyId: "", model: testModel, ...tokens, ...more };
 }
 
 export const never = new AbortController().signal;

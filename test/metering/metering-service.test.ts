@@ -17,7 +17,7 @@ import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { Usage } from "../../src/storage/entities/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";
 import { databases, dialects } from "./databases.ts";
-import { type Metering, MODEL, openMetering, request, run, USD } from "./fixture.ts";
+import { type Metering, openMetering, request, run, testModel, usd } from "./fixture.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const newDatabase = databases();
@@ -67,7 +67,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("a receipt is its account's and the operator's to see, one line a lot", async () => {
     const parts = await start();
-    const account = await parts.metering.account({ free: 15 * 250_000, paid: USD });
+    const account = await parts.metering.account({ free: 15 * 250_000, paid: usd });
     const requestId = await spend(parts, account);
     for (const principal of [operator, caller(account)]) {
       const { receipt } = await parts.service.getReceipt(
@@ -78,7 +78,7 @@ describe.each(dialects)("%s", (dialect) => {
         requestId,
         accountId: account,
         keyId: "k",
-        model: MODEL,
+        model: testModel,
         inputTokens: 10,
         outputTokens: 20,
         costPicoUsd: 7_000_000n,
@@ -98,7 +98,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("every run of a request id has its receipt, and each account sees its own alone", async () => {
     const { clock, metering, service } = await start();
-    const accounts = [await metering.account({ paid: USD }), await metering.account({ paid: USD })];
+    const accounts = [await metering.account({ paid: usd }), await metering.account({ paid: usd })];
     const tokens = { inputTokens: 1, outputTokens: 1 };
     for (const account of accounts) {
       await clock.until(run(metering.ledger, request(account, tokens, { requestId: "same" })));
@@ -123,7 +123,7 @@ describe.each(dialects)("%s", (dialect) => {
     const account = await parts.metering.account();
     const cost = Number.MAX_SAFE_INTEGER;
     const rows = Array.from({ length: 2000 }, (_, at) => ({
-      ...{ requestId: `r${at}`, runId: v7(), accountId: account, keyId: "k", model: MODEL, cost },
+      ...{ requestId: `r${at}`, runId: v7(), accountId: account, keyId: "k", model: testModel, cost },
       ...{ inputTokens: 1, outputTokens: 0, shortfall: 0, status: "completed" as const, settledAt: new Date() },
     }));
     await parts.metering.storage.orm.em.fork().insertMany(Usage, rows);
@@ -153,8 +153,8 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("usage is summed by what is asked for", async () => {
     const parts = await start();
-    const first = await parts.metering.account({ paid: USD });
-    const second = await parts.metering.account({ paid: USD });
+    const first = await parts.metering.account({ paid: usd });
+    const second = await parts.metering.account({ paid: usd });
     await spend(parts, first, "a");
     await spend(parts, first, "b");
     await parts.clock.pass(120_000); // past midnight
@@ -163,8 +163,8 @@ describe.each(dialects)("%s", (dialect) => {
     const { usage } = parts;
     expect(await usage(operator, {})).toHaveLength(3);
     expect(await usage(operator, { accountId: first })).toMatchObject([
-      { accountId: first, keyId: "a", model: MODEL, day: "", requests: 1n },
-      { accountId: first, keyId: "b", model: MODEL, requests: 2n, inputTokens: 20n, outputTokens: 40n },
+      { accountId: first, keyId: "a", model: testModel, day: "", requests: 1n },
+      { accountId: first, keyId: "b", model: testModel, requests: 2n, inputTokens: 20n, outputTokens: 40n },
     ]);
     expect(await usage(operator, { groupBy: [UsageGroup.DAY] })).toMatchObject([
       { accountId: "", day: "2026-05-01", requests: 2n },

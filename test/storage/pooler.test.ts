@@ -4,7 +4,7 @@ import { type Pooler, startPooler } from "../../scripts/test-services/pgbouncer.
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { openStorage } from "../../src/storage/orm.ts";
-import { openMetering, request, run, USD } from "../metering/fixture.ts";
+import { openMetering, request, run, usd } from "../metering/fixture.ts";
 import { ManualClock } from "../metering/manual-clock.ts";
 
 // A real PgBouncer in transaction mode, of any version: that of the distribution knows no prepared statements.
@@ -38,7 +38,7 @@ test("two cores lease, charge and give back through one, and their logs stay qui
   const url = pooler.urlOf(await server.createDatabase());
   const clock = new ManualClock();
   const cores = [await openMetering({ clock, url }), await openMetering({ clock, url })] as const;
-  const account = await cores[0].account({ paid: USD });
+  const account = await cores[0].account({ paid: usd });
   const requests = Array.from({ length: 60 }, (_, at) =>
     run(cores[at % 2 === 0 ? 0 : 1].ledger, request(account, { inputTokens: 10, outputTokens: 10 })),
   );

@@ -7,7 +7,7 @@ import { ApiKeys } from "../../src/accounts/api-keys.ts";
 import { publish } from "../../src/metering/prices/price-versions.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
-import { type Metering, MODEL, openMetering, USD } from "../metering/fixture.ts";
+import { type Metering, openMetering, testModel, usd } from "../metering/fixture.ts";
 import { ManualClock } from "../metering/manual-clock.ts";
 
 // A server that ends every other transaction that writes, as it does one that another locked out.
@@ -46,7 +46,7 @@ const writes = async () => Number((await execute("select last_value as value fro
 
 const operations: [string, () => Promise<unknown>][] = [
   ["an account is opened", () => metering.account({ free: 5 })],
-  ["money comes in", () => metering.account({ paid: USD })],
+  ["money comes in", () => metering.account({ paid: usd })],
   [
     "an account is changed",
     async () => new Accounts(metering.storage).update(await metering.account(), { name: "other" }),
@@ -67,8 +67,8 @@ const operations: [string, () => Promise<unknown>][] = [
     "prices are published",
     () =>
       publish(metering.storage, metering.time, (newest) => {
-        const facts = newest.get(MODEL);
-        return new Map(facts === undefined ? [] : [[MODEL, { ...facts, input: facts.input + 1 }]]);
+        const facts = newest.get(testModel);
+        return new Map(facts === undefined ? [] : [[testModel, { ...facts, input: facts.input + 1 }]]);
       }),
   ],
   [
@@ -77,7 +77,7 @@ const operations: [string, () => Promise<unknown>][] = [
       const run = { requestId: v7(), runId: v7() };
       await metering.deadLetters.put(
         {
-          ...{ ...run, accountId: v7(), keyId: "", model: MODEL, inputTokens: 1, outputTokens: 1 },
+          ...{ ...run, accountId: v7(), keyId: "", model: testModel, inputTokens: 1, outputTokens: 1 },
           ...{ cost: 1, shortfall: 0, status: "failed", settledAt: 0, lines: [] },
         },
         "a reason",

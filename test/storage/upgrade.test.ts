@@ -5,7 +5,7 @@ import pg from "pg";
 import { digestOf } from "../../src/accounts/api-key.ts";
 import { readReceipts } from "../../src/metering/books/receipts.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
-import { FIRST_RUN } from "../../src/metering/ledger/run.ts";
+import { firstRun } from "../../src/metering/ledger/run.ts";
 import { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { Price } from "../../src/storage/entities/price.ts";
 import { migrations as postgresqlMigrations } from "../../src/storage/migrations/postgresql/index.ts";
@@ -99,7 +99,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
     for (const { request_id: requestId } of tables.usage ?? []) {
       const [receipt, ...further] = await readReceipts(storage, String(requestId), undefined);
-      expect(receipt).toMatchObject({ requestId, runId: FIRST_RUN, accountId: tables.account?.[0]?.id });
+      expect(receipt).toMatchObject({ requestId, runId: firstRun, accountId: tables.account?.[0]?.id });
       expect(receipt?.lines.reduce((sum, line) => sum + line.costPicoUsd, 0n)).toBe(receipt?.costPicoUsd);
       expect(further).toEqual([]);
     }

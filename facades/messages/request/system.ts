@@ -1,7 +1,7 @@
 import type { SystemPrompt } from "#gen/tollgate/messages/v1/message_param_pb.js";
 
 /** A coding agent's line that differs with every request: left in, no two prompts would share a prefix. */
-const BILLING_HEADER = "x-anthropic-billing-header";
+const billingHeader = "x-anthropic-billing-header";
 
 /** The instructions as one text. Empty: none. */
 export function toSystem(system: SystemPrompt | undefined): string {
@@ -23,7 +23,7 @@ function textsOf(system: SystemPrompt | undefined): string[] {
 }
 
 function withoutBillingHeader(text: string): string {
-  if (!text.startsWith(BILLING_HEADER)) return text;
+  if (!text.startsWith(billingHeader)) return text;
   const end = text.indexOf("\n");
   return end === -1 ? "" : text.slice(end + 1);
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message } from "#gen/tollgate/messages/v1/message_pb.js";
 import type { Answer } from "../../http/core/answer.ts";
-import { messageId, SIGNATURE } from "./identity.ts";
+import { messageId, thinkingSignature } from "./identity.ts";
 import { toStopReason, toUsage } from "./usage.ts";
 
 /** A whole answer as this surface's message: thinking, then text, then tool calls. */
@@ -23,7 +23,7 @@ function toBlocks({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
     const value = {
       $typeName: "tollgate.messages.v1.ThinkingBlock",
       thinking: reasoning,
-      signature: SIGNATURE,
+      signature: thinkingSignature,
     } as const;
     blocks.push({ case: "thinking", value });
   }

@@ -4,4 +4,4 @@ export function messageId(requestId: string): string {
 }
 
 /** Signs thinking blocks. Some clients treat unsigned thinking as text; nobody checks what the signature says. */
-export const SIGNATURE = "tollgate";
+export const thinkingSignature = "tollgate";

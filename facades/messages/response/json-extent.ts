@@ -18,17 +18,17 @@ export class JsonExtent {
   #step(char: number): void {
     if (this.#escaped) this.#escaped = false;
     else if (this.#inString) {
-      if (char === BACKSLASH) this.#escaped = true;
-      else if (char === QUOTE) this.#inString = false;
-    } else if (char === QUOTE) this.#inString = true;
-    else if (char === BRACE_OPEN || char === BRACKET_OPEN) this.#depth++;
-    else if (char === BRACE_CLOSE || char === BRACKET_CLOSE) this.#complete = --this.#depth <= 0;
+      if (char === backslash) this.#escaped = true;
+      else if (char === quote) this.#inString = false;
+    } else if (char === quote) this.#inString = true;
+    else if (char === braceOpen || char === bracketOpen) this.#depth++;
+    else if (char === braceClose || char === bracketClose) this.#complete = --this.#depth <= 0;
   }
 }
 
-const QUOTE = 0x22;
-const BRACKET_OPEN = 0x5b;
-const BACKSLASH = 0x5c;
-const BRACKET_CLOSE = 0x5d;
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
+const quote = 0x22;
+const bracketOpen = 0x5b;
+const backslash = 0x5c;
+const bracketClose = 0x5d;
+const braceOpen = 0x7b;
+const braceClose = 0x7d;

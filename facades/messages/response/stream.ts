@@ -5,7 +5,7 @@ import { jsonEncoder } from "../../http/json/encoder.ts";
 import { textTemplate } from "../../http/json/text-template.ts";
 import type { EventEncoder } from "../../http/response/sse.ts";
 import { classify } from "../errors.ts";
-import { messageId, SIGNATURE } from "./identity.ts";
+import { messageId, thinkingSignature } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
 import { inputUsage, toStopReason, toUsage } from "./usage.ts";
 
@@ -162,7 +162,7 @@ export class StreamEncoder implements EventEncoder {
 
   #close(block: Block): void {
     if (block.kind === "thinking") {
-      const value = { $typeName: "tollgate.messages.v1.SignatureDelta", signature: SIGNATURE } as const;
+      const value = { $typeName: "tollgate.messages.v1.SignatureDelta", signature: thinkingSignature } as const;
       this.#emit(this.#deltaEvent({ case: "signatureDelta", value }));
     }
     if (block.kind === "tool_use" && block.empty) this.#delta(block, "{}"); // no arguments are an empty object

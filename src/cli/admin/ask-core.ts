@@ -11,7 +11,7 @@ import type { Io } from "../shared/io.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
 import { type Document, renderJson, renderText } from "./render.ts";
 
-const TIMEOUT_MS = 60_000;
+const callTimeoutMs = 60_000;
 
 /** A command that asks a running core and prints the answer. */
 export interface Question<Args extends readonly unknown[], Options> {
@@ -100,8 +100,8 @@ function isLocal(target: string): boolean {
 
 function withTimeout(core: Transport): Transport {
   return {
-    unary: (method, signal, timeoutMs = TIMEOUT_MS, ...rest) => core.unary(method, signal, timeoutMs, ...rest),
-    stream: (method, signal, timeoutMs = TIMEOUT_MS, ...rest) => core.stream(method, signal, timeoutMs, ...rest),
+    unary: (method, signal, timeoutMs = callTimeoutMs, ...rest) => core.unary(method, signal, timeoutMs, ...rest),
+    stream: (method, signal, timeoutMs = callTimeoutMs, ...rest) => core.stream(method, signal, timeoutMs, ...rest),
   };
 }
 

@@ -10,7 +10,7 @@ import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
 import { keyDocument } from "./documents.ts";
 
-const SHOWN_ONCE = "The key is shown only now: it is not stored.";
+const shownOnce = "The key is shown only now: it is not stored.";
 
 /** Sets the rate limit, or clears it where none is given. */
 const rpmAlone = { paths: ["rpm"] };
@@ -35,7 +35,7 @@ export function addKeys(program: Command, io: Io): void {
       });
       return { id: required(made.key).id, key: made.secret };
     },
-    note: SHOWN_ONCE,
+    note: shownOnce,
   });
   addQuestion<[string], object>(group, "list <account>", io, {
     description: "list an account's keys, ended ones included",
@@ -59,7 +59,7 @@ export function addKeys(program: Command, io: Io): void {
       const made = await client(core).rotateKey({ keyId, overlap: durationFromMs(overlap), requestId: randomUUID() });
       return { id: required(made.key).id, key: made.secret };
     },
-    note: SHOWN_ONCE,
+    note: shownOnce,
   });
   addQuestion<[string], object>(group, "revoke <key>", io, {
     description: "end a key, everywhere within 10 seconds",

@@ -8,7 +8,7 @@ import { moment, words } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 
-const GROUPS: Record<string, UsageGroup> = {
+const groupings: Record<string, UsageGroup> = {
   account: UsageGroup.ACCOUNT,
   key: UsageGroup.KEY,
   model: UsageGroup.MODEL,
@@ -43,7 +43,7 @@ export function addUsage(program: Command, io: Io): void {
         model: options.model ?? "",
         ...(options.from ? { from: timestampFromDate(options.from) } : {}),
         ...(options.to ? { to: timestampFromDate(options.to) } : {}),
-        groupBy: options.by.map((group) => GROUPS[group] ?? UsageGroup.UNSPECIFIED),
+        groupBy: options.by.map((group) => groupings[group] ?? UsageGroup.UNSPECIFIED),
       };
       const rows = [];
       for await (const piece of createClient(MeteringService, core).streamUsage(request)) {
@@ -70,6 +70,6 @@ function document(row: UsageRow, { account, key, model, by }: UsageOptions) {
 
 function groups(text: string): string[] {
   const named = words(text);
-  if (named.every((group) => group in GROUPS)) return named;
-  throw new InvalidArgumentError(`It must be some of ${Object.keys(GROUPS).join(", ")} with commas between.`);
+  if (named.every((group) => group in groupings)) return named;
+  throw new InvalidArgumentError(`It must be some of ${Object.keys(groupings).join(", ")} with commas between.`);
 }

@@ -10,7 +10,7 @@ export interface Finding {
 export type Status = "ok" | "warning" | "wrong";
 
 /** How long a part may take to answer. */
-export const PATIENCE_MS = 5000;
+export const patienceMs = 5000;
 
 /** Why something failed, in one line. */
 export function reasonOf(error: unknown): string {

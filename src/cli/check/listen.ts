@@ -3,11 +3,11 @@ import { parseAddress } from "../../../lib/net/address.ts";
 import type { Config } from "../../config/schema.ts";
 import { type Finding, reasonOf } from "./finding.ts";
 
-const NAMES = ["http", "grpc", "connect", "admin"] as const;
+const names = ["http", "grpc", "connect", "admin"] as const;
 
 /** Looks whether the addresses to listen on are free. */
 export async function checkListen(listen: Config["listen"]): Promise<Finding[]> {
-  return Promise.all(NAMES.map((name) => checkAddress(name, listen[name])));
+  return Promise.all(names.map((name) => checkAddress(name, listen[name])));
 }
 
 async function checkAddress(name: string, text: string): Promise<Finding> {

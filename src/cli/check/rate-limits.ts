@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { type Finding, PATIENCE_MS, reasonOf } from "./finding.ts";
+import { type Finding, patienceMs, reasonOf } from "./finding.ts";
 
 /** Looks whether Valkey or Redis can be used. */
 export async function checkRateLimits(url: string, storageUrl: string): Promise<Finding> {
@@ -16,8 +16,8 @@ export async function checkRateLimits(url: string, storageUrl: string): Promise<
   }
   const redis = new Redis(url, {
     lazyConnect: true,
-    connectTimeout: PATIENCE_MS,
-    commandTimeout: PATIENCE_MS,
+    connectTimeout: patienceMs,
+    commandTimeout: patienceMs,
     retryStrategy: null,
     disconnectTimeout: 100,
   });

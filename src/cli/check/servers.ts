@@ -4,7 +4,7 @@ import { inspectServer, startCommand } from "../../engines/inspect-server.ts";
 import { type Engine, EngineFault } from "../../engines/interface.ts";
 import { type Inspection, type Remark, type Subject, servedName } from "../../engines/shared/inspection/inspection.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
-import { type Finding, PATIENCE_MS, reasonOf, type Status } from "./finding.ts";
+import { type Finding, patienceMs, reasonOf, type Status } from "./finding.ts";
 
 /** What looking at an inference server came to. */
 export interface ServerFinding extends Finding {
@@ -55,7 +55,7 @@ async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspect
   let engine: Engine | undefined;
   try {
     engine = createEngine(subject.server, subject.model, fleet);
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(patienceMs);
     await engine.checkHealth(signal);
     const other = await wrongModel(engine, subject, signal);
     if (other !== undefined) return { facts: {}, remarks: [{ status: "wrong", message: other }] };

@@ -2,7 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
-import { type Finding, PATIENCE_MS, reasonOf } from "./finding.ts";
+import { type Finding, patienceMs, reasonOf } from "./finding.ts";
 
 /** Looks whether the database can be used. Changes nothing. */
 export async function checkStorage(url: string): Promise<Finding> {
@@ -20,7 +20,7 @@ async function checkFile(path: string): Promise<Finding> {
       return { part, status: "ok", message: `${path} will be made` };
     }
     await access(path, constants.W_OK);
-    const database = new DatabaseSync(path, { readOnly: true, timeout: PATIENCE_MS });
+    const database = new DatabaseSync(path, { readOnly: true, timeout: patienceMs });
     const { tables } = database.prepare("select count(*) as tables from sqlite_schema").get() ?? {};
     database.close();
     return { part, status: "ok", message: `${path} is a database with ${tables} tables and indexes` };
@@ -40,7 +40,7 @@ async function checkServer(url: string): Promise<Finding> {
   const part = "storage";
   let client: Client;
   try {
-    client = new Client({ connectionString: url, connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS });
+    client = new Client({ connectionString: url, connectionTimeoutMillis: patienceMs, query_timeout: patienceMs });
   } catch (error) {
     const mend = "special characters of a password have to be percent-encoded, such as %40 for @";
     return { part, status: "wrong", message: `TOLLGATE_STORAGE_URL or storage.url: ${reasonOf(error)}: ${mend}` };

@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from "commander";
-import { MAX_PICO_USD, parseRate, parseUsd } from "../../../lib/money.ts";
+import { maxPicoUsd, parseRate, parseUsd } from "../../../lib/money.ts";
 
 // Parsers of command line arguments. Commander prints their messages behind the option's name.
 
-const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** An amount of USD above zero, in pico-USD. */
 export function usd(text: string): bigint {
   const pico = parseUsd(text);
-  if (pico === undefined || pico === 0n || pico > MAX_PICO_USD) {
+  if (pico === undefined || pico === 0n || pico > maxPicoUsd) {
     throw new InvalidArgumentError("It must be an amount of USD above 0 and below 9007, such as 10 or 0.25.");
   }
   return pico;
@@ -51,7 +51,7 @@ export function amount(text: string): number {
 export function span(text: string): number {
   const [, value, unit = ""] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
   if (value === undefined) throw new InvalidArgumentError("It must be a span of time, such as 90s, 30m, 24h or 7d.");
-  return Number(value) * (UNITS[unit] ?? 0);
+  return Number(value) * (units[unit] ?? 0);
 }
 
 /** A moment, as RFC 3339 or as a UTC day. */

@@ -6,7 +6,7 @@ import { logOption } from "../serve/log-option.ts";
 import { amount, port, words } from "../shared/arguments.ts";
 
 /** What a model can be: `ID=KIND` on the command line. */
-const KINDS: Record<string, Omit<ModelOptions, "id">> = {
+const kinds: Record<string, Omit<ModelOptions, "id">> = {
   plain: {},
   always: { thinking: { mode: "always" } },
   default_off: { thinking: { mode: "default_off" } },
@@ -22,7 +22,7 @@ export function addSim(program: Command): void {
     .description("run a simulated GPU server")
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--port <port>", "where to listen", port, 8000)
-    .option("--models <ids>", `ids with commas between; ID=KIND for ${Object.keys(KINDS).join(", ")}`, models)
+    .option("--models <ids>", `ids with commas between; ID=KIND for ${Object.keys(kinds).join(", ")}`, models)
     .addOption(new Option("--dialect <engine>", "whose HTTP it speaks").choices(simulatedNames).default("vllm"))
     .option("--speed <factor>", "how many times faster than a real GPU; 0: no delay", amount, 1)
     .option("--loading <ms>", "how long it loads its models after the start and answers 503", amount, 0)
@@ -37,7 +37,7 @@ function models(text: string, before: readonly ModelOptions[] = []): ModelOption
 
 function model(text: string): ModelOptions {
   const [, id = text, kind = "plain"] = /^(.+)=([a-z_]+)$/.exec(text) ?? [];
-  const traits = KINDS[kind];
-  if (!traits) throw new InvalidArgumentError(`${kind} is none of ${Object.keys(KINDS).join(", ")}.`);
+  const traits = kinds[kind];
+  if (!traits) throw new InvalidArgumentError(`${kind} is none of ${Object.keys(kinds).join(", ")}.`);
   return { id, ...traits };
 }

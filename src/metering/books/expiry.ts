@@ -6,7 +6,7 @@ import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 
 /** Lots in one transaction. */
-const BATCH = 100;
+const batch = 100;
 
 interface ExpiryParts {
   readonly storage: Storage;
@@ -26,7 +26,7 @@ export async function expireLots(parts: ExpiryParts): Promise<number> {
     if (!parts.clock.agrees) return expired;
     const found = await expireSome(parts);
     expired += found;
-    if (found < BATCH) return expired;
+    if (found < batch) return expired;
   }
 }
 
@@ -34,7 +34,7 @@ function expireSome({ storage, clock, random }: ExpiryParts): Promise<number> {
   const at = new Date(clock.now());
   return inTransaction(storage, async (em) => {
     const due = await em.execute<{ id: string }[]>(
-      `select id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} order by expires_at, id limit ${BATCH}`,
+      `select id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} order by expires_at, id limit ${batch}`,
       [at],
     );
     const lots = await em.find(

@@ -2,7 +2,7 @@ import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } f
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Random } from "../../../lib/ids/random.ts";
-import { formatUsd, MAX_PICO_USD } from "../../../lib/money.ts";
+import { formatUsd, maxPicoUsd } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { Account } from "../../storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
@@ -29,13 +29,13 @@ export interface PaymentLimits {
   readonly rolling24h: bigint;
 }
 
-const DAY_MS = 86_400_000;
+const dayMs = 86_400_000;
 /** Why a refund was refused: cores have leased the money. */
-const LEASED = Symbol("leased");
-const REFUND_TRIES = 5;
-const REFUND_RETRY_MS = 200;
+const leasedSql = Symbol("leased");
+const refundTries = 5;
+const refundRetryMs = 200;
 /** Lots that a refund locks at once. */
-const REFUND_LOTS = 100;
+const refundLots = 100;
 
 /** What funds are made of. */
 export interface FundsParts {
@@ -123,7 +123,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
         asked,
         `A payment must be at most ${formatUsd(limits.maximum)} USD (payment maximum).`,
       );
-    const since = new Date(clock.now() - DAY_MS);
+    const since = new Date(clock.now() - dayMs);
     const [recent] = await em.execute<{ amount: string }[]>(
       "select cast(coalesce(sum(amount), 0) as text) as amount from payment where account_id = ? and kind = 'paid' and at > ?",
       [accountId, since],
@@ -172,12 +172,12 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
 
   /** Tries again for a moment where other cores may have leased the money: they have been told to give it back. */
   async function insist(attempt: () => Promise<string>): Promise<string> {
-    for (let tries = storage.dialect === "postgresql" ? REFUND_TRIES : 1; ; tries--) {
+    for (let tries = storage.dialect === "postgresql" ? refundTries : 1; ; tries--) {
       try {
         return await attempt();
       } catch (error) {
-        if (tries <= 1 || (error as Error).cause !== LEASED) throw error;
-        await new Promise<void>((resolve) => clock.after(REFUND_RETRY_MS, resolve));
+        if (tries <= 1 || (error as Error).cause !== leasedSql) throw error;
+        await new Promise<void>((resolve) => clock.after(refundRetryMs, resolve));
       }
     }
   }
@@ -256,10 +256,10 @@ async function newestPaidLots(em: SqlEntityManager, accountId: string, now: Date
     select * from (
       select id, created_at from lot where account_id = ? and ${withFreeMoney} and ${which}
         and priority = ${priorities.paid}
-      order by created_at desc, id desc limit ${REFUND_LOTS}) part`;
+      order by created_at desc, id desc limit ${refundLots}) part`;
   const found = await em.execute<{ id: string }[]>(
     `select id from (${part("expires_at is null")} union all ${part("expires_at is not null and expires_at > ?")}) lots
-     order by created_at desc, id desc limit ${REFUND_LOTS}`,
+     order by created_at desc, id desc limit ${refundLots}`,
     [accountId, accountId, now],
   );
   const ids = found.map(({ id }) => id);
@@ -282,7 +282,7 @@ function tooMuch(amount: PicoUsd, free: PicoUsd, leased: boolean) {
     Reason.REFUND_EXCEEDS_BALANCE,
     `Only ${formatUsd(BigInt(free))} USD of paid money is unspent and not held by running requests.`,
     { parameter: "amount_pico_usd", bound: moneyBound(BigInt(free), BigInt(amount)) },
-    leased ? LEASED : undefined,
+    leased ? leasedSql : undefined,
   );
 }
 
@@ -292,7 +292,7 @@ function owes(amount: PicoUsd, debt: bigint) {
     Reason.REFUND_EXCEEDS_BALANCE,
     `The account owes ${formatUsd(debt)} USD, which is paid before anything is refunded.`,
     { parameter: "amount_pico_usd", bound: moneyBound(0n, BigInt(amount)) },
-    LEASED,
+    leasedSql,
   );
 }
 
@@ -315,9 +315,9 @@ async function sameBefore(
 
 function checkAmount(amount: PicoUsd): void {
   if (Number.isSafeInteger(amount) && amount > 0) return;
-  throw failure(Reason.INVALID_ARGUMENT, `An amount must be above 0 and at most ${formatUsd(MAX_PICO_USD)} USD.`, {
+  throw failure(Reason.INVALID_ARGUMENT, `An amount must be above 0 and at most ${formatUsd(maxPicoUsd)} USD.`, {
     parameter: "amount_pico_usd",
-    bound: moneyBound(MAX_PICO_USD),
+    bound: moneyBound(maxPicoUsd),
   });
 }
 

@@ -9,7 +9,7 @@ import type { Storage } from "../../storage/orm.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
 /** Most receipts of one request id in an answer: the first run's and those of further runs. */
-const MOST_RUNS = 101;
+const mostRuns = 101;
 
 const statuses = {
   completed: ReceiptStatus.COMPLETED,
@@ -27,7 +27,7 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
   const known = isStorable(requestId) && (accountId === undefined || isUuid(accountId));
   const where = { requestId, ...(accountId === undefined ? {} : { accountId }) };
   const runs = known
-    ? await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: MOST_RUNS })
+    ? await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: mostRuns })
     : [];
   if (runs.length === 0)
     throw failure(Reason.RECEIPT_NOT_FOUND, `There is no receipt for the request ${requestId}.`, {

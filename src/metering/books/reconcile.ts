@@ -7,7 +7,7 @@ import { accountSums, rules } from "./reconcile-rules.ts";
 const unknownSlice = "an open slice is known to the core that leased it";
 
 /** Findings after which there is no use in looking on. */
-const MOST_FINDINGS = 100;
+const mostFindings = 100;
 
 /**
  * Proves in one snapshot, so that running requests cannot disturb it, that every account's money and
@@ -23,13 +23,13 @@ export async function reconcile(
   const snapshot = await storage.snapshot();
   try {
     const findings = unknown
-      .slice(0, MOST_FINDINGS)
+      .slice(0, mostFindings)
       .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
     const totals = await addAccounts(snapshot, findings);
     for (const rule of rules) {
       if (rule.only !== undefined && rule.only !== storage.dialect) continue;
-      if (findings.length >= MOST_FINDINGS) break;
-      for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${MOST_FINDINGS - findings.length}`))
+      if (findings.length >= mostFindings) break;
+      for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`))
         for (const row of rows)
           findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
     }
@@ -75,7 +75,7 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
       totals.expired += of("expired");
       totals.debt += of("debt");
       const accounted = of("balance") + of("spent") + of("refunded") + of("expired") - of("debt");
-      if (of("granted") !== accounted && findings.length < MOST_FINDINGS)
+      if (of("granted") !== accounted && findings.length < mostFindings)
         findings.push(
           finding(
             "top-ups + grants = balance + spend + refunds + expired - debt",

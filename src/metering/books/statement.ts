@@ -11,7 +11,7 @@ import { bySpending, firstLots, priorities, type SpendingKey } from "../store/sp
 import { sumFreeMoney } from "./free-money.ts";
 
 /** Lots that a statement lists. */
-export const LISTED_LOTS = 100;
+export const listedLots = 100;
 
 /** An account's money as the store has it, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
 export async function readStatement(
@@ -26,7 +26,7 @@ export async function readStatement(
       throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
     const slices = await em.find(Slice, { accountId, open: true });
     const first = await em.execute<{ id: string }[]>(
-      `select id from (${firstLots({ account: "?", now: "?", limit: String(LISTED_LOTS) })}) first`,
+      `select id from (${firstLots({ account: "?", now: "?", limit: String(listedLots) })}) first`,
       [accountId, at, accountId],
     );
     const ids = new Set([...first, ...slices.map(({ lotId }) => ({ id: lotId }))].map(({ id }) => id));
@@ -46,7 +46,7 @@ export async function readStatement(
     balance: slices.reduce((sum, slice) => sum + BigInt(slice.granted - slice.spent), free),
     held,
     debt: account.debt,
-    lots: statements.slice(0, LISTED_LOTS),
+    lots: statements.slice(0, listedLots),
   };
 }
 

@@ -19,7 +19,7 @@ export interface LostCharge {
 }
 
 /** Longest id that is kept as it is; an index of PostgreSQL takes no long text. */
-const PLAIN_ID = 200;
+const plainId = 200;
 
 /**
  * Where charges go that cannot be made: a table, so that every core's operator sees them, and backups have them. A
@@ -76,8 +76,8 @@ export class DeadLetters {
 export function toLetterId(run: Run): string {
   const key = String(runKey(run));
   const spelled = printable(key);
-  if (spelled.length <= PLAIN_ID) return spelled;
-  return `${spelled.slice(0, PLAIN_ID)}#${createHash("sha256").update(key).digest("hex").slice(0, 32)}`;
+  if (spelled.length <= plainId) return spelled;
+  return `${spelled.slice(0, plainId)}#${createHash("sha256").update(key).digest("hex").slice(0, 32)}`;
 }
 
 /** A text that every database takes: PostgreSQL refuses NUL and halves of surrogate pairs. */

@@ -13,11 +13,11 @@ import { DiskFile, type JournalFile } from "./journal-file.ts";
 import { decode, encode, encodeHeader, type JournalContent } from "./journal-record.ts";
 
 /** How long a note may wait before it is written: a killed process loses no more than this. */
-const FLUSH_MS = 50;
+const flushMs = 50;
 /** How long to wait before a disk that refused is tried again. */
-const RETRY_MS = 1000;
+const retryMs = 1000;
 /** A file this large is rewritten with what still counts. */
-const LARGE = 16 * 1024 * 1024;
+const large = 16 * 1024 * 1024;
 
 /** A journal with the name of the core whose it is. */
 export interface CoreJournal extends Journal {
@@ -25,7 +25,7 @@ export interface CoreJournal extends Journal {
 }
 
 /** Cores that may run on one data directory at once. */
-const MOST_CORES = 1000;
+const mostCores = 1000;
 
 /**
  * Opens the journal of a core: the first in the directory that no running process has. So a core that
@@ -35,7 +35,7 @@ export function openJournal(
   directory: string,
   parts: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
 ): CoreJournal {
-  for (let place = 1; place <= MOST_CORES; place++) {
+  for (let place = 1; place <= mostCores; place++) {
     const own = join(directory, String(place));
     const path = join(own, "journal");
     const unlock = withDiskAdvice(path, () => {
@@ -58,7 +58,7 @@ export function openJournal(
       throw error;
     }
   }
-  throw new Error(`${directory} is in use by ${MOST_CORES} cores`);
+  throw new Error(`${directory} is in use by ${mostCores} cores`);
 }
 
 /** A journal in a file. */
@@ -151,7 +151,7 @@ export class FileJournal implements CoreJournal {
     const key = runKey(entry);
     this.#notes.set(key, entry);
     this.#unwritten.add(key);
-    this.#flushLater(FLUSH_MS);
+    this.#flushLater(flushMs);
   }
 
   forget(run: Run): void {
@@ -161,7 +161,7 @@ export class FileJournal implements CoreJournal {
     this.#unwritten.delete(key);
     if (!this.#written.delete(key)) return; // it came and went between two flushes
     this.#forgotten.push(key);
-    this.#flushLater(FLUSH_MS);
+    this.#flushLater(flushMs);
   }
 
   async promise(charges: readonly Charge[]): Promise<boolean> {
@@ -188,7 +188,7 @@ export class FileJournal implements CoreJournal {
   #flushLater(ms: number): void {
     this.#stopTimer ??= this.#clock.after(ms, () => {
       this.#stopTimer = undefined;
-      if (!this.#flush([])) this.#flushLater(RETRY_MS);
+      if (!this.#flush([])) this.#flushLater(retryMs);
     });
   }
 
@@ -210,7 +210,7 @@ export class FileJournal implements CoreJournal {
     for (const run of [...noted, ...promises]) this.#written.add(runKey(run));
     this.#unwritten.clear();
     this.#forgotten.length = 0;
-    if (this.#file.size > LARGE && this.#syncing === 0) this.#rewrite();
+    if (this.#file.size > large && this.#syncing === 0) this.#rewrite();
     return true;
   }
 
@@ -245,7 +245,7 @@ export class FileJournal implements CoreJournal {
   #refused(error: unknown): void {
     if (this.#healthy) this.#logger.error({ error }, "the journal cannot be written; no new requests until it can");
     this.#healthy = false;
-    this.#flushLater(RETRY_MS);
+    this.#flushLater(retryMs);
   }
 }
 

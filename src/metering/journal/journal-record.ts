@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { FIRST_RUN } from "../ledger/run.ts";
+import { firstRun } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import type { JournalEntry, JournalOwner } from "./journal.ts";
 
@@ -120,7 +120,7 @@ function parseOwner(body: unknown): JournalOwner | undefined {
 function parseRecord(kind: string | undefined, body: unknown): JournalRecord | undefined {
   if (kind === "forget") return typeof body === "string" ? { forget: body } : undefined;
   if (!isObject(body) || typeof body.requestId !== "string") return undefined;
-  const runId = body.runId ?? FIRST_RUN;
+  const runId = body.runId ?? firstRun;
   if (typeof runId !== "string") return undefined;
   if (kind === "note")
     return isObject(body.tokens) ? { note: { ...(body as object as JournalEntry), runId } } : undefined;

@@ -6,9 +6,9 @@ import { costOf } from "./wallet/split.ts";
 import type { Wallet } from "./wallet/wallet.ts";
 
 /** A balance that cannot pay this many tokens counts as exhausted. */
-const LEAST_TOKENS = 64;
+const leastTokens = 64;
 /** When held money may be free again. */
-const HELD_RETRY_MS = 1000;
+const heldRetryMs = 1000;
 
 /**
  * Decides about a request whose worst case is more than the free money of a wallet. Admits it with
@@ -34,7 +34,7 @@ export function admitShort(
   if (nothingToWaitFor || last) {
     if (short !== undefined) return short;
     throw failure(Reason.BALANCE_HELD, "The balance is held by requests of this account that are still running.", {
-      retryAfter: durationOf(HELD_RETRY_MS),
+      retryAfter: durationOf(heldRetryMs),
     });
   }
   return undefined;
@@ -42,7 +42,7 @@ export function admitShort(
 
 /** The tokens that the money pays: the whole input, and as much output as remains. Undefined: too little. */
 function shorten(money: PicoUsd, rates: Rates, wanted: ChargedTokens): ChargedTokens | undefined {
-  if (wanted.outputTokens === 0 || money < LEAST_TOKENS * Math.max(rates.input, rates.output)) return undefined;
+  if (wanted.outputTokens === 0 || money < leastTokens * Math.max(rates.input, rates.output)) return undefined;
   const left = money - wanted.inputTokens * rates.input;
   if (left < rates.output || left < 0) return undefined;
   const outputTokens = rates.output === 0 ? wanted.outputTokens : Math.floor(left / rates.output);
@@ -50,7 +50,7 @@ function shorten(money: PicoUsd, rates: Rates, wanted: ChargedTokens): ChargedTo
 }
 
 function exhausted(money: PicoUsd, rates: Rates) {
-  const nothing = money === 0 || money < LEAST_TOKENS * Math.max(rates.input, rates.output);
+  const nothing = money === 0 || money < leastTokens * Math.max(rates.input, rates.output);
   return failure(
     Reason.BALANCE_EXHAUSTED,
     nothing

@@ -5,7 +5,7 @@ import { toChargeable } from "./settlement/charge-faults.ts";
 import type { Wallet } from "./wallet/wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */
-const NOTE_TOKENS = 256;
+const noteTokens = 256;
 
 /**
  * The part of a request that outlives its run. What else there is of it, its prompt first of all, must not hang on a
@@ -64,7 +64,7 @@ export class RunningHold implements Hold {
       this.#inputKnown = true;
       this.#shrink(tokens.inputTokens * this.rates.input + this.outputTokens * this.rates.output);
     }
-    if (tokens.outputTokens - this.#noted.outputTokens >= NOTE_TOKENS) this.note();
+    if (tokens.outputTokens - this.#noted.outputTokens >= noteTokens) this.note();
   }
 
   /** Tells the journal how far the request has come, when it has come further. */

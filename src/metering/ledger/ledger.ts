@@ -37,16 +37,16 @@ import type { Wallet } from "./wallet/wallet.ts";
 import { WalletCache } from "./wallet/wallet-cache.ts";
 
 /** How long a request waits for money that others of its account hold. */
-const PATIENCE_MS = 2000;
+const patienceMs = 2000;
 /** A killed process is billed what was noted at most this long before. */
-const NOTE_MS = 1000;
-const TIDY_MS = 1000;
+const noteMs = 1000;
+const tidyMs = 1000;
 /** How often what this core knows of its slices is compared with what the store says. */
-const AUDIT_MS = 60_000;
+const auditMs = 60_000;
 /** A start waits so long for what an earlier process left behind; what takes longer is charged while requests run. */
-const RECOVERY_MS = 10_000;
+const recoveryMs = 10_000;
 /** Runs that the store is asked for at once. */
-const ASKED_AT_ONCE = 1000;
+const askedAtOnce = 1000;
 
 /** What the ledger is made of. */
 export interface LedgerParts {
@@ -155,7 +155,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     const { accountId, requestId } = request;
     if (!this.#recent.isNew(request) && (await this.#store.isCharged(accountId, requestId))) throw duplicate(request);
     const wallet = await this.#wallets.open(request.accountId);
-    const ticket = wallet.queue.enter(PATIENCE_MS, signal);
+    const ticket = wallet.queue.enter(patienceMs, signal);
     try {
       let wanted: ChargedTokens = request;
       let count = request.countInput;
@@ -388,7 +388,7 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     const done = this.#chargeRemains(adopted, remains).then(() =>
       this.#logger.warn(left, "recovered what an earlier process of this core left behind"),
     );
-    await Promise.race([done, new Promise<void>((resolve) => this.#clock.after(RECOVERY_MS, resolve))]);
+    await Promise.race([done, new Promise<void>((resolve) => this.#clock.after(recoveryMs, resolve))]);
   }
 
   async #chargeRemains(adopted: readonly string[], { charges, running }: JournalRemains): Promise<void> {
@@ -412,10 +412,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   /** Which of the runs have been charged, as far as the store can be asked: it takes no charge twice anyway. */
   async #askSettled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     const known = new Map<string, StoredCharge>();
-    for (let at = 0; at < runs.length; at += ASKED_AT_ONCE) {
+    for (let at = 0; at < runs.length; at += askedAtOnce) {
       try {
-        for (const [key, stored] of await this.#store.settled(runs.slice(at, at + ASKED_AT_ONCE)))
-          known.set(key, stored);
+        for (const [key, stored] of await this.#store.settled(runs.slice(at, at + askedAtOnce))) known.set(key, stored);
       } catch (error) {
         this.#logger.warn({ error }, "the store could not say what has been charged");
       }
@@ -424,18 +423,18 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   workInBackground(): void {
-    const noting = repeat(this.#clock, NOTE_MS, this.#logger, "note running requests", async () => {
+    const noting = repeat(this.#clock, noteMs, this.#logger, "note running requests", async () => {
       for (const hold of this.#running.values()) hold.note();
     });
-    const tidying = repeat(this.#clock, TIDY_MS, this.#logger, "tidy the ledger", async () => {
+    const tidying = repeat(this.#clock, tidyMs, this.#logger, "tidy the ledger", async () => {
       if (!(await this.#coreLease.renew())) await this.#wallets.audit();
       await this.#store.listen(this.#announced);
       await this.#wallets.tidy();
     });
-    const auditing = repeat(this.#clock, AUDIT_MS, this.#logger, "compare slices with the store", () =>
+    const auditing = repeat(this.#clock, auditMs, this.#logger, "compare slices with the store", () =>
       this.#wallets.audit(),
     );
-    const paying = repeat(this.#clock, AUDIT_MS, this.#logger, "pay debts", () => this.#debts.payAll());
+    const paying = repeat(this.#clock, auditMs, this.#logger, "pay debts", () => this.#debts.payAll());
     this.#stopWork = () => {
       noting();
       tidying();

@@ -2,8 +2,8 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { requestKey } from "./run.ts";
 
 /** How old an id may be to count as fresh. Covers how far the clocks of facades and cores are apart. */
-const FRESH_MS = 10_000;
-const PREFIX = "req_";
+const freshMs = 10_000;
+const prefix = "req_";
 
 /** A request, named within its account. */
 interface AccountRequest {
@@ -38,7 +38,7 @@ export class RecentRequests {
   /** Remembers a charged request for as long as its id may be fresh. */
   add(request: AccountRequest): void {
     const now = this.#clock.monotonic();
-    if (now - this.#since > 2 * FRESH_MS) {
+    if (now - this.#since > 2 * freshMs) {
       this.#older = this.#recent;
       this.#recent = new Set();
       this.#since = now;
@@ -48,8 +48,8 @@ export class RecentRequests {
 
   /** Whether the id was made just now. */
   #isFresh(requestId: string): boolean {
-    if (requestId.length !== PREFIX.length + 32 || !requestId.startsWith(PREFIX)) return false;
-    const madeAt = Number.parseInt(requestId.slice(PREFIX.length, PREFIX.length + 12), 16);
-    return Math.abs(this.#clock.now() - madeAt) <= FRESH_MS;
+    if (requestId.length !== prefix.length + 32 || !requestId.startsWith(prefix)) return false;
+    const madeAt = Number.parseInt(requestId.slice(prefix.length, prefix.length + 12), 16);
+    return Math.abs(this.#clock.now() - madeAt) <= freshMs;
   }
 }

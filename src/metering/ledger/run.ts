@@ -9,10 +9,10 @@ export interface Run {
 }
 
 /** The run of every request that was charged before runs had ids, when no request id could come again. */
-export const FIRST_RUN = "00000000-0000-0000-0000-000000000000";
+export const firstRun = "00000000-0000-0000-0000-000000000000";
 
 /** The key of a run in a map. */
-export const runKey = ({ requestId, runId }: Run): string => (runId === FIRST_RUN ? requestId : runId);
+export const runKey = ({ requestId, runId }: Run): string => (runId === firstRun ? requestId : runId);
 
 /** The key of an account's request in a map: ids of callers count within their account. */
 export const requestKey = ({

@@ -4,9 +4,9 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 
 /** How soon what the ledger stands on may be there again. */
-const RETRY_MS = 1000;
+const retryMs = 1000;
 
 /** LEDGER_UNAVAILABLE with a time to come back: nothing was run. */
 export function unavailable(message: string, cause?: unknown): ConnectError {
-  return failure(Reason.LEDGER_UNAVAILABLE, message, { retryAfter: durationOf(RETRY_MS) }, cause);
+  return failure(Reason.LEDGER_UNAVAILABLE, message, { retryAfter: durationOf(retryMs) }, cause);
 }

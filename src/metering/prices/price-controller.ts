@@ -4,10 +4,10 @@ import type { PicoUsd, Rates } from "../interface.ts";
 import type { PriceList } from "./prices.ts";
 
 /** The utilisation at which a price is its base. */
-const COMFORTABLE = 0.7;
+const comfortable = 0.7;
 /** Smaller moves, as a part of the price, are not worth a version. */
-const SMALLEST_MOVE = 0.01;
-const MILLION = 1_000_000n;
+const smallestMove = 0.01;
+const million = 1_000_000n;
 
 /** What the controller works with. */
 export interface PriceControllerParts {
@@ -48,13 +48,13 @@ export function createPriceController(parts: PriceControllerParts): () => Promis
 /** The multiple of the base price that a utilisation asks for. */
 export function multipleAt(utilisation: number, { floor, ceiling }: { floor: number; ceiling: number }): number {
   const use = Math.min(1, Math.max(0, utilisation));
-  if (use <= COMFORTABLE) return floor + ((1 - floor) * use) / COMFORTABLE;
-  return 1 + ((ceiling - 1) * (use - COMFORTABLE)) / (1 - COMFORTABLE);
+  if (use <= comfortable) return floor + ((1 - floor) * use) / comfortable;
+  return 1 + ((ceiling - 1) * (use - comfortable)) / (1 - comfortable);
 }
 
 /** The rates one bounded step nearer to the target. Undefined: the step would be too small. */
 function step(live: Rates, target: Rates, maxStep: number): Rates | undefined {
-  const near = (from: PicoUsd, to: PicoUsd) => Math.abs(to - from) <= scale(from, SMALLEST_MOVE);
+  const near = (from: PicoUsd, to: PicoUsd) => Math.abs(to - from) <= scale(from, smallestMove);
   if (near(live.input, target.input) && near(live.output, target.output)) return undefined;
   return { input: approach(live.input, target.input, maxStep), output: approach(live.output, target.output, maxStep) };
 }
@@ -66,5 +66,5 @@ function approach(from: PicoUsd, to: PicoUsd, maxStep: number): PicoUsd {
 
 /** A rate times a factor, exact to a millionth of the factor and rounded down to a whole rate. */
 function scale(rate: PicoUsd, factor: number): PicoUsd {
-  return Number((BigInt(rate) * BigInt(Math.round(factor * 1e6))) / MILLION);
+  return Number((BigInt(rate) * BigInt(Math.round(factor * 1e6))) / million);
 }

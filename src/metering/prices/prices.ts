@@ -16,9 +16,9 @@ import {
 } from "./price-versions.ts";
 
 /** The highest rate: 1,000 USD per 1M tokens. It keeps the price of any request an exact number. */
-const HIGHEST_RATE = 1_000_000_000;
+const highestRate = 1_000_000_000;
 /** USD per 1M output tokens of a generation model whose configuration does not say. */
-const DEFAULT_OUTPUT = "0.25";
+const defaultOutput = "0.25";
 
 /** Live prices, with all that operators and the other parts of metering need of them. */
 export interface PriceList extends Prices {
@@ -170,13 +170,13 @@ class PublishedPrices implements PriceList {
     const refuse = (parameter: string, message: string) =>
       failure(Reason.INVALID_ARGUMENT, message, {
         parameter,
-        bound: { case: "money", value: { limitPicoUsd: BigInt(HIGHEST_RATE) } },
+        bound: { case: "money", value: { limitPicoUsd: BigInt(highestRate) } },
       });
     for (const [parameter, rate] of [
       ["input_pico_usd_per_token", rates.input],
       ["output_pico_usd_per_token", rates.output],
     ] as const)
-      if (!Number.isInteger(rate) || rate < 0 || rate > HIGHEST_RATE)
+      if (!Number.isInteger(rate) || rate < 0 || rate > highestRate)
         throw refuse(parameter, "A price must be from 0 to 1000 USD per 1M tokens.");
     if (this.#models.get(model)?.kind === "embedding" && rates.output !== 0)
       throw refuse("output_pico_usd_per_token", "An embedding model has no output price.");
@@ -185,13 +185,13 @@ class PublishedPrices implements PriceList {
 
 /** The base price that the configuration asks for. */
 function configured(model: ModelConfig): Rates {
-  const output = model.kind === "embedding" ? "0" : (model.price.output ?? DEFAULT_OUTPUT);
+  const output = model.kind === "embedding" ? "0" : (model.price.output ?? defaultOutput);
   return { input: rateOf(model, model.price.input), output: rateOf(model, output) };
 }
 
 function rateOf(model: ModelConfig, usdPerMillion: string): number {
   const rate = parseRate(usdPerMillion);
-  if (rate !== undefined && rate <= BigInt(HIGHEST_RATE)) return Number(rate);
+  if (rate !== undefined && rate <= BigInt(highestRate)) return Number(rate);
   throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
 }
 

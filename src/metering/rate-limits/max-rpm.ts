@@ -2,7 +2,7 @@ import { parseUsd } from "../../../lib/money.ts";
 import type { Config } from "../../config/schema.ts";
 import type { FundingState } from "../interface.ts";
 
-const DAY_MS = 86_400_000;
+const dayMs = 86_400_000;
 
 /** The part of the configuration that limits follow from, with money in pico-USD. */
 export interface RatePolicy {
@@ -32,7 +32,7 @@ export interface MaxRpm {
 export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): RatePolicy {
   const tiers = config.rate_tiers.map((tier) => ({
     paid: parseUsd(tier.paid_usd) ?? 0n,
-    ageMs: tier.age_days * DAY_MS,
+    ageMs: tier.age_days * dayMs,
     rpm: tier.rpm,
     inFlight: tier.in_flight,
   }));

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import { type RateLimitDecision, WINDOW_MS, type WindowState, type Windows } from "./windows.ts";
+import { type RateLimitDecision, type WindowState, type Windows, windowMs } from "./windows.ts";
 
-const NO_STATE = { used: 0, waitMs: 0, resetAfterMs: 0 };
+const noState = { used: 0, waitMs: 0, resetAfterMs: 0 };
 
 /**
  * Windows of one process, exact: the time of every request admitted within the last minute is kept.
@@ -25,9 +25,9 @@ export class MemoryWindows implements Windows {
 
   admit(key: string, limit: number): RateLimitDecision {
     const now = this.#clock.monotonic();
-    this.#evict(now - WINDOW_MS);
+    this.#evict(now - windowMs);
     const times = this.#keys.get(key) ?? new Times();
-    times.dropUntil(now - WINDOW_MS);
+    times.dropUntil(now - windowMs);
     if (times.length >= limit) return { admitted: false, ...stateOf(times, limit, now) };
     times.push(now);
     this.#keys.delete(key);
@@ -38,8 +38,8 @@ export class MemoryWindows implements Windows {
   read(key: string, limit: number): WindowState {
     const now = this.#clock.monotonic();
     const times = this.#keys.get(key);
-    if (!times) return { ...NO_STATE, limit };
-    times.dropUntil(now - WINDOW_MS);
+    if (!times) return { ...noState, limit };
+    times.dropUntil(now - windowMs);
     return stateOf(times, limit, now);
   }
 
@@ -60,15 +60,15 @@ export class MemoryWindows implements Windows {
 function stateOf(times: Times, limit: number, now: number): WindowState {
   const used = times.length;
   // The limit may have been lowered: then several have to lapse before one more fits.
-  const waitMs = used < limit ? 0 : times.at(used - limit) + WINDOW_MS - now;
-  return { used, waitMs, resetAfterMs: used === 0 ? 0 : times.newest + WINDOW_MS - now, limit };
+  const waitMs = used < limit ? 0 : times.at(used - limit) + windowMs - now;
+  return { used, waitMs, resetAfterMs: used === 0 ? 0 : times.newest + windowMs - now, limit };
 }
 
-const LEAST_CAPACITY = 8;
+const leastCapacity = 8;
 
 /** Times in ascending order, in a ring that grows and shrinks with what it holds. */
 class Times {
-  #ring = new Float64Array(LEAST_CAPACITY);
+  #ring = new Float64Array(leastCapacity);
   #head = 0;
   length = 0;
   /** The last time pushed, even when it has been dropped. */
@@ -91,8 +91,8 @@ class Times {
       this.#head = (this.#head + 1) % this.#ring.length;
       this.length--;
     }
-    if (this.#ring.length > LEAST_CAPACITY && this.length * 4 <= this.#ring.length) {
-      this.#resize(Math.max(LEAST_CAPACITY, this.#ring.length / 2));
+    if (this.#ring.length > leastCapacity && this.length * 4 <= this.#ring.length) {
+      this.#resize(Math.max(leastCapacity, this.#ring.length / 2));
     }
   }
 

@@ -5,7 +5,7 @@
  * The list holds the times of the requests admitted within the last minute, newest first.
  * Answers [admitted, used, wait, reset], the last two in microseconds.
  */
-export const COUNT_REQUEST = `
+export const countRequestScript = `
 local key, limit, count, span = KEYS[1], tonumber(ARGV[1]), ARGV[2] == '1', 60000000
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
@@ -39,7 +39,7 @@ return {admitted, used, wait, used > 0 and newest + span - now or 0}
 `;
 
 /** Notes in the sorted set KEYS[1] that the core ARGV[1] lives, and answers how many cores did within ARGV[2] microseconds. */
-export const COUNT_CORES = `
+export const countCoresScript = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 redis.call('ZADD', KEYS[1], now, ARGV[1])

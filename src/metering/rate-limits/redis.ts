@@ -3,16 +3,16 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { MemoryWindows } from "./memory.ts";
-import { COUNT_CORES, COUNT_REQUEST } from "./redis-scripts.ts";
+import { countCoresScript, countRequestScript } from "./redis-scripts.ts";
 import type { RateLimitDecision, WindowState, Windows } from "./windows.ts";
 
 /** How long a server that failed is left alone. */
-const RETRY_MS = 1000;
-const HEARTBEAT_MS = 5000;
+const retryMs = 1000;
+const heartbeatMs = 5000;
 /** A core that has not been heard of for so long is gone. */
-const CORE_LIFETIME_MS = 3 * HEARTBEAT_MS;
-const PREFIX = "tollgate:rate:";
-const CORES = "tollgate:cores";
+const coreLifetimeMs = 3 * heartbeatMs;
+const prefix = "tollgate:rate:";
+const coresKey = "tollgate:cores";
 
 /** What windows in Valkey or Redis are made of. */
 export interface RedisWindowsOptions {
@@ -65,10 +65,10 @@ export class RedisWindows implements Windows {
       socketTimeout: silenceMs,
       connectTimeout: 2000,
       disconnectTimeout: 100, // it waits so long even for a connection that is gone
-      retryStrategy: (attempt) => Math.min(attempt * 100, RETRY_MS),
+      retryStrategy: (attempt) => Math.min(attempt * 100, retryMs),
     }) as Redis & Scripts;
-    this.#redis.defineCommand("countRequest", { numberOfKeys: 1, lua: COUNT_REQUEST });
-    this.#redis.defineCommand("countCores", { numberOfKeys: 1, lua: COUNT_CORES });
+    this.#redis.defineCommand("countRequest", { numberOfKeys: 1, lua: countRequestScript });
+    this.#redis.defineCommand("countCores", { numberOfKeys: 1, lua: countCoresScript });
     // Every failed command reports the same by itself.
     this.#redis.on("error", () => {});
   }
@@ -98,13 +98,13 @@ export class RedisWindows implements Windows {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopHeartbeat();
-    await this.#redis.zrem(CORES, this.#core).catch(() => {});
+    await this.#redis.zrem(coresKey, this.#core).catch(() => {});
     this.#redis.disconnect();
   }
 
   /** Undefined: the server is away. */
   async #count(key: string, limit: number, count: 0 | 1): Promise<RateLimitDecision | undefined> {
-    const answer = await this.#ask(() => this.#redis.countRequest(PREFIX + key, limit, count));
+    const answer = await this.#ask(() => this.#redis.countRequest(prefix + key, limit, count));
     if (!answer) return undefined;
     const [admitted, used, waitUs, resetUs] = answer;
     return { admitted: admitted === 1, used, waitMs: waitUs / 1000, resetAfterMs: resetUs / 1000, limit };
@@ -114,7 +114,7 @@ export class RedisWindows implements Windows {
     if (this.#away) {
       const now = this.#clock.monotonic();
       if (now < this.#retryAt) return undefined;
-      this.#retryAt = now + RETRY_MS; // one request tries, the others go on alone
+      this.#retryAt = now + retryMs; // one request tries, the others go on alone
     }
     try {
       const answer = await command();
@@ -128,7 +128,7 @@ export class RedisWindows implements Windows {
   }
 
   #lose(error: unknown): void {
-    this.#retryAt = this.#clock.monotonic() + RETRY_MS;
+    this.#retryAt = this.#clock.monotonic() + retryMs;
     if (this.#away) return;
     this.#away = true;
     const share = `1/${this.#cores}`;
@@ -140,9 +140,9 @@ export class RedisWindows implements Windows {
   }
 
   async #beat(): Promise<void> {
-    const cores = await this.#ask(() => this.#redis.countCores(CORES, this.#core, CORE_LIFETIME_MS * 1000));
+    const cores = await this.#ask(() => this.#redis.countCores(coresKey, this.#core, coreLifetimeMs * 1000));
     if (cores !== undefined) this.#cores = cores;
     if (this.#closed) return;
-    this.#stopHeartbeat = this.#clock.after(HEARTBEAT_MS, () => void this.#beat());
+    this.#stopHeartbeat = this.#clock.after(heartbeatMs, () => void this.#beat());
   }
 }

@@ -1,5 +1,5 @@
 /** The span over which requests count. */
-export const WINDOW_MS = 60_000;
+export const windowMs = 60_000;
 
 /** Where a key stands in its rolling minute. */
 export interface WindowState {

@@ -2,7 +2,7 @@ import type { Credit, PicoUsd, Rates } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
 
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
-export const DEAD_AFTER_MS = 30_000;
+export const deadAfterMs = 30_000;
 
 /** How far a core's heart had come when it was looked at. */
 export interface CoreBeat {
@@ -76,7 +76,7 @@ export type SliceRange =
 export const noAccount = "00000000-0000-0000-0000-000000000000";
 
 /** About so many slices are a page; all those of its last account belong to it. */
-export const SLICE_PAGE = 1000;
+export const slicePage = 1000;
 
 /** Asks for money of an account. */
 export interface LeaseRequest {

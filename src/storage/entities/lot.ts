@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { Account } from "./account.ts";
-import { amount, MAX_AMOUNT } from "./amount.ts";
+import { amount, maxAmount } from "./amount.ts";
 import { Payment } from "./payment.ts";
 import { PriceVersion } from "./price.ts";
 
@@ -52,7 +52,7 @@ export const Lot = defineEntity({
     },
   ],
   checks: [
-    { name: "lot_granted", expression: `granted > 0 and granted <= ${MAX_AMOUNT}` },
+    { name: "lot_granted", expression: `granted > 0 and granted <= ${maxAmount}` },
     { name: "lot_parts", expression: "spent >= 0 and leased >= 0 and refunded >= 0 and expired >= 0" },
     { name: "lot_sum", expression: "spent + leased + refunded + expired <= granted" },
   ],
@@ -72,6 +72,6 @@ export const LotEntry = defineEntity({
     paymentId: p.uuid().nullable(),
     at: p.datetime(3),
   },
-  checks: [{ name: "lot_entry_amount", expression: `amount > 0 and amount <= ${MAX_AMOUNT}` }],
+  checks: [{ name: "lot_entry_amount", expression: `amount > 0 and amount <= ${maxAmount}` }],
 });
 export type LotEntry = InferEntity<typeof LotEntry>;

@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { Account } from "./account.ts";
-import { amount, MAX_AMOUNT } from "./amount.ts";
+import { amount, maxAmount } from "./amount.ts";
 
 /** Money that came in or went back, once per reference. */
 export const Payment = defineEntity({
@@ -17,6 +17,6 @@ export const Payment = defineEntity({
     at: p.datetime(3),
   },
   indexes: [{ properties: ["accountId", "at"] }],
-  checks: [{ name: "payment_amount", expression: `amount > 0 and amount <= ${MAX_AMOUNT}` }],
+  checks: [{ name: "payment_amount", expression: `amount > 0 and amount <= ${maxAmount}` }],
 });
 export type Payment = InferEntity<typeof Payment>;

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { amount, MAX_AMOUNT } from "./amount.ts";
+import { amount, maxAmount } from "./amount.ts";
 import { Lot } from "./lot.ts";
 
 /** One run of a core. What it leases is its own for as long as its heart beats. */
@@ -42,7 +42,7 @@ export const Slice = defineEntity({
     { properties: ["accountId"], where: "open" },
   ],
   checks: [
-    { name: "slice_granted", expression: `granted >= 0 and granted <= ${MAX_AMOUNT}` },
+    { name: "slice_granted", expression: `granted >= 0 and granted <= ${maxAmount}` },
     { name: "slice_spent", expression: "spent >= 0 and spent <= granted" },
   ],
 });

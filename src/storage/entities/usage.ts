@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { amount, MAX_AMOUNT } from "./amount.ts";
+import { amount, maxAmount } from "./amount.ts";
 
 /** A column of tokens. An engine may count more than 32 bits hold; what passes 2^53 never becomes a charge. */
 const count = () => p.bigint("number");
@@ -36,7 +36,7 @@ export const Usage = defineEntity({
   indexes: [{ properties: ["accountId", "settledAt"] }, { properties: ["settledAt"] }],
   checks: [
     { name: "usage_tokens", expression: "input_tokens >= 0 and output_tokens >= 0" },
-    { name: "usage_cost", expression: `shortfall >= 0 and shortfall <= cost and cost <= ${MAX_AMOUNT}` },
+    { name: "usage_cost", expression: `shortfall >= 0 and shortfall <= cost and cost <= ${maxAmount}` },
   ],
 });
 export type Usage = InferEntity<typeof Usage>;
@@ -61,7 +61,7 @@ export const UsageLine = defineEntity({
   checks: [
     {
       name: "usage_line_amounts",
-      expression: `input_tokens >= 0 and output_tokens >= 0 and cost >= 0 and cost <= ${MAX_AMOUNT}`,
+      expression: `input_tokens >= 0 and output_tokens >= 0 and cost >= 0 and cost <= ${maxAmount}`,
     },
   ],
 });

@@ -4,7 +4,7 @@ import { Lot, LotEntry } from "../../../src/storage/entities/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import type { Storage } from "../../../src/storage/orm.ts";
 
-const ROWS = 1000;
+const rows = 1000;
 /** 1,000 USD: more than a load spends. */
 const amount = 1e15;
 
@@ -12,8 +12,8 @@ const amount = 1e15;
 export async function createAccounts(storage: Storage, random: Random, count: number): Promise<string[]> {
   const at = new Date();
   const ids = Array.from({ length: count }, () => random.uuid());
-  for (let from = 0; from < count; from += ROWS) {
-    const accounts = ids.slice(from, from + ROWS).map((id) => ({
+  for (let from = 0; from < count; from += rows) {
+    const accounts = ids.slice(from, from + rows).map((id) => ({
       account: { id, name: "", maxKeys: 1, createdAt: at, paidTotal: BigInt(amount), debt: 0n },
       lotId: random.uuid(),
       paymentId: random.uuid(),

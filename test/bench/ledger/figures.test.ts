@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { FULL, figuresOf, type LedgerRun, plotsOf } from "./figures.ts";
+import { figuresOf, fullSizes, type LedgerRun, plotsOf } from "./figures.ts";
 import type { LedgerMeasurement } from "./load.ts";
 
 /** Two seconds in which the store took so many charges, at 50 µs each. */
@@ -29,7 +29,7 @@ test("judges times at the rate that the store must take", () => {
 });
 
 test("judges the rate among the usual number of accounts", () => {
-  expect(limits([run({ atOnce: FULL }, 10), run({ atOnce: FULL }), run({ atOnce: 16 })])).toEqual([
+  expect(limits([run({ atOnce: fullSizes }, 10), run({ atOnce: fullSizes }), run({ atOnce: 16 })])).toEqual([
     ["SQLite, 1000 accounts, as fast as it takes: settled", "1500 /s", "higher", 1500],
   ]);
 });
@@ -45,7 +45,7 @@ test("tells what a request costs", () => {
 });
 
 test("draws what grows with the accounts, a line for each store", () => {
-  const full = [run({ atOnce: FULL }, 10), run({ atOnce: FULL }, 10_000), run({ rate: 1500 })];
+  const full = [run({ atOnce: fullSizes }, 10), run({ atOnce: fullSizes }, 10_000), run({ rate: 1500 })];
   const plots = plotsOf([...full, ...full.map((one) => ({ ...one, store: "PostgreSQL" as const }))]);
   expect([...plots.keys()]).toEqual(["ledger-rate", "ledger-cpu"]);
   const rate = plots.get("ledger-rate") ?? "";

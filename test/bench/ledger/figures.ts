@@ -13,9 +13,9 @@ export interface LedgerRun {
 }
 
 /** Accounts among which the load is spread where budgets are judged. */
-export const USUAL_ACCOUNTS = 1000;
+export const usualAccounts = 1000;
 /** Requests at once that fill a store without keeping any of them for long. */
-export const FULL = 256;
+export const fullSizes = 256;
 /** Settlements a second that a store must take. */
 export const rates: Readonly<Record<Store, number>> = { SQLite: 1500, PostgreSQL: 5000 };
 
@@ -66,9 +66,9 @@ export function figuresOf(runs: readonly LedgerRun[]): Figure[] {
 function aspectsOf({ store, accounts, load }: LedgerRun): Aspect[] {
   if ("rate" in load) return [...paced];
   if (load.atOnce === 1) return [...alone, ...cpu];
-  if (load.atOnce !== FULL) return [...cpu];
+  if (load.atOnce !== fullSizes) return [...cpu];
   const settled = { name: "settled", unit: "/s", of: perSecond };
-  return [accounts === USUAL_ACCOUNTS ? { ...settled, limit: rates[store] } : settled, ...cpu];
+  return [accounts === usualAccounts ? { ...settled, limit: rates[store] } : settled, ...cpu];
 }
 
 function figure(run: LedgerRun, { name, unit, of, limit }: Aspect): Figure {
@@ -85,13 +85,13 @@ function figure(run: LedgerRun, { name, unit, of, limit }: Aspect): Figure {
 /** Tells loads apart, for people and for comparisons with earlier runs. */
 export function runName({ store, accounts, load }: Pick<LedgerRun, "store" | "accounts" | "load">): string {
   const what =
-    "rate" in load ? `${load.rate}/s` : load.atOnce === FULL ? "as fast as it takes" : `${load.atOnce} at once`;
+    "rate" in load ? `${load.rate}/s` : load.atOnce === fullSizes ? "as fast as it takes" : `${load.atOnce} at once`;
   return `${store}, ${accounts} ${accounts === 1 ? "account" : "accounts"}, ${what}`;
 }
 
 /** What grows with the number of accounts, and should not. */
 export function plotsOf(runs: readonly LedgerRun[]): Map<string, string> {
-  const full = runs.filter(({ load }) => "atOnce" in load && load.atOnce === FULL);
+  const full = runs.filter(({ load }) => "atOnce" in load && load.atOnce === fullSizes);
   const draw = (title: string, yAxis: string, y: (turn: LedgerMeasurement) => number) =>
     lineChart({
       ...{ title, xAxis: "accounts", yAxis },

@@ -5,10 +5,10 @@ import { takeUndisturbed } from "../measure/undisturbed.ts";
 import { short } from "../report/table.ts";
 import type { Bench, Scenario } from "../scenario.ts";
 import { type Databases, openDatabases, type Store, stores } from "./databases.ts";
-import { FULL, figuresOf, type LedgerRun, plotsOf, rates, runName, USUAL_ACCOUNTS } from "./figures.ts";
+import { figuresOf, fullSizes, type LedgerRun, plotsOf, rates, runName, usualAccounts } from "./figures.ts";
 import type { LedgerJob, LedgerLoad, LedgerMeasurement } from "./load.ts";
 
-const WARM_UP = 1500;
+const warmUpCharges = 1500;
 
 /** Holds and settlements of one core, without the HTTP around them, on both stores. */
 export const ledger: Scenario = {
@@ -20,7 +20,7 @@ export const ledger: Scenario = {
       bench.progress(`starting ${store}`);
       const databases = await openDatabases(store, bench.directory);
       try {
-        for (const accounts of bench.options.quick ? [USUAL_ACCOUNTS] : [1, 10, USUAL_ACCOUNTS, 10_000])
+        for (const accounts of bench.options.quick ? [usualAccounts] : [1, 10, usualAccounts, 10_000])
           runs.push(...(await measureAccounts(store, accounts, databases, bench)));
       } finally {
         await databases.stop();
@@ -44,7 +44,12 @@ async function measureAccounts(
   try {
     const runs: LedgerRun[] = [];
     for (const load of loadsOf(store, accounts)) {
-      const job: LedgerJob = { load, warmUp: WARM_UP, duration: options.duration, processes: databases.processes };
+      const job: LedgerJob = {
+        load,
+        warmUp: warmUpCharges,
+        duration: options.duration,
+        processes: databases.processes,
+      };
       const name = runName({ store, accounts, load });
       const turns: LedgerMeasurement[] = [];
       for (let round = 0; round < options.rounds; round++) {
@@ -75,6 +80,6 @@ async function measureAccounts(
 
 /** The rate that the store must take, more than it can take, and with the usual accounts what lies between. */
 function loadsOf(store: Store, accounts: number): LedgerLoad[] {
-  const between = accounts === USUAL_ACCOUNTS ? [{ atOnce: 1 }, { atOnce: 16 }] : [];
-  return [{ rate: rates[store] }, ...between, { atOnce: FULL }];
+  const between = accounts === usualAccounts ? [{ atOnce: 1 }, { atOnce: 16 }] : [];
+  return [{ rate: rates[store] }, ...between, { atOnce: fullSizes }];
 }

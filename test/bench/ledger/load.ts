@@ -65,10 +65,10 @@ export interface LedgerMeasurement {
 }
 
 /** How long a paced request runs: long enough to be in the journal, like those of real models. */
-const RUNS_MS = 100;
-const MODEL = "model";
+const runsMs = 100;
+const testModel = "model";
 const never = new AbortController().signal;
-const wanted = { keyId: "", model: MODEL, inputTokens: 1200, outputTokens: 1000 };
+const wanted = { keyId: "", model: testModel, inputTokens: 1200, outputTokens: 1000 };
 const used = { inputTokens: 1000, outputTokens: 300 };
 
 /** Milliseconds by the monotonic clock that all threads have in common. */
@@ -152,7 +152,7 @@ function startPaced(rate: number, requests: Requests): Running {
   const pacer = new Worker(new URL("./pacer.ts", import.meta.url), { workerData: { rate } });
   const open = new Set<Promise<void>>();
   pacer.on("message", ({ count, at }: Arrivals) => {
-    const end = new Promise<void>((resolve) => setTimeout(resolve, RUNS_MS));
+    const end = new Promise<void>((resolve) => setTimeout(resolve, runsMs));
     for (let each = 0; each < count; each++) {
       const request: Promise<void> = requests.run(at, end).finally(() => open.delete(request));
       open.add(request);
@@ -215,7 +215,7 @@ const logger = { debug() {}, info() {}, warn: complain, error: complain };
 const counts: Counts = { commits: 0, answers: 0, roundTrips: 0, settled: 0 };
 const storage = await openStorage(url);
 if (storage.dialect === "postgresql") countRoundTrips(storage.pool, counts);
-const { models } = configSchema.parse({ models: [{ id: MODEL, servers: [{ url: "http://127.0.0.1:1" }] }] });
+const { models } = configSchema.parse({ models: [{ id: testModel, servers: [{ url: "http://127.0.0.1:1" }] }] });
 const prices = await createPrices({ storage, ...parts, models });
 const journal = openJournal(directory, { ...parts, logger });
 const store = countCalls(createLedgerStore(storage, systemRandom, journal.coreId), counts);

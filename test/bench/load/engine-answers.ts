@@ -1,8 +1,8 @@
-import { TOKEN_WORD } from "./marker.ts";
+import { tokenWord } from "./marker.ts";
 
 // The bytes that the load target sends, in the shapes of vLLM, encoded once for each model and length.
 
-const PROMPT_TOKENS = 16;
+const promptTokens = 16;
 const encoded = new Map<string, unknown>();
 
 function once<T>(key: string, make: () => T): T {
@@ -15,7 +15,7 @@ function once<T>(key: string, make: () => T): T {
 }
 
 function usage(output: number) {
-  return { prompt_tokens: PROMPT_TOKENS, total_tokens: PROMPT_TOKENS + output, completion_tokens: output };
+  return { prompt_tokens: promptTokens, total_tokens: promptTokens + output, completion_tokens: output };
 }
 
 function event(value: unknown): Buffer {
@@ -33,7 +33,7 @@ export function streamChunks(model: string, tokens: number, runningUsage: boolea
         ...(runningUsage ? { usage: usage(output) } : {}),
       });
     const spoken = Array.from({ length: tokens }, (_, at) =>
-      chunk({ content: ` ${TOKEN_WORD}` }, at + 1, at + 1 === tokens ? "length" : null),
+      chunk({ content: ` ${tokenWord}` }, at + 1, at + 1 === tokens ? "length" : null),
     );
     const [first = Buffer.alloc(0), ...rest] = spoken;
     return [
@@ -56,7 +56,7 @@ export function plainAnswer(model: string, tokens: number): Buffer {
         choices: [
           {
             index: 0,
-            message: { role: "assistant", content: ` ${TOKEN_WORD}`.repeat(tokens), reasoning: null, tool_calls: [] },
+            message: { role: "assistant", content: ` ${tokenWord}`.repeat(tokens), reasoning: null, tool_calls: [] },
             logprobs: null,
             finish_reason: "length",
           },
@@ -75,7 +75,7 @@ export function embeddingsAnswer(inputs: number, base64: boolean): Buffer {
     const vector = raw.map((value) => value / length);
     const embedding = base64 ? Buffer.from(vector.buffer).toString("base64") : [...vector];
     const data = Array.from({ length: inputs }, (_, index) => ({ object: "embedding", index, embedding }));
-    const tokens = inputs * PROMPT_TOKENS;
+    const tokens = inputs * promptTokens;
     return Buffer.from(
       JSON.stringify({
         id: "embd-bench",

@@ -1,4 +1,4 @@
-import { type Cell, LONG_PROMPT, SHORT_PROMPT } from "../measure/cell.ts";
+import { type Cell, longPrompt, shortPrompt } from "../measure/cell.ts";
 import { run } from "../run.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -15,7 +15,7 @@ interface Load {
 
 const systems = ["pass-through", "tollgate"];
 const concurrencies = [1, 16, 64];
-const generation = { prompt: SHORT_PROMPT, model: "eager", surface: "chat" } as const;
+const generation = { prompt: shortPrompt, model: "eager", surface: "chat" } as const;
 const plain = { ...generation, scenario: "plain", stream: false, concurrency: 16, size: 10 };
 const stream = { ...generation, scenario: "stream", stream: true, concurrency: 16, size: 200 };
 const firstToken = { ...stream, model: "paced", concurrency: 64, size: 10 };
@@ -29,7 +29,7 @@ function matrix(cell: Cell): Cell[] {
   return (["chat", "messages"] as const).flatMap((surface) =>
     concurrencies.flatMap((concurrency) =>
       [10, 200].flatMap((size) =>
-        [SHORT_PROMPT, LONG_PROMPT].map((prompt) => ({ ...cell, surface, concurrency, size, prompt })),
+        [shortPrompt, longPrompt].map((prompt) => ({ ...cell, surface, concurrency, size, prompt })),
       ),
     ),
   );
@@ -85,7 +85,7 @@ const loads: readonly Load[] = [
     systems: [...systems, "tollgate-split"],
     cells: () => [
       ...[16, 64].flatMap((concurrency) => deployed("split", concurrency)),
-      { ...plain, scenario: "split", prompt: LONG_PROMPT },
+      { ...plain, scenario: "split", prompt: longPrompt },
     ],
     quick: () => deployed("split", 16),
   },
@@ -107,8 +107,8 @@ const loads: readonly Load[] = [
     name: "prompts",
     shows: "CPU of a request against the size of its prompt",
     systems,
-    cells: () => [SHORT_PROMPT, 10_000, LONG_PROMPT, 200_000, 1_000_000].map(promptOf),
-    quick: () => [SHORT_PROMPT, LONG_PROMPT].map(promptOf),
+    cells: () => [shortPrompt, 10_000, longPrompt, 200_000, 1_000_000].map(promptOf),
+    quick: () => [shortPrompt, longPrompt].map(promptOf),
   },
 ];
 

@@ -1,5 +1,5 @@
 /** The text of every token that the load target speaks, so that tokens can be counted on any surface, in any framing. */
-export const TOKEN_WORD = "zebra";
+export const tokenWord = "zebra";
 
 /** Counts a word in a body that arrives in pieces, also where a piece ends within the word. */
 export class WordCounter {

@@ -1,4 +1,4 @@
-import { TOKEN_WORD } from "../load/marker.ts";
+import { tokenWord } from "../load/marker.ts";
 import type { Surface } from "../systems/interface.ts";
 
 /** One load, the same for every system. */
@@ -22,8 +22,8 @@ export interface Cell {
   readonly beside?: Cell;
 }
 
-export const SHORT_PROMPT = 60;
-export const LONG_PROMPT = 50_000;
+export const shortPrompt = 60;
+export const longPrompt = 50_000;
 
 /** Tells cells apart, for people and for comparisons with earlier runs. */
 export function cellName(cell: Cell): string {
@@ -49,5 +49,5 @@ export function cellRequest(cell: Cell): { body: string; word: string; expected:
     ...streaming,
     ...usage,
   };
-  return { body: JSON.stringify(body), word: TOKEN_WORD, expected: cell.size };
+  return { body: JSON.stringify(body), word: tokenWord, expected: cell.size };
 }

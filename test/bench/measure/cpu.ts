@@ -9,13 +9,13 @@ export interface Usage {
 }
 
 /** Kernel clock ticks a second; Linux fixes what it shows to user space at 100. */
-const TICKS_PER_SECOND = 100;
+const ticksPerSecond = 100;
 
 /** One line of /proc/PID/stat: the parent, and user plus system time in microseconds. See proc_pid_stat(5). */
 export function parseStat(line: string): { parent: number; cpu: number } {
   // The second field is the command in parentheses and may itself hold spaces and parentheses.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
-  return { parent: Number(fields[1]), cpu: ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND };
+  return { parent: Number(fields[1]), cpu: ((Number(fields[11]) + Number(fields[12])) * 1e6) / ticksPerSecond };
 }
 
 /** The first number of a schedstat file: time on a CPU in nanoseconds; here in microseconds. */
@@ -30,7 +30,7 @@ export function parseMachine(stat: string): number {
     .split(/ +/)
     .slice(1)
     .map(Number);
-  return ((user + nice + system + irq + softirq + steal) * 1e6) / TICKS_PER_SECOND;
+  return ((user + nice + system + irq + softirq + steal) * 1e6) / ticksPerSecond;
 }
 
 /** Resident memory in bytes, from /proc/PID/status. */

@@ -7,11 +7,11 @@ import { short } from "../report/table.ts";
 import { measure } from "../run.ts";
 import type { Bench, Figure, Scenario } from "../scenario.ts";
 import type { Running, System } from "../systems/interface.ts";
-import { type Cell, cellRequest, SHORT_PROMPT } from "./cell.ts";
+import { type Cell, cellRequest, shortPrompt } from "./cell.ts";
 import { usage } from "./cpu.ts";
 import { type Helper, startHelper } from "./processes.ts";
 
-const stream = { scenario: "memory", surface: "chat", stream: true, prompt: SHORT_PROMPT, concurrency: 1 } as const;
+const stream = { scenario: "memory", surface: "chat", stream: true, prompt: shortPrompt, concurrency: 1 } as const;
 /** A token a second for long enough. */
 const open: Cell = { ...stream, model: "slow", size: 120 };
 /** Some 7 MB that the engine sends at once: more than the kernel keeps for somebody who does not read. */

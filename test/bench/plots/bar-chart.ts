@@ -17,11 +17,11 @@ export interface BarChart {
   readonly limit?: { readonly value: number; readonly label: string };
 }
 
-const LABEL_WIDTH = 300;
-const PLOT_WIDTH = 480;
-const BAR = 12;
-const GAP = 10;
-const TOP = 64;
+const labelWidth = 300;
+const plotWidth = 480;
+const barWidth = 12;
+const gap = 10;
+const topMargin = 64;
 
 /** Horizontal bars, a group for each label. */
 export function barChart(chart: BarChart): string {
@@ -29,41 +29,41 @@ export function barChart(chart: BarChart): string {
   const top = niceCeiling(
     Math.max(chart.limit?.value ?? 0, ...chart.groups.flatMap(({ bars }) => bars.map(({ max }) => max || 0))),
   );
-  const x = (value: number) => LABEL_WIDTH + (value / top) * PLOT_WIDTH;
+  const x = (value: number) => labelWidth + (value / top) * plotWidth;
   const parts: string[] = [];
-  let y = TOP;
+  let y = topMargin;
   for (const { label, bars } of chart.groups) {
-    parts.push(text(LABEL_WIDTH - 8, y + (bars.length * BAR) / 2 + 4, label, 'text-anchor="end"'));
+    parts.push(text(labelWidth - 8, y + (bars.length * barWidth) / 2 + 4, label, 'text-anchor="end"'));
     for (const bar of bars) {
       parts.push(drawBar(bar, y, x, colour(series.indexOf(bar.series))));
-      y += BAR;
+      y += barWidth;
     }
-    y += GAP;
+    y += gap;
   }
   const ticks = Array.from({ length: 6 }, (_, at) => (top * at) / 5).map(
     (value) =>
-      line(x(value), TOP - 6, x(value), y, 'stroke="#ddd"') +
+      line(x(value), topMargin - 6, x(value), y, 'stroke="#ddd"') +
       text(x(value), y + 14, round(value), 'text-anchor="middle"'),
   );
   const limit = chart.limit
-    ? line(x(chart.limit.value), TOP - 6, x(chart.limit.value), y, 'stroke="#bb0000" stroke-dasharray="4 3"') +
-      text(x(chart.limit.value), TOP - 10, chart.limit.label, 'text-anchor="middle" fill="#bb0000"')
+    ? line(x(chart.limit.value), topMargin - 6, x(chart.limit.value), y, 'stroke="#bb0000" stroke-dasharray="4 3"') +
+      text(x(chart.limit.value), topMargin - 10, chart.limit.label, 'text-anchor="middle" fill="#bb0000"')
     : "";
-  return document(LABEL_WIDTH + PLOT_WIDTH + 70, y + 40, [
+  return document(labelWidth + plotWidth + 70, y + 40, [
     text(12, 20, chart.title, 'font-size="15" font-weight="bold"'),
-    legend(series, LABEL_WIDTH, 30),
+    legend(series, labelWidth, 30),
     ...ticks,
     ...parts,
     limit,
-    text(LABEL_WIDTH + PLOT_WIDTH / 2, y + 32, chart.axis, 'text-anchor="middle"'),
+    text(labelWidth + plotWidth / 2, y + 32, chart.axis, 'text-anchor="middle"'),
   ]);
 }
 
 function drawBar(bar: Bar, y: number, x: (value: number) => number, fill: string): string {
   if (!Number.isFinite(bar.value)) return "";
-  const middle = y + BAR / 2;
+  const middle = y + barWidth / 2;
   return (
-    `<rect x="${x(0)}" y="${y + 1}" width="${round(x(bar.value) - x(0))}" height="${BAR - 2}" fill="${fill}"/>` +
+    `<rect x="${x(0)}" y="${y + 1}" width="${round(x(bar.value) - x(0))}" height="${barWidth - 2}" fill="${fill}"/>` +
     line(x(bar.min), middle, x(bar.max), middle, 'stroke="#333"') +
     text(x(bar.max) + 4, middle + 4, round(bar.value), 'font-size="10"')
   );

@@ -8,24 +8,24 @@ export interface LineChart {
   readonly series: readonly { readonly name: string; readonly points: readonly (readonly [x: number, y: number])[] }[];
 }
 
-const LEFT = 70;
-const TOP = 56;
-const WIDTH = 560;
-const HEIGHT = 280;
+const left = 70;
+const topMargin = 56;
+const plotWidth = 560;
+const height = 280;
 
 /** A line for each series through its points. Both axes start at zero: what grows linearly looks so. */
 export function lineChart(chart: LineChart): string {
   const points = chart.series.flatMap((series) => series.points);
   const right = niceCeiling(Math.max(...points.map(([x]) => x)));
   const top = niceCeiling(Math.max(...points.map(([, y]) => y)));
-  const x = (value: number) => LEFT + (value / right) * WIDTH;
-  const y = (value: number) => TOP + HEIGHT - (value / top) * HEIGHT;
+  const x = (value: number) => left + (value / right) * plotWidth;
+  const y = (value: number) => topMargin + height - (value / top) * height;
   const names = chart.series.map(({ name }) => name);
   const grid = [0, 0.2, 0.4, 0.6, 0.8, 1].map(
     (part) =>
-      line(LEFT, y(top * part), LEFT + WIDTH, y(top * part), 'stroke="#ddd"') +
-      text(LEFT - 6, y(top * part) + 4, round(top * part), 'text-anchor="end"') +
-      text(x(right * part), TOP + HEIGHT + 16, round(right * part), 'text-anchor="middle"'),
+      line(left, y(top * part), left + plotWidth, y(top * part), 'stroke="#ddd"') +
+      text(left - 6, y(top * part) + 4, round(top * part), 'text-anchor="end"') +
+      text(x(right * part), topMargin + height + 16, round(right * part), 'text-anchor="middle"'),
   );
   const lines = chart.series.map(({ points }, at) => {
     const path = points.map(([px, py]) => `${round(x(px))},${round(y(py))}`);
@@ -35,12 +35,12 @@ export function lineChart(chart: LineChart): string {
       `<g fill="${colour(at)}">${dots.join("")}</g>`
     );
   });
-  return document(LEFT + WIDTH + 30, TOP + HEIGHT + 48, [
+  return document(left + plotWidth + 30, topMargin + height + 48, [
     text(12, 20, chart.title, 'font-size="15" font-weight="bold"'),
-    text(12, TOP - 12, chart.yAxis),
-    legend(names, Math.min(LEFT + 200, LEFT + WIDTH - legendWidth(names)), 30),
+    text(12, topMargin - 12, chart.yAxis),
+    legend(names, Math.min(left + 200, left + plotWidth - legendWidth(names)), 30),
     ...grid,
     ...lines,
-    text(LEFT + WIDTH / 2, TOP + HEIGHT + 38, chart.xAxis, 'text-anchor="middle"'),
+    text(left + plotWidth / 2, topMargin + height + 38, chart.xAxis, 'text-anchor="middle"'),
   ]);
 }

@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Cell, cellName, SHORT_PROMPT } from "../measure/cell.ts";
+import { type Cell, cellName, shortPrompt } from "../measure/cell.ts";
 import { spread } from "../report/statistics.ts";
 import { run } from "../run.ts";
 import type { Bench, Figure, Findings, Scenario } from "../scenario.ts";
 import { byPart, lastLoad, readMainProfile } from "./cpu-profile.ts";
 import { flameGraph } from "./flame-graph.ts";
 
-const common = { scenario: "profile", surface: "chat", model: "eager", prompt: SHORT_PROMPT, concurrency: 16 } as const;
+const common = { scenario: "profile", surface: "chat", model: "eager", prompt: shortPrompt, concurrency: 16 } as const;
 const plain: Cell = { ...common, stream: false, size: 10 };
 const stream: Cell = { ...common, stream: true, size: 200 };
 

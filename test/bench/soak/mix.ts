@@ -1,4 +1,4 @@
-import { TOKEN_WORD } from "../load/marker.ts";
+import { tokenWord } from "../load/marker.ts";
 
 /** The keys of the customers that a soak plays. */
 export interface Keys {
@@ -98,7 +98,7 @@ export function kindAt(part: number): Kind {
 export function complaint(kind: Kind, status: number, text: string): string | undefined {
   if (!kind.statuses.includes(status)) return `status ${status}: ${text.slice(0, 300)}`;
   if (status !== 200) return undefined;
-  const words = text.split(TOKEN_WORD).length - 1;
+  const words = text.split(tokenWord).length - 1;
   if (kind.words !== undefined && words !== expectedWords(kind, words)) return `${words} of ${kind.words} tokens`;
   if (kind.end !== undefined && !text.endsWith(kind.end)) return `ends with ${JSON.stringify(text.slice(-60))}`;
   return undefined;

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 import { type Outcome, runHere } from "../run.ts";
 
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const UUID = /^[0-9a-f-]{36}$/;
-const MODEL = "tollgate-sim/plain";
+const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const uuid = /^[0-9a-f-]{36}$/;
+const testModel = "tollgate-sim/plain";
 
 let site: Site;
 let service: Tollgate;
@@ -38,7 +38,7 @@ async function newAccount(...options: string[]): Promise<string> {
 }
 
 /** Asks for an answer and returns the status, the request's id and the body. */
-async function chat(key: string, model = MODEL) {
+async function chat(key: string, model = testModel) {
   const response = await fetch(`${service.url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}` },
@@ -57,7 +57,7 @@ test("an account is created with the free tier's grant, shown and listed", async
   expect(shown).toEqual({
     id,
     name: "Ada",
-    created_at: expect.stringMatching(ISO),
+    created_at: expect.stringMatching(iso),
     balance_usd: "0.50",
     held_usd: "0.00",
     debt_usd: "0.00",
@@ -66,12 +66,12 @@ test("an account is created with the free tier's grant, shown and listed", async
     max_keys: 2,
     lots: [
       {
-        id: expect.stringMatching(UUID),
+        id: expect.stringMatching(uuid),
         kind: "free",
         granted_usd: "0.50",
         remaining_usd: "0.50",
         price_version: expect.any(String),
-        created_at: expect.stringMatching(ISO),
+        created_at: expect.stringMatching(iso),
         expires_at: null,
       },
     ],
@@ -84,7 +84,7 @@ test("an account is created with the free tier's grant, shown and listed", async
 test("money comes in once per reference, and unspent paid money goes back", async () => {
   const id = await newAccount();
   const paid = await json("accounts", "top-up", id, "--usd", "10.25", "--ref", "pay-1");
-  expect(paid).toEqual({ id, lot_id: expect.stringMatching(UUID), balance_usd: "10.75" });
+  expect(paid).toEqual({ id, lot_id: expect.stringMatching(uuid), balance_usd: "10.75" });
   expect(await json("accounts", "top-up", id, "--usd", "10.25", "--ref", "pay-1")).toEqual(paid);
   expect((await refusal("accounts", "top-up", id, "--usd", "10.26", "--ref", "pay-1")).notes).toMatch(/^tollgate: ./);
   expect((await refusal("accounts", "top-up", id, "--usd", "1", "--ref", "pay-2")).notes).toMatch(/minimum/);
@@ -121,7 +121,7 @@ test("spent lots are shown on request, oldest first", async () => {
 test("keys are created, limited, rotated and revoked", async () => {
   const account = await newAccount("--max-keys", "1");
   const made = await json("keys", "create", account, "--name", "laptop", "--rpm", "7");
-  expect(made).toEqual({ id: expect.stringMatching(UUID), key: expect.stringMatching(/^tg-[0-9A-Za-z]{49}$/) });
+  expect(made).toEqual({ id: expect.stringMatching(uuid), key: expect.stringMatching(/^tg-[0-9A-Za-z]{49}$/) });
   expect((await refusal("keys", "create", account)).notes).toContain("at most 1");
 
   expect(await json("keys", "set-rpm", made.id, "9")).toMatchObject({ id: made.id, rpm: 9 });
@@ -144,12 +144,12 @@ test("keys are created, limited, rotated and revoked", async () => {
     prefix: made.key.slice(0, 7),
     last4: made.key.slice(-4),
     rpm: null,
-    created_at: expect.stringMatching(ISO),
-    expires_at: expect.stringMatching(ISO),
+    created_at: expect.stringMatching(iso),
+    expires_at: expect.stringMatching(iso),
     revoked_at: null,
     last_used_at: null,
   });
-  expect(keys[2].revoked_at).toMatch(ISO);
+  expect(keys[2].revoked_at).toMatch(iso);
   const shown = await here("keys", "create", await newAccount());
   expect(shown.notes).toBe("The key is shown only now: it is not stored.");
 });
@@ -161,11 +161,11 @@ test("a request has a receipt whose lines add up, and shows in the usage", async
   expect(status).toBe(200);
   const receipt = await json("receipt", id);
   const tokens = { input_tokens: body.usage.prompt_tokens, output_tokens: body.usage.completion_tokens };
-  expect(receipt).toMatchObject({ request_id: id, account_id: account, key_id: key.id, model: MODEL, ...tokens });
-  expect(receipt).toMatchObject({ status: "completed", shortfall_usd: "0.00", settled_at: expect.stringMatching(ISO) });
+  expect(receipt).toMatchObject({ request_id: id, account_id: account, key_id: key.id, model: testModel, ...tokens });
+  expect(receipt).toMatchObject({ status: "completed", shortfall_usd: "0.00", settled_at: expect.stringMatching(iso) });
   expect(receipt.lines).toEqual([
     {
-      lot_id: expect.stringMatching(UUID),
+      lot_id: expect.stringMatching(uuid),
       ...tokens,
       shared_token_usd: "0.00",
       input_usd_per_million: "0.20",
@@ -178,7 +178,7 @@ test("a request has a receipt whose lines add up, and shows in the usage", async
 
   const sums = { requests: 1, ...tokens, cost_usd: receipt.cost_usd };
   expect(await json("usage", "--account", account)).toEqual([
-    { account_id: account, key_id: key.id, model: MODEL, ...sums },
+    { account_id: account, key_id: key.id, model: testModel, ...sums },
   ]);
   const day = receipt.settled_at.slice(0, 10);
   expect(await json("usage", "--account", account, "--by", "day", "--from", day)).toEqual([
@@ -195,38 +195,41 @@ test("the books add up", async () => {
 });
 
 test("prices are listed, set, pinned and let go, and their history is kept", async () => {
-  const before = (await json("prices", "list")).find((price: { model: string }) => price.model === MODEL);
+  const before = (await json("prices", "list")).find((price: { model: string }) => price.model === testModel);
   expect(before).toEqual({
-    model: MODEL,
+    model: testModel,
     input: "0.20",
     output: "0.25",
     base_input: "0.20",
     base_output: "0.25",
     pinned: false,
     version: expect.any(String),
-    since: expect.stringMatching(ISO),
+    since: expect.stringMatching(iso),
   });
-  expect(await json("prices", "set", MODEL, "--input", "0.3", "--output", "0.4")).toMatchObject({
+  expect(await json("prices", "set", testModel, "--input", "0.3", "--output", "0.4")).toMatchObject({
     input: "0.30",
     output: "0.40",
   });
-  expect(await json("prices", "set", MODEL, "--input", "0.35")).toMatchObject({ input: "0.35", base_output: "0.40" });
-  expect(await json("prices", "pin", MODEL, "--output", "0.5")).toMatchObject({
+  expect(await json("prices", "set", testModel, "--input", "0.35")).toMatchObject({
+    input: "0.35",
+    base_output: "0.40",
+  });
+  expect(await json("prices", "pin", testModel, "--output", "0.5")).toMatchObject({
     input: "0.35",
     output: "0.50",
     pinned: true,
   });
-  expect(await json("prices", "unpin", MODEL)).toMatchObject({ pinned: false });
-  const history = await json("prices", "history", MODEL);
+  expect(await json("prices", "unpin", testModel)).toMatchObject({ pinned: false });
+  const history = await json("prices", "history", testModel);
   expect(history.map((price: { input: string }) => price.input).at(-1)).toBe("0.20");
   expect(history.length).toBeGreaterThanOrEqual(4);
-  expect(await json("prices", "history", MODEL, "--limit", "2")).toEqual(history.slice(0, 2));
+  expect(await json("prices", "history", testModel, "--limit", "2")).toEqual(history.slice(0, 2));
   await refusal("prices", "set", "no-such-model", "--input", "1");
 });
 
 test("servers are listed, drained and resumed", async () => {
   const servers = await json("servers", "list");
-  const server = servers.find((one: { model: string }) => one.model === MODEL);
+  const server = servers.find((one: { model: string }) => one.model === testModel);
   expect(server).toMatchObject({
     url: expect.stringMatching(/^http:/),
     engine: "simulator",

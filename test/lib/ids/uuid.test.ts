@@ -3,19 +3,19 @@ import { expect, test } from "@jest/globals";
 import { validate, version } from "uuid";
 import { uuidSource } from "../../../lib/ids/uuid.ts";
 
-const MADE_AT = 1_767_225_600_000;
+const madeAt = 1_767_225_600_000;
 
 test("makes version 7 with the time in front", () => {
-  const id = uuidSource(randomFillSync, () => MADE_AT)();
+  const id = uuidSource(randomFillSync, () => madeAt)();
   expect(validate(id)).toBe(true);
   expect(version(id)).toBe(7);
-  expect(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)).toBe(MADE_AT);
+  expect(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)).toBe(madeAt);
 });
 
 test.each([
-  ["stands still", () => MADE_AT],
-  ["goes back", (made: number) => MADE_AT - made],
-  ["goes on", (made: number) => MADE_AT + made],
+  ["stands still", () => madeAt],
+  ["goes back", (made: number) => madeAt - made],
+  ["goes on", (made: number) => madeAt + made],
 ])("sorts by making when the clock %s", (_, clock) => {
   let made = 0;
   const uuid = uuidSource(randomFillSync, () => clock(made++));
@@ -31,7 +31,7 @@ test("fetches randomness for many at a time and uses none of it twice", () => {
       filled++;
       randomFillSync(bytes);
     },
-    () => MADE_AT,
+    () => madeAt,
   );
   const tails = Array.from({ length: 512 }, () => uuid().slice(-11));
   expect(filled).toBe(2);

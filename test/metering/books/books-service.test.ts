@@ -9,7 +9,7 @@ import { registration } from "../../../src/grpc/server/registration.ts";
 import { createBooksService } from "../../../src/metering/books/books-service.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { databases, dialects } from "../databases.ts";
-import { MODEL, openMetering } from "../fixture.ts";
+import { openMetering, testModel } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { silentObserver } from "../silent-observer.ts";
 
@@ -18,7 +18,7 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 
 /** A charge of an account that is not there. */
 const lostCharge = (): Charge => ({
-  ...{ requestId: v7(), runId: v7(), accountId: v7(), keyId: "", model: MODEL, inputTokens: 10, outputTokens: 10 },
+  ...{ requestId: v7(), runId: v7(), accountId: v7(), keyId: "", model: testModel, inputTokens: 10, outputTokens: 10 },
   ...{ cost: 0, shortfall: 0, status: "completed", settledAt: Date.UTC(2026, 4, 1), lines: [] },
 });
 

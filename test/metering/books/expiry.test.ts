@@ -7,12 +7,12 @@ import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DatabaseClock } from "../../../src/storage/database-clock.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { databases, dialects } from "../databases.ts";
-import { never, openMetering, request, USD } from "../fixture.ts";
+import { never, openMetering, request, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
-const OUT = 250_000;
-const DAY_MS = 86_400_000;
+const out = 250_000;
+const dayMs = 86_400_000;
 
 /** An account with a gift that lapses after a while, and what turns the database's clock: SQLite has none of its own. */
 async function open(dialect: (typeof dialects)[number], lapsesAfterMs: number) {
@@ -23,7 +23,7 @@ async function open(dialect: (typeof dialects)[number], lapsesAfterMs: number) {
   const { storage, time, funds, ledger } = metering;
   const account = await metering.account();
   const expiresAt = new Date(time.now() + lapsesAfterMs);
-  await funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7(), expiresAt });
+  await funds.credit({ accountId: account, kind: "grant", amount: usd, reference: v7(), expiresAt });
   const hold = () => ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
   return {
     ...metering,
@@ -45,50 +45,50 @@ describe.each(dialects)("%s", (dialect) => {
 
     await turn(12_000);
     await clock.pass(12_000);
-    expect(await balance()).toBe(BigInt(100 * OUT)); // told so before it is written off
+    expect(await balance()).toBe(BigInt(100 * out)); // told so before it is written off
     expect(await expire()).toBe(1);
-    expect(await balance()).toBe(BigInt(100 * OUT));
+    expect(await balance()).toBe(BigInt(100 * out));
     await clock.until(held.settle({ inputTokens: 0, outputTokens: 60 }, "completed"));
     await clock.pass(2000);
     await turn(15_000);
     await expire();
     expect(await balance()).toBe(0n);
     const proof = await reconcile(storage);
-    expect(proof).toMatchObject({ ok: true, spentPicoUsd: String(60 * OUT), expiredPicoUsd: String(USD - 60 * OUT) });
+    expect(proof).toMatchObject({ ok: true, spentPicoUsd: String(60 * out), expiredPicoUsd: String(usd - 60 * out) });
     await close();
   });
 
   test("a core whose clock is a day ahead lapses nothing and keeps nothing back", async () => {
-    const { clock, time, log, expire, balance, spends, close } = await open(dialect, DAY_MS / 2);
-    clock.jump(DAY_MS);
+    const { clock, time, log, expire, balance, spends, close } = await open(dialect, dayMs / 2);
+    clock.jump(dayMs);
     expect(await expire()).toBe(0);
-    expect(await balance()).toBe(BigInt(USD));
+    expect(await balance()).toBe(BigInt(usd));
     await spends();
-    expect(Math.round(time.apart / DAY_MS)).toBe(1);
+    expect(Math.round(time.apart / dayMs)).toBe(1);
     expect(log.join()).toContain("the clocks of this core and its database disagree");
-    clock.jump(-DAY_MS);
+    clock.jump(-dayMs);
     await time.measure();
     expect(log.join()).toContain("the clocks agree again");
     await close();
   });
 
   test("a jump of all clocks together is believed after an hour, and only then does money lapse", async () => {
-    const { clock, turn, time, expire, balance, spends, close } = await open(dialect, DAY_MS / 2);
-    await turn(DAY_MS);
-    clock.jump(DAY_MS);
+    const { clock, turn, time, expire, balance, spends, close } = await open(dialect, dayMs / 2);
+    await turn(dayMs);
+    clock.jump(dayMs);
     await time.measure();
     await clock.advance(3_500_000);
-    await turn(DAY_MS + 3_500_000);
+    await turn(dayMs + 3_500_000);
     expect(await expire()).toBe(0);
-    expect(await balance()).toBe(BigInt(USD));
+    expect(await balance()).toBe(BigInt(usd));
     await clock.pass(2000); // an hour at a stroke is longer than a core's lease
     await spends();
     await clock.pass(5000); // what was leased for it goes back
     await clock.advance(200_000);
-    await turn(DAY_MS + 3_705_000);
+    await turn(dayMs + 3_705_000);
     await time.measure();
     await clock.pass(5000);
-    await turn(DAY_MS + 3_710_000);
+    await turn(dayMs + 3_710_000);
     expect(await expire()).toBe(1);
     expect(await balance()).toBe(0n);
     await close();
@@ -96,10 +96,10 @@ describe.each(dialects)("%s", (dialect) => {
 });
 
 test("a database whose clock alone is a day ahead lapses nothing, even by a core that starts then", async () => {
-  const { clock, turn, storage, expire, balance, spends, close } = await open("postgresql", DAY_MS / 2);
-  await turn(DAY_MS);
+  const { clock, turn, storage, expire, balance, spends, close } = await open("postgresql", dayMs / 2);
+  await turn(dayMs);
   expect(await expire()).toBe(0);
-  expect(await balance()).toBe(BigInt(USD));
+  expect(await balance()).toBe(BigInt(usd));
   await spends();
   const alarms: string[] = [];
   const logger: Logger = { debug() {}, info() {}, warn() {}, error: (_, message) => void alarms.push(message) };

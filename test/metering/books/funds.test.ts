@@ -5,7 +5,7 @@ import { detailOf } from "../../../lib/errors/detail.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, MODEL, openMetering, request, run, USD } from "../fixture.ts";
+import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
@@ -24,9 +24,9 @@ describe.each(dialects)("%s", (dialect) => {
   test("a new account has its free lot; a grant of 0 makes none", async () => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds } = metering;
-    const withFree = await funds.statement(await metering.account({ free: USD }));
-    expect(withFree).toMatchObject({ balance: BigInt(USD), freeOnly: true, paidTotal: 0n, debt: 0n, held: 0n });
-    expect(withFree.lots).toMatchObject([{ kind: "free", granted: USD, remaining: USD, priceVersion: "1" }]);
+    const withFree = await funds.statement(await metering.account({ free: usd }));
+    expect(withFree).toMatchObject({ balance: BigInt(usd), freeOnly: true, paidTotal: 0n, debt: 0n, held: 0n });
+    expect(withFree.lots).toMatchObject([{ kind: "free", granted: usd, remaining: usd, priceVersion: "1" }]);
     expect((await funds.statement(await metering.account())).lots).toEqual([]);
   });
 
@@ -35,15 +35,15 @@ describe.each(dialects)("%s", (dialect) => {
     const { funds } = metering;
     const account = await metering.account();
     const other = await metering.account();
-    const payment = { accountId: account, kind: "paid" as const, amount: 10 * USD, reference: "p-1" };
+    const payment = { accountId: account, kind: "paid" as const, amount: 10 * usd, reference: "p-1" };
     const lots = await Promise.all(Array.from({ length: 50 }, () => funds.credit(payment)));
     expect(new Set(lots.map(({ lotId }) => lotId)).size).toBe(1);
-    expect((await funds.statement(account)).balance).toBe(10n * BigInt(USD));
+    expect((await funds.statement(account)).balance).toBe(10n * BigInt(usd));
     const conflict = Reason.PAYMENT_REFERENCE_CONFLICT;
-    expect(await reasonOf(funds.credit({ ...payment, amount: 11 * USD }))).toBe(conflict);
+    expect(await reasonOf(funds.credit({ ...payment, amount: 11 * usd }))).toBe(conflict);
     expect(await reasonOf(funds.credit({ ...payment, accountId: other }))).toBe(conflict);
     expect(await reasonOf(funds.credit({ ...payment, kind: "grant" }))).toBe(conflict);
-    expect(await reasonOf(funds.refund({ accountId: account, amount: 10 * USD, reference: "p-1" }))).toBe(conflict);
+    expect(await reasonOf(funds.refund({ accountId: account, amount: 10 * usd, reference: "p-1" }))).toBe(conflict);
   });
 
   test("a payment that races a change of prices pays by the version that is written on its lot", async () => {
@@ -52,8 +52,8 @@ describe.each(dialects)("%s", (dialect) => {
     const accountId = await metering.account();
     const racing = Array.from({ length: 4 }, async (_, at) => {
       for (let times = 0; times < 5; times++) {
-        await funds.credit({ accountId, kind: "paid", amount: USD, reference: v7() });
-        await prices.set(MODEL, { input: 1_000_000 + at, output: 1_000_000 + times });
+        await funds.credit({ accountId, kind: "paid", amount: usd, reference: v7() });
+        await prices.set(testModel, { input: 1_000_000 + at, output: 1_000_000 + times });
       }
     });
     await clock.until(Promise.all(racing));
@@ -68,19 +68,19 @@ describe.each(dialects)("%s", (dialect) => {
     const { funds } = metering;
     const accountId = await metering.account();
     const pay = (amount: number) => funds.credit({ accountId, kind: "paid", amount, reference: v7() });
-    await expect(pay(USD - 1)).rejects.toThrow("at least 1.00 USD (payment minimum)");
-    await expect(pay(1000 * USD + 1)).rejects.toThrow("at most 1000.00 USD (payment maximum)");
-    await pay(1000 * USD);
-    await pay(999 * USD);
-    await expect(pay(2 * USD)).rejects.toThrow("2000.00 USD in total (rolling 24-hour limit)");
-    await pay(USD);
+    await expect(pay(usd - 1)).rejects.toThrow("at least 1.00 usd (payment minimum)");
+    await expect(pay(1000 * usd + 1)).rejects.toThrow("at most 1000.00 usd (payment maximum)");
+    await pay(1000 * usd);
+    await pay(999 * usd);
+    await expect(pay(2 * usd)).rejects.toThrow("2000.00 usd in total (rolling 24-hour limit)");
+    await pay(usd);
     clock.jump(86_400_000); // no clock of a core's own opens it
-    await expect(pay(USD)).rejects.toThrow("rolling 24-hour limit");
+    await expect(pay(usd)).rejects.toThrow("rolling 24-hour limit");
     const dayBefore = new Date(metering.time.now() - 86_400_000);
     await metering.storage.orm.em.fork().nativeUpdate(Payment, { accountId }, { at: dayBefore });
-    await pay(1000 * USD);
+    await pay(1000 * usd);
     await expect(funds.credit({ accountId, kind: "grant", amount: 0.5, reference: v7() })).rejects.toThrow("An amount");
-    expect(await reasonOf(funds.credit({ accountId: v7(), kind: "paid", amount: USD, reference: v7() }))).toBe(
+    expect(await reasonOf(funds.credit({ accountId: v7(), kind: "paid", amount: usd, reference: v7() }))).toBe(
       Reason.ACCOUNT_NOT_FOUND,
     );
   });
@@ -88,7 +88,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("concurrent payments cannot pass the 24-hour limit together", async () => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const accountId = await metering.account();
-    const pay = () => metering.funds.credit({ accountId, kind: "paid", amount: 300 * USD, reference: v7() });
+    const pay = () => metering.funds.credit({ accountId, kind: "paid", amount: 300 * usd, reference: v7() });
     const results = await Promise.allSettled(Array.from({ length: 20 }, pay));
     expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(6);
   });
@@ -96,34 +96,34 @@ describe.each(dialects)("%s", (dialect) => {
   test("a refund takes unspent paid money only, newest lot first, once per reference", async () => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds, ledger } = metering;
-    const account = await metering.account({ free: USD, paid: 10 * USD });
-    const { lotId } = await funds.credit({ accountId: account, kind: "paid", amount: 5 * USD, reference: "second" });
+    const account = await metering.account({ free: usd, paid: 10 * usd });
+    const { lotId } = await funds.credit({ accountId: account, kind: "paid", amount: 5 * usd, reference: "second" });
     await ledger.fundingState(account); // leases everything
-    const refund = { accountId: account, amount: 6 * USD, reference: "r-1" };
+    const refund = { accountId: account, amount: 6 * usd, reference: "r-1" };
     expect(await funds.refund(refund)).toEqual({ lotId });
     expect(await funds.refund(refund)).toEqual({ lotId });
     const statement = await funds.statement(account);
-    expect(statement).toMatchObject({ balance: 10n * BigInt(USD), paidTotal: 9n * BigInt(USD) });
+    expect(statement).toMatchObject({ balance: 10n * BigInt(usd), paidTotal: 9n * BigInt(usd) });
     expect(statement.lots.map(({ kind, remaining }) => [kind, remaining])).toEqual([
-      ["free", USD],
-      ["paid", 9 * USD],
+      ["free", usd],
+      ["paid", 9 * usd],
     ]);
-    expect(await reasonOf(funds.refund({ accountId: account, amount: 10 * USD, reference: "r-2" }))).toBe(
+    expect(await reasonOf(funds.refund({ accountId: account, amount: 10 * usd, reference: "r-2" }))).toBe(
       Reason.REFUND_EXCEEDS_BALANCE,
     );
-    expect((await funds.statement(account)).balance).toBe(10n * BigInt(USD));
+    expect((await funds.statement(account)).balance).toBe(10n * BigInt(usd));
   });
 
   test("a refund leaves what running requests hold", async () => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds, ledger } = metering;
-    const account = await metering.account({ paid: USD });
-    const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }; // 0.70 USD
+    const account = await metering.account({ paid: usd });
+    const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }; // 0.70 usd
     const hold = await ledger.hold(request(account, tokens), new AbortController().signal);
-    expect((await funds.statement(account)).held).toBe(BigInt(0.7 * USD));
-    const tooMuch = funds.refund({ accountId: account, amount: 0.4 * USD, reference: "a" });
+    expect((await funds.statement(account)).held).toBe(BigInt(0.7 * usd));
+    const tooMuch = funds.refund({ accountId: account, amount: 0.4 * usd, reference: "a" });
     expect(await reasonOf(clock.until(tooMuch))).toBe(Reason.REFUND_EXCEEDS_BALANCE);
-    await funds.refund({ accountId: account, amount: 0.3 * USD, reference: "b" });
+    await funds.refund({ accountId: account, amount: 0.3 * usd, reference: "b" });
     await clock.until(hold.settle(tokens, "completed"));
     expect((await funds.statement(account)).balance).toBe(0n);
   });
@@ -131,12 +131,12 @@ describe.each(dialects)("%s", (dialect) => {
   test("standing changes at once with a top-up and when the paid money is spent", async () => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds, ledger } = metering;
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: true, paidTotal: 0n });
-    await funds.credit({ accountId: account, kind: "paid", amount: USD, reference: "p" });
-    expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
+    await funds.credit({ accountId: account, kind: "paid", amount: usd, reference: "p" });
+    expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(usd) });
     await clock.until(run(ledger, request(account, { inputTokens: 0, outputTokens: 8_000_000 })));
-    expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: true, paidTotal: BigInt(USD) });
+    expect(await ledger.fundingState(account)).toMatchObject({ freeOnly: true, paidTotal: BigInt(usd) });
     expect((await funds.statement(account)).freeOnly).toBe(true);
   });
 });

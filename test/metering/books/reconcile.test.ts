@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, MODEL, openMetering, request, run, USD } from "../fixture.ts";
+import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
@@ -13,18 +13,18 @@ async function live(dialect: (typeof dialects)[number]): Promise<{ metering: Met
   const metering = await openMetering({ clock, url: await newDatabase(dialect) });
   const { ledger, funds, prices } = metering;
   for (let at = 0; at < 3; at++) {
-    const account = await metering.account({ free: 1_000_000_000, paid: 2 * USD });
-    await prices.set(MODEL, { input: 300_000 + at, output: 400_000 });
-    await funds.credit({ accountId: account, kind: "grant", amount: USD, reference: v7() });
+    const account = await metering.account({ free: 1_000_000_000, paid: 2 * usd });
+    await prices.set(testModel, { input: 300_000 + at, output: 400_000 });
+    await funds.credit({ accountId: account, kind: "grant", amount: usd, reference: v7() });
     for (let times = 0; times < 5; times++)
       await clock.until(run(ledger, request(account, { inputTokens: 1000, outputTokens: 999 })));
-    await funds.refund({ accountId: account, amount: USD, reference: v7() });
+    await funds.refund({ accountId: account, amount: usd, reference: v7() });
     await clock.advance(2000);
   }
   const poor = await metering.account({ free: 40_000_000 });
   const hold = await ledger.hold(request(poor, { inputTokens: 0, outputTokens: 90 }), new AbortController().signal);
   await clock.until(hold.settle({ inputTokens: 0, outputTokens: 170 }, "failed"));
-  await funds.credit({ accountId: poor, kind: "paid", amount: USD, reference: v7() });
+  await funds.credit({ accountId: poor, kind: "paid", amount: usd, reference: v7() });
   return { metering, clock };
 }
 
@@ -33,7 +33,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { metering, clock } = await live(dialect);
     const proof = await reconcile(metering.storage);
     expect(proof).toMatchObject({ ok: true, accounts: 4n, receipts: 16n, findings: [], debtPicoUsd: "0" });
-    expect(proof.grantedPicoUsd).toBe(String(3_000_000_000 + 10 * USD + 40_000_000));
+    expect(proof.grantedPicoUsd).toBe(String(3_000_000_000 + 10 * usd + 40_000_000));
     const sum = [proof.balancePicoUsd, proof.spentPicoUsd, proof.refundedPicoUsd, proof.expiredPicoUsd];
     expect(String(sum.reduce((total, amount) => total + BigInt(amount), 0n))).toBe(proof.grantedPicoUsd);
     await clock.until(metering.close());

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import type { LotStatement } from "../../../src/metering/interface.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, openMetering, request, run, USD } from "../fixture.ts";
+import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
@@ -28,13 +28,13 @@ describe.each(dialects)("%s", (dialect) => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds, ledger, time } = metering;
     const accountId = await metering.account();
-    const other = await metering.account({ free: USD });
+    const other = await metering.account({ free: usd });
     const credit = async (kind: "free" | "grant" | "paid", amount: number, expiresAt?: Date) =>
       (await funds.credit({ accountId, kind, amount, reference: v7(), ...(expiresAt ? { expiresAt } : {}) })).lotId;
-    const refunded = await credit("paid", USD);
-    await funds.refund({ accountId, amount: USD, reference: v7() });
-    const paid = await credit("paid", 2 * USD);
-    const lapsing = await credit("grant", USD, new Date(time.now() + 1000));
+    const refunded = await credit("paid", usd);
+    await funds.refund({ accountId, amount: usd, reference: v7() });
+    const paid = await credit("paid", 2 * usd);
+    const lapsing = await credit("grant", usd, new Date(time.now() + 1000));
     const spent = await credit("free", 10 * 250_000);
     await clock.until(run(ledger, request(accountId, { inputTokens: 0, outputTokens: 10 })));
     const last = await credit("grant", 20 * 250_000);
@@ -47,8 +47,8 @@ describe.each(dialects)("%s", (dialect) => {
     const all = await readAllLots(accountId);
     expect(all.map(({ id, remaining }) => ({ id, remaining }))).toEqual([
       { id: refunded, remaining: 0 },
-      { id: paid, remaining: 2 * USD },
-      { id: lapsing, remaining: USD },
+      { id: paid, remaining: 2 * usd },
+      { id: lapsing, remaining: usd },
       { id: spent, remaining: 0 },
       { id: last, remaining: 20 * 250_000 },
     ]);

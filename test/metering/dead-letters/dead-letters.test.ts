@@ -4,11 +4,11 @@ import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { toLetterId } from "../../../src/metering/dead-letters/dead-letters.ts";
 import type { ChargedTokens } from "../../../src/metering/interface.ts";
 import { type Journal, type JournalEntry, noJournal } from "../../../src/metering/journal/journal.ts";
-import { FIRST_RUN, runKey } from "../../../src/metering/ledger/run.ts";
+import { firstRun, runKey } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../src/storage/entities/usage.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, MODEL, models, never, openMetering, request, USD } from "../fixture.ts";
+import { type Metering, models, never, openMetering, request, testModel, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 // What an earlier process left behind that cannot be charged, beside what can.
@@ -32,11 +32,11 @@ function journalOf(running: readonly JournalEntry[], charges: readonly Charge[] 
 }
 
 const entry = (accountId: string, tokens: ChargedTokens, more: Partial<JournalEntry> = {}): JournalEntry => ({
-  ...{ requestId: v7(), runId: v7(), accountId, keyId: "", model: MODEL, tokens },
+  ...{ requestId: v7(), runId: v7(), accountId, keyId: "", model: testModel, tokens },
   ...more,
 });
 const promise = (accountId: string, more: Partial<Charge> = {}): Charge => ({
-  ...{ requestId: v7(), runId: v7(), accountId, keyId: "", model: MODEL, inputTokens: 10, outputTokens: 10 },
+  ...{ requestId: v7(), runId: v7(), accountId, keyId: "", model: testModel, inputTokens: 10, outputTokens: 10 },
   ...{ cost: 0, shortfall: 0 },
   ...{ status: "completed", settledAt: Date.now(), lines: [] },
   ...more,
@@ -49,7 +49,7 @@ describe.each(dialects)("%s", (dialect) => {
     clock = new ManualClock();
     url = await newDatabase(dialect);
     const before = await openMetering({ clock, url });
-    account = await before.account({ paid: 100 * USD });
+    account = await before.account({ paid: 100 * usd });
     await clock.until(before.close());
   };
   const start = async (parts: Parameters<typeof openMetering>[0] = {}) => {
@@ -77,8 +77,8 @@ describe.each(dialects)("%s", (dialect) => {
       [entry(account, tokens, { model: "nul\0" }), "NUL"],
       [entry(account, tokens, { requestId: `long-${"x".repeat(5000)}` }), "longer than"],
       [entry(account, tokens, { runId: "first" }), "no run's id"],
-      [entry(account, tokens, { runId: FIRST_RUN, requestId: "nul\0" }), "NUL"],
-      [entry(account, tokens, { runId: FIRST_RUN, requestId: `long-${"x".repeat(5000)}` }), "longer than"],
+      [entry(account, tokens, { runId: firstRun, requestId: "nul\0" }), "NUL"],
+      [entry(account, tokens, { runId: firstRun, requestId: `long-${"x".repeat(5000)}` }), "longer than"],
       [entry(account, tokens, { keyId: 7 as unknown as string }), "no text"],
     ];
     const promised = promise(account);
@@ -90,7 +90,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(left).toEqual(new Set());
     const stored = await receipts(metering);
     expect([...stored.keys()].toSorted()).toEqual([good, large, promised].map(({ requestId }) => requestId).toSorted());
-    expect(stored.get(large.requestId)).toMatchObject({ outputTokens: 300_000_000, cost: 75 * USD, shortfall: 0 });
+    expect(stored.get(large.requestId)).toMatchObject({ outputTokens: 300_000_000, cost: 75 * usd, shortfall: 0 });
     const letters = await lettersOf(metering);
     expect(letters).toHaveLength(bad.length + 1);
     for (const [record, reason] of bad) {
@@ -110,7 +110,7 @@ describe.each(dialects)("%s", (dialect) => {
     const hold = await clock.until(metering.ledger.hold(wanted, never));
     await clock.until(hold.settle({ inputTokens: 3e9, outputTokens: 5e9 }, "completed"));
     const receipt = (await receipts(metering)).get(wanted.requestId);
-    expect(receipt).toMatchObject({ inputTokens: 3e9, outputTokens: 5e9, cost: 80 * USD, shortfall: 0 });
+    expect(receipt).toMatchObject({ inputTokens: 3e9, outputTokens: 5e9, cost: 80 * usd, shortfall: 0 });
     expect(await reconcile(metering.storage)).toMatchObject({ ok: true });
   });
 

@@ -13,7 +13,7 @@ import {
   encodeHeader,
   type JournalRecord,
 } from "../../../src/metering/journal/journal-record.ts";
-import { FIRST_RUN } from "../../../src/metering/ledger/run.ts";
+import { firstRun } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { ManualClock } from "../manual-clock.ts";
 
@@ -25,7 +25,7 @@ beforeEach(() => {
   clock = new ManualClock();
   log = [];
   mkdirSync(join(directory, "1"));
-  writeFileSync(join(directory, "1", "core-id"), `${CORE}\n`);
+  writeFileSync(join(directory, "1", "core-id"), `${coreName}\n`);
 });
 afterEach(async () => {
   await journal?.close();
@@ -33,8 +33,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const DATABASE = "00000000-0000-4000-8000-00000000000d";
-const CORE = "00000000-0000-4000-8000-00000000000c";
+const thisDatabase = "00000000-0000-4000-8000-00000000000d";
+const coreName = "00000000-0000-4000-8000-00000000000c";
 const nothing = () => {};
 let log: string[];
 const say = (_fields: object, message: string) => void log.push(message);
@@ -70,7 +70,7 @@ const remainsAfterKill = async () => {
   for (const name of ["journal", "core-id"])
     writeFileSync(join(copy, "1", name), readFileSync(join(directory, "1", name)));
   const next = openJournal(copy, { clock, random: systemRandom, logger });
-  const remains = await next.read(DATABASE);
+  const remains = await next.read(thisDatabase);
   await next.close();
   rmSync(copy, { recursive: true });
   return remains;
@@ -82,12 +82,12 @@ test("reads what a version without run ids has written", async () => {
   const lines = [{ note }, { promise }, { note: { ...note, requestId: "r3" } }, { forget: "r3" }];
   writeFileSync(file(), lines.map((record) => encode([record as JournalRecord])).join(""));
   const now = open();
-  expect(await now.read(DATABASE)).toEqual({
+  expect(await now.read(thisDatabase)).toEqual({
     epoch: 0,
-    charges: [{ ...promise, runId: FIRST_RUN }],
-    running: [{ ...note, runId: FIRST_RUN }],
+    charges: [{ ...promise, runId: firstRun }],
+    running: [{ ...note, runId: firstRun }],
   });
-  now.forget({ requestId: "r1", runId: FIRST_RUN });
+  now.forget({ requestId: "r1", runId: firstRun });
   await clock.advance(50);
   expect((await remainsAfterKill()).running).toEqual([]);
 });
@@ -134,7 +134,7 @@ test.each([2, 9, 10, 60])("tolerates a tail torn %i bytes before its end", async
   await now.close();
   writeFileSync(file(), bytes.subarray(0, bytes.length - cut));
   const next = open();
-  expect((await next.read(DATABASE)).running).toEqual([entry("r1")]);
+  expect((await next.read(thisDatabase)).running).toEqual([entry("r1")]);
   next.note(entry("r3"));
   await clock.advance(50);
   expect((await remainsAfterKill()).running).toEqual([entry("r1"), entry("r3")]);
@@ -167,7 +167,7 @@ test("a large file is rewritten with what still counts", async () => {
   await now.close();
   const next = open();
   expect(statSync(file()).size).toBeLessThan(1000);
-  expect((await next.read(DATABASE)).running).toEqual([entry("kept")]);
+  expect((await next.read(thisDatabase)).running).toEqual([entry("kept")]);
 });
 
 test("a full disk makes it unhealthy until there is room, and nothing is lost meanwhile", async () => {
@@ -191,7 +191,7 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
     keepAside: nothing,
     close: nothing,
   };
-  const now = new FileJournal(disk, { clock, logger, coreId: CORE, content: decode(""), unlock: nothing });
+  const now = new FileJournal(disk, { clock, logger, coreId: coreName, content: decode(""), unlock: nothing });
   now.note(entry("r1"));
   await clock.advance(50);
   full = true;
@@ -206,21 +206,21 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
 });
 
 describe("whose it is", () => {
-  const owner = { databaseId: DATABASE, coreId: CORE, epoch: 7 };
+  const owner = { databaseId: thisDatabase, coreId: coreName, epoch: 7 };
   const other = "00000000-0000-4000-8000-0000000000ff";
   const write = (...lines: string[]) => writeFileSync(file(), lines.join(""));
 
   test("it says so from the start on, and knows the last epoch of its core", async () => {
     const first = open();
-    first.begin({ databaseId: DATABASE, epoch: 3 });
+    first.begin({ databaseId: thisDatabase, epoch: 3 });
     expect(readFileSync(file(), "utf8")).toBe(encodeHeader({ ...owner, epoch: 3 }));
     first.note(entry("r1"));
     await first.close();
     const next = open();
-    expect(await next.read(DATABASE)).toEqual({ epoch: 3, charges: [], running: [entry("r1")] });
-    next.begin({ databaseId: DATABASE, epoch: 4 });
+    expect(await next.read(thisDatabase)).toEqual({ epoch: 3, charges: [], running: [entry("r1")] });
+    next.begin({ databaseId: thisDatabase, epoch: 4 });
     await next.close();
-    expect(await open().read(DATABASE)).toEqual({ epoch: 4, charges: [], running: [entry("r1")] });
+    expect(await open().read(thisDatabase)).toEqual({ epoch: 4, charges: [], running: [entry("r1")] });
   });
 
   test.each([
@@ -228,9 +228,9 @@ describe("whose it is", () => {
     ["another core", { ...owner, coreId: other }],
   ])("unfinished business of %s is refused, with both names and what to do", async (_, stranger) => {
     write(encodeHeader(stranger), encode([{ note: entry("r1") }]), encode([{ promise: charge("r2") }]));
-    const refused = open().read(DATABASE);
+    const refused = open().read(thisDatabase);
     await expect(refused).rejects.toThrow(`belongs to core ${stranger.coreId} on database ${stranger.databaseId}`);
-    await expect(refused).rejects.toThrow(`this is core ${CORE} on database ${DATABASE}`);
+    await expect(refused).rejects.toThrow(`this is core ${coreName} on database ${thisDatabase}`);
     await expect(refused).rejects.toThrow("start it where its 2 unfinished requests were run, or move it away");
     expect(decode(readFileSync(file())).records).toHaveLength(2);
   });
@@ -242,8 +242,8 @@ describe("whose it is", () => {
       encode([{ forget: "run of r1" }]),
     );
     const now = open();
-    expect(await now.read(DATABASE)).toEqual({ epoch: 0, charges: [], running: [] });
-    now.begin({ databaseId: DATABASE, epoch: 1 });
+    expect(await now.read(thisDatabase)).toEqual({ epoch: 0, charges: [], running: [] });
+    now.begin({ databaseId: thisDatabase, epoch: 1 });
     expect(decode(readFileSync(file())).owner).toEqual({ ...owner, epoch: 1 });
   });
 
@@ -292,7 +292,7 @@ describe("what it cannot read", () => {
     rotten[20] = 0xff;
     writeFileSync(file(), Buffer.concat([Buffer.from(first), rotten, Buffer.from(third)]));
     const now = open();
-    expect((await now.read(DATABASE)).running).toEqual([entry("r1"), entry("r3")]);
+    expect((await now.read(thisDatabase)).running).toEqual([entry("r1"), entry("r3")]);
     expect(now.setAside).toBe(1);
     expect(log).toEqual(["damaged records of the journal were not charged and are kept aside"]);
     expect(aside()).toEqual(rotten);
@@ -319,7 +319,7 @@ describe("what it cannot read", () => {
     const record = odd as JournalRecord;
     writeFileSync(file(), encode([{ note: entry("r1") }, record, { note: entry("r3") }]));
     const now = open();
-    expect((await now.read(DATABASE)).running).toEqual([entry("r1"), entry("r3")]);
+    expect((await now.read(thisDatabase)).running).toEqual([entry("r1"), entry("r3")]);
     expect(aside().toString()).toBe(encode([record]));
   });
 
@@ -327,7 +327,7 @@ describe("what it cannot read", () => {
     const line = (json: string) => `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
     const odd = ['{"note":1}', "no json", "[".repeat(1_000_000)].map(line);
     writeFileSync(file(), [...odd, encode([{ note: entry("r1") }])].join(""));
-    expect((await open().read(DATABASE)).running).toEqual([entry("r1")]);
+    expect((await open().read(thisDatabase)).running).toEqual([entry("r1")]);
     expect(aside().toString()).toBe(odd.join(""));
   });
 
@@ -348,9 +348,9 @@ describe("what it cannot read", () => {
     disk.keepAside = () => {
       throw new Error("ENOSPC");
     };
-    const now = new FileJournal(disk, { clock, logger, coreId: CORE, content: decode(text), unlock: nothing });
+    const now = new FileJournal(disk, { clock, logger, coreId: coreName, content: decode(text), unlock: nothing });
     expect(now.setAside).toBe(1);
-    now.begin({ databaseId: DATABASE, epoch: 1 });
+    now.begin({ databaseId: thisDatabase, epoch: 1 });
     now.note(entry("r2"));
     await clock.advance(50);
     await now.close();

@@ -8,11 +8,11 @@ import { systemClock } from "../../../lib/time/clock.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, MODEL, never, openMetering, request, USD } from "../fixture.ts";
+import { type Metering, never, openMetering, request, testModel, usd } from "../fixture.ts";
 
 // Money moves in every way that it can, on all cores at once, and whoever looks meanwhile finds that it adds up.
 
-const SNAPSHOTS = 25;
+const snapshots = 25;
 const newDatabase = databases();
 const upTo = (most: number) => Math.floor(Math.random() * (most + 1));
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -40,15 +40,15 @@ async function move({ funds, prices, storage, time }: Metering, accountId: strin
   const reference = v7();
   switch (upTo(4)) {
     case 0:
-      return void (await funds.credit({ accountId, kind: "paid", amount: USD, reference }));
+      return void (await funds.credit({ accountId, kind: "paid", amount: usd, reference }));
     case 1: {
       const expiresAt = new Date(Date.now() + 50 + upTo(300));
-      return void (await funds.credit({ accountId, kind: "grant", amount: 1 + upTo(USD / 100), reference, expiresAt }));
+      return void (await funds.credit({ accountId, kind: "grant", amount: 1 + upTo(usd / 100), reference, expiresAt }));
     }
     case 2:
-      return void (await funds.refund({ accountId, amount: 1 + upTo(USD), reference }));
+      return void (await funds.refund({ accountId, amount: 1 + upTo(usd), reference }));
     case 3:
-      return void (await prices.set(MODEL, { input: 100_000 + upTo(200_000), output: 200_000 + upTo(200_000) }));
+      return void (await prices.set(testModel, { input: 100_000 + upTo(200_000), output: 200_000 + upTo(200_000) }));
     case 4:
       return void (await expireLots({ storage, clock: time, random: systemRandom }));
   }
@@ -68,18 +68,18 @@ describe.each(dialects)("%s", (dialect) => {
       cores.push(await openMetering({ url, clock: systemClock }));
     const [first] = cores as [Metering];
     const accounts: string[] = [];
-    for (let at = 0; at < 4; at++) accounts.push(await first.account({ free: USD / 1000, paid: at === 0 ? 0 : USD }));
+    for (let at = 0; at < 4; at++) accounts.push(await first.account({ free: usd / 1000, paid: at === 0 ? 0 : usd }));
     const anyAccount = () => accounts[upTo(accounts.length - 1)] ?? "";
 
     const proofs: ReconcileResponse[] = [];
     const work = (workers: number, job: (core: Metering, accountId: string) => Promise<void>) =>
       cores.flatMap((core) =>
         Array.from({ length: workers }, async () => {
-          while (proofs.length < SNAPSHOTS) await refusable(job(core, anyAccount()));
+          while (proofs.length < snapshots) await refusable(job(core, anyAccount()));
         }),
       );
     const look = async () => {
-      while (proofs.length < SNAPSHOTS) proofs.push(await reconcile(first.storage, first.ledger));
+      while (proofs.length < snapshots) proofs.push(await reconcile(first.storage, first.ledger));
     };
     try {
       await Promise.all([...work(8, spend), ...work(1, move), look()]);
@@ -90,7 +90,7 @@ describe.each(dialects)("%s", (dialect) => {
     proofs.push(await reconcile(first.storage));
     expect(proofs.flatMap(({ findings }) => findings)).toEqual([]);
     expect(proofs.filter((proof) => sum(proof) !== BigInt(proof.grantedPicoUsd))).toEqual([]);
-    expect(new Set(proofs.map(({ spentPicoUsd }) => spentPicoUsd)).size).toBeGreaterThan(SNAPSHOTS / 2);
+    expect(new Set(proofs.map(({ spentPicoUsd }) => spentPicoUsd)).size).toBeGreaterThan(snapshots / 2);
     for (const accountId of accounts) {
       const { balance, debt } = await first.funds.statement(accountId);
       if (debt > 0n) expect(balance).toBe(0n);

@@ -1,11 +1,11 @@
 import { expect, test } from "@jest/globals";
-import { never, openMetering, request, USD } from "../fixture.ts";
+import { never, openMetering, request, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 test("keeps nothing that only the run needs, such as the prompt, which would live on with it", async () => {
   const clock = new ManualClock();
   const metering = await openMetering({ clock });
-  const account = await metering.account({ paid: USD });
+  const account = await metering.account({ paid: usd });
   const prompt = { text: "long" };
   const countInput = async () => prompt.text.length;
   const wanted = request(account, { inputTokens: 10, outputTokens: 5 }, { keyId: "key", countInput });

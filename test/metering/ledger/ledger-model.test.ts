@@ -26,9 +26,9 @@ import { silentObserver } from "../silent-observer.ts";
 // Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account.
 // Prices stand still, so that a charge is tokens times rates however many lots it spans.
 
-const IN = 200_000;
-const OUT = 250_000;
-const cost = (inputTokens: number, outputTokens: number) => inputTokens * IN + outputTokens * OUT;
+const inRate = 200_000;
+const out = 250_000;
+const cost = (inputTokens: number, outputTokens: number) => inputTokens * inRate + outputTokens * out;
 
 const account = fc.integer({ min: 0, max: 1 });
 const tokens = fc.integer({ min: 0, max: 3000 });

@@ -5,14 +5,14 @@ import { detailOf } from "../../../lib/errors/detail.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, MODEL, models, never, openMetering, request, run, USD } from "../fixture.ts";
+import { type Metering, models, never, openMetering, request, run, testModel, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
-/** Pico-USD a token. */
-const IN = 200_000;
-const OUT = 250_000;
+/** Pico-usd a token. */
+const inRate = 200_000;
+const out = 250_000;
 
 describe.each(dialects)("%s", (dialect) => {
   let clock: ManualClock;
@@ -39,19 +39,19 @@ describe.each(dialects)("%s", (dialect) => {
     metering.storage.orm.em.fork().find(UsageLine, { requestId }, { orderBy: { seq: "asc" } });
 
   test("charges exactly tokens times rates and leaves the rest", async () => {
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     const wanted = request(account, { inputTokens: 1000, outputTokens: 500 }, { keyId: "key" });
     const hold = await metering.ledger.hold(wanted, never);
     expect(hold.outputTokens).toBe(500);
-    expect(metering.ledger.held(account)).toBe(1000 * IN + 500 * OUT);
+    expect(metering.ledger.held(account)).toBe(1000 * inRate + 500 * out);
     await clock.until(hold.settle({ inputTokens: 900, outputTokens: 100 }, "completed"));
-    const cost = 900 * IN + 100 * OUT;
-    expect(await balance(account)).toBe(BigInt(USD - cost));
+    const cost = 900 * inRate + 100 * out;
+    expect(await balance(account)).toBe(BigInt(usd - cost));
     expect(metering.ledger.held(account)).toBe(0);
     expect(await receipt(wanted.requestId)).toMatchObject({
       accountId: account,
       keyId: "key",
-      model: MODEL,
+      model: testModel,
       inputTokens: 900,
       outputTokens: 100,
       cost,
@@ -59,21 +59,21 @@ describe.each(dialects)("%s", (dialect) => {
       status: "completed",
     });
     expect(await lines(wanted.requestId)).toMatchObject([
-      { seq: 0, inputTokens: 900, outputTokens: 100, inputRate: IN, outputRate: OUT, cost },
+      { seq: 0, inputTokens: 900, outputTokens: 100, inputRate: inRate, outputRate: out, cost },
     ]);
   });
 
   test("a released hold costs nothing and leaves no receipt", async () => {
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     const wanted = request(account, { inputTokens: 1000, outputTokens: 500 });
     (await metering.ledger.hold(wanted, never)).release();
     expect(metering.ledger.held(account)).toBe(0);
     expect(await metering.storage.orm.em.fork().findOne(Usage, { requestId: wanted.requestId })).toBeNull();
-    expect(await balance(account)).toBe(BigInt(USD));
+    expect(await balance(account)).toBe(BigInt(usd));
   });
 
   test("a hold ends once", async () => {
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     const hold = await metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never);
     hold.release();
     expect(() => hold.release()).toThrow("already ended");
@@ -81,18 +81,18 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("the engine's count of the prompt frees what the bound held too much", async () => {
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     const hold = await metering.ledger.hold(request(account, { inputTokens: 1000, outputTokens: 10 }), never);
     hold.progress({ inputTokens: 100, outputTokens: 0 });
-    expect(metering.ledger.held(account)).toBe(100 * IN + 10 * OUT);
+    expect(metering.ledger.held(account)).toBe(100 * inRate + 10 * out);
     hold.progress({ inputTokens: 100, outputTokens: 5 });
-    expect(metering.ledger.held(account)).toBe(100 * IN + 10 * OUT);
+    expect(metering.ledger.held(account)).toBe(100 * inRate + 10 * out);
     hold.release();
   });
 
   describe("a short balance", () => {
     test("lowers the output cap, after the prompt was counted exactly", async () => {
-      const account = await metering.account({ free: 100 * IN + 300 * OUT });
+      const account = await metering.account({ free: 100 * inRate + 300 * out });
       const wanted = request(account, { inputTokens: 2000, outputTokens: 1000 }, { countInput: async () => 100 });
       const hold = await metering.ledger.hold(wanted, never);
       expect(hold.outputTokens).toBe(300);
@@ -104,7 +104,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
 
     test("is spendable down to less than the price of 64 tokens", async () => {
-      const account = await metering.account({ free: 64 * OUT });
+      const account = await metering.account({ free: 64 * out });
       const hold = await metering.ledger.hold(request(account, { inputTokens: 10, outputTokens: 1000 }), never);
       expect(hold.outputTokens).toBe(56);
       await clock.until(hold.settle({ inputTokens: 10, outputTokens: 1 }, "completed"));
@@ -116,7 +116,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
 
     test("that does not cover the prompt is exhausted, and so is one of nothing", async () => {
-      const account = await metering.account({ free: 100 * IN });
+      const account = await metering.account({ free: 100 * inRate });
       const refused = metering.ledger.hold(request(account, { inputTokens: 200, outputTokens: 10 }), never);
       await expect(refused).rejects.toThrow("does not cover this prompt");
       const empty = await metering.account();
@@ -126,7 +126,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
 
     test("refuses embeddings that it does not cover", async () => {
-      const account = await metering.account({ free: 100 * IN });
+      const account = await metering.account({ free: 100 * inRate });
       expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 101, outputTokens: 0 }), never))).toBe(
         Reason.BALANCE_EXHAUSTED,
       );
@@ -143,7 +143,7 @@ describe.each(dialects)("%s", (dialect) => {
     const all = { inputTokens: 0, outputTokens: 1000 };
 
     test("is waited for, in the order of coming", async () => {
-      const account = await metering.account({ free: 1000 * OUT });
+      const account = await metering.account({ free: 1000 * out });
       const first = await metering.ledger.hold(request(account, all), never);
       const order: string[] = [];
       const second = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 500 }), never);
@@ -159,7 +159,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
 
     test("is waited for at most two seconds, then BALANCE_HELD says when to come again", async () => {
-      const account = await metering.account({ free: 1000 * OUT });
+      const account = await metering.account({ free: 1000 * out });
       const first = await metering.ledger.hold(request(account, all), never);
       const second = metering.ledger.hold(request(account, all), never).catch((error: unknown) => error);
       await clock.advance(1999);
@@ -170,7 +170,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
 
     test("is not waited for when all of it together would not do", async () => {
-      const account = await metering.account({ free: 70 * OUT });
+      const account = await metering.account({ free: 70 * out });
       const first = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 60 }), never);
       const refused = metering.ledger.hold(request(account, { inputTokens: 500, outputTokens: 10 }), never);
       expect(await reasonOf(refused)).toBe(Reason.BALANCE_EXHAUSTED);
@@ -178,7 +178,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
 
     test("a caller that goes away leaves the line", async () => {
-      const account = await metering.account({ free: 1000 * OUT });
+      const account = await metering.account({ free: 1000 * out });
       const first = await metering.ledger.hold(request(account, all), never);
       const leaving = new AbortController();
       const second = metering.ledger.hold(request(account, all), leaving.signal);
@@ -191,33 +191,33 @@ describe.each(dialects)("%s", (dialect) => {
     });
 
     test("a top-up lets those who wait go on", async () => {
-      const account = await metering.account({ free: 1000 * OUT });
+      const account = await metering.account({ free: 1000 * out });
       const first = await metering.ledger.hold(request(account, all), never);
       const second = metering.ledger.hold(request(account, all), never);
       await clock.advance(100);
-      await metering.funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
+      await metering.funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
       (await second).release();
       first.release();
     });
   });
 
   test("200 concurrent requests for the last cent spend no more than the balance", async () => {
-    const account = await metering.account({ free: USD / 100 });
+    const account = await metering.account({ free: usd / 100 });
     const tokens = { inputTokens: 1000, outputTokens: 1000 };
     let charged = 0;
     const attempt = async () => {
       const hold = await metering.ledger.hold(request(account, tokens), never);
       await hold.settle({ inputTokens: 1000, outputTokens: hold.outputTokens }, "completed");
-      charged += 1000 * IN + hold.outputTokens * OUT;
+      charged += 1000 * inRate + hold.outputTokens * out;
     };
     const results = await clock.until(Promise.allSettled(Array.from({ length: 200 }, attempt)));
-    expect(charged).toBeLessThanOrEqual(USD / 100);
-    expect(await balance(account)).toBe(BigInt(USD / 100 - charged));
+    expect(charged).toBeLessThanOrEqual(usd / 100);
+    expect(await balance(account)).toBe(BigInt(usd / 100 - charged));
     expect(results.filter((result) => result.status === "fulfilled").length).toBeGreaterThanOrEqual(22);
   });
 
   test("a wall clock that jumps costs nobody anything", async () => {
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     const tokens = { inputTokens: 10, outputTokens: 10 };
     const wanted = request(account, tokens);
     const hold = await metering.ledger.hold(wanted, never);
@@ -229,13 +229,13 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(run(metering.ledger, request(account, tokens)));
     await clock.until(hold.settle(tokens, "completed"));
     expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
-    expect(await balance(account)).toBe(BigInt(USD - 3 * 10 * (IN + OUT)));
+    expect(await balance(account)).toBe(BigInt(usd - 3 * 10 * (inRate + out)));
     expect(metering.log.join()).not.toContain("slices were lost");
   });
 
   describe("exactly once", () => {
     test("an id that runs, was charged just now or long ago is refused; a released one may come again", async () => {
-      const account = await metering.account({ free: USD });
+      const account = await metering.account({ free: usd });
       const tokens = { inputTokens: 10, outputTokens: 10 };
       for (const requestId of [request(account, tokens).requestId, "an-id-of-the-callers-own"]) {
         const wanted = request(account, tokens, { requestId });
@@ -251,7 +251,7 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("an id counts within its account: others may use it, at the same time and later", async () => {
-    const [first, second] = [await metering.account({ free: USD }), await metering.account({ free: USD })];
+    const [first, second] = [await metering.account({ free: usd }), await metering.account({ free: usd })];
     const tokens = { inputTokens: 10, outputTokens: 10 };
     for (const requestId of [request(first, tokens).requestId, "an-id-of-both"]) {
       const holds = [];
@@ -261,71 +261,71 @@ describe.each(dialects)("%s", (dialect) => {
       const receipts = await metering.storage.orm.em.fork().find(Usage, { requestId });
       expect(receipts.map(({ accountId }) => accountId).sort()).toEqual([first, second]);
       await clock.pass(60_000);
-      const third = await metering.account({ free: USD });
+      const third = await metering.account({ free: usd });
       await clock.until(run(metering.ledger, request(third, tokens, { requestId })));
     }
-    expect([await balance(first), await balance(second)]).toEqual(Array(2).fill(BigInt(USD - 20 * (IN + OUT))));
+    expect([await balance(first), await balance(second)]).toEqual(Array(2).fill(BigInt(usd - 20 * (inRate + out))));
   });
 
   test("a warm account pays by its own prices, whatever the price book has forgotten meanwhile", async () => {
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     const tokens = { inputTokens: 10, outputTokens: 10 };
     await clock.until(run(metering.ledger, request(account, tokens)));
     const hold = await metering.ledger.hold(request(account, tokens), never);
     for (let input = 1; input <= 4; input++) {
       await metering.prices.set("dear", { input, output: input });
-      await metering.account({ free: USD }).then((other) => clock.until(run(metering.ledger, request(other, tokens))));
+      await metering.account({ free: usd }).then((other) => clock.until(run(metering.ledger, request(other, tokens))));
     }
     expect(metering.prices.book.size).toBe(2);
     await clock.until(hold.settle(tokens, "completed"));
     await clock.until(run(metering.ledger, request(account, tokens)));
-    expect(await balance(account)).toBe(BigInt(USD - 3 * 10 * (IN + OUT)));
+    expect(await balance(account)).toBe(BigInt(usd - 3 * 10 * (inRate + out)));
     expect(metering.log.join()).not.toContain("not charged");
   });
 
   describe("several lots", () => {
     test("are spent free first, then gifts, then paid, the straddling token once", async () => {
-      const account = await metering.account({ paid: USD });
+      const account = await metering.account({ paid: usd });
       const { funds } = metering;
-      await funds.credit({ accountId: account, kind: "grant", amount: 10 * OUT, reference: v7() });
-      await funds.credit({ accountId: account, kind: "free", amount: 10 * OUT + 1, reference: v7() });
+      await funds.credit({ accountId: account, kind: "grant", amount: 10 * out, reference: v7() });
+      await funds.credit({ accountId: account, kind: "free", amount: 10 * out + 1, reference: v7() });
       const wanted = request(account, { inputTokens: 0, outputTokens: 100 });
       await clock.until(run(metering.ledger, wanted));
       expect((await lines(wanted.requestId)).map(({ outputTokens, cost }) => [outputTokens, cost])).toEqual([
-        [10, 10 * OUT + 1],
-        [10, 10 * OUT],
-        [80, 80 * OUT - 1],
+        [10, 10 * out + 1],
+        [10, 10 * out],
+        [80, 80 * out - 1],
       ]);
-      expect((await receipt(wanted.requestId)).cost).toBe(100 * OUT);
+      expect((await receipt(wanted.requestId)).cost).toBe(100 * out);
     });
 
     test("each pay by the price of their own making", async () => {
-      const account = await metering.account({ paid: USD });
-      await metering.prices.set(MODEL, { input: 2 * IN, output: 2 * OUT });
-      await metering.funds.credit({ accountId: account, kind: "grant", amount: 1000 * 2 * OUT, reference: v7() });
+      const account = await metering.account({ paid: usd });
+      await metering.prices.set(testModel, { input: 2 * inRate, output: 2 * out });
+      await metering.funds.credit({ accountId: account, kind: "grant", amount: 1000 * 2 * out, reference: v7() });
       const wanted = request(account, { inputTokens: 0, outputTokens: 1500 });
       await clock.until(run(metering.ledger, wanted));
       expect(await lines(wanted.requestId)).toMatchObject([
-        { outputTokens: 1000, outputRate: 2 * OUT, cost: 2000 * OUT },
-        { outputTokens: 500, outputRate: OUT, cost: 500 * OUT },
+        { outputTokens: 1000, outputRate: 2 * out, cost: 2000 * out },
+        { outputTokens: 500, outputRate: out, cost: 500 * out },
       ]);
     });
 
     test("money that comes while a request runs never makes it pay more than was held", async () => {
-      const account = await metering.account({ paid: USD });
+      const account = await metering.account({ paid: usd });
       const hold = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
-      await metering.prices.set(MODEL, { input: 100 * IN, output: 100 * OUT });
-      await metering.funds.credit({ accountId: account, kind: "free", amount: 1000 * OUT, reference: v7() });
+      await metering.prices.set(testModel, { input: 100 * inRate, output: 100 * out });
+      await metering.funds.credit({ accountId: account, kind: "free", amount: 1000 * out, reference: v7() });
       await clock.until(hold.settle({ inputTokens: 0, outputTokens: 100 }, "completed"));
-      expect(await balance(account)).toBe(BigInt(USD + 1000 * OUT - 100 * OUT));
+      expect(await balance(account)).toBe(BigInt(usd + 1000 * out - 100 * out));
     });
 
     test("an expired lot is not spent any more from that moment on, whatever the store is busy with", async () => {
-      const account = await metering.account({ paid: USD });
+      const account = await metering.account({ paid: usd });
       const poor = await metering.account();
       const expiresAt = new Date(metering.time.now() + 10_000);
       for (const accountId of [account, poor]) {
-        await metering.funds.credit({ accountId, kind: "grant", amount: USD, reference: v7(), expiresAt });
+        await metering.funds.credit({ accountId, kind: "grant", amount: usd, reference: v7(), expiresAt });
         await clock.until(run(metering.ledger, request(accountId, { inputTokens: 10, outputTokens: 10 })));
       }
       await clock.advance(expiresAt.getTime() - metering.time.now()); // at a stroke: the store has no time to answer
@@ -339,21 +339,21 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("more than was held is taken from free money, and what is not there is owed and paid first later", async () => {
-    const account = await metering.account({ free: 200 * OUT });
+    const account = await metering.account({ free: 200 * out });
     const wanted = request(account, { inputTokens: 0, outputTokens: 100 });
     const hold = await metering.ledger.hold(wanted, never);
     const other = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 50 }), never);
     await clock.until(hold.settle({ inputTokens: 0, outputTokens: 180 }, "completed"));
-    expect(await receipt(wanted.requestId)).toMatchObject({ cost: 180 * OUT, shortfall: 30 * OUT });
+    expect(await receipt(wanted.requestId)).toMatchObject({ cost: 180 * out, shortfall: 30 * out });
     expect(metering.log.join()).toContain("cost more than could be held");
     await clock.until(other.settle({ inputTokens: 0, outputTokens: 50 }, "completed"));
-    expect(await metering.funds.statement(account)).toMatchObject({ balance: 0n, debt: BigInt(30 * OUT) });
-    await metering.funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
-    expect(await metering.funds.statement(account)).toMatchObject({ balance: BigInt(USD - 30 * OUT), debt: 0n });
+    expect(await metering.funds.statement(account)).toMatchObject({ balance: 0n, debt: BigInt(30 * out) });
+    await metering.funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
+    expect(await metering.funds.statement(account)).toMatchObject({ balance: BigInt(usd - 30 * out), debt: 0n });
   });
 
   test("a warm account is admitted without asking the store, however many requests it makes", async () => {
-    const account = await metering.account({ paid: 1000 * USD });
+    const account = await metering.account({ paid: 1000 * usd });
     for (let times = 0; times < 20; times++)
       await clock.until(run(metering.ledger, request(account, { inputTokens: 1000, outputTokens: 500 })));
     const asked: string[] = [];
@@ -379,7 +379,7 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("a closing ledger takes nothing new and gives its leases back", async () => {
-    const account = await metering.account({ free: USD });
+    const account = await metering.account({ free: usd });
     const hold = await metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never);
     const settled = hold.settle({ inputTokens: 1, outputTokens: 1 }, "completed");
     await metering.ledger.close();
@@ -387,6 +387,6 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await reasonOf(metering.ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never))).toBe(
       Reason.SHUTTING_DOWN,
     );
-    expect(await metering.storage.orm.em.fork().findAll(Lot)).toMatchObject([{ leased: 0, spent: IN + OUT }]);
+    expect(await metering.storage.orm.em.fork().findAll(Lot)).toMatchObject([{ leased: 0, spent: inRate + out }]);
   });
 });

@@ -11,7 +11,7 @@ import { openJournal } from "../../../src/metering/journal/file-journal.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Usage } from "../../../src/storage/entities/usage.ts";
 import { databases, dialects } from "../databases.ts";
-import { openMetering, USD } from "../fixture.ts";
+import { openMetering, usd } from "../fixture.ts";
 
 const newDatabase = databases();
 const nothing = () => {};
@@ -62,7 +62,7 @@ describe.each(dialects)("%s", (dialect) => {
     const log = join(directory, "log");
     writeFileSync(log, "");
     const first = await openMetering({ url, clock: systemClock });
-    const account = await first.account({ paid: 10 * USD });
+    const account = await first.account({ paid: 10 * usd });
     await first.close();
 
     for (let times = 0; times < 3; times++) await spendAndDie(url, directory, account, log);
@@ -96,7 +96,7 @@ describe.each(dialects)("%s", (dialect) => {
     const log = join(directory, "log");
     writeFileSync(log, "");
     const first = await openMetering({ url, clock: systemClock });
-    const account = await first.account({ paid: 10 * USD });
+    const account = await first.account({ paid: 10 * usd });
     await first.close();
 
     const spender = startSpender(url, directory, account, log, "5");

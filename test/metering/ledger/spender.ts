@@ -13,7 +13,7 @@ import { createPrices } from "../../../src/metering/prices/prices.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
-import { MODEL, models, never, request } from "../fixture.ts";
+import { models, never, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 
 const [url = "", directory = "", account = "", log = "", commits] = process.argv.slice(2);
@@ -56,7 +56,7 @@ function dyingAfter(commits: number, store: LedgerStore): LedgerStore {
 }
 
 async function stream(length: number): Promise<void> {
-  const wanted = request(account, { inputTokens: 100, outputTokens: 20_000 }, { model: MODEL });
+  const wanted = request(account, { inputTokens: 100, outputTokens: 20_000 }, { model: testModel });
   const hold = await ledger.hold(wanted, never);
   let outputTokens = 0;
   for (; outputTokens < length; outputTokens += 50) {

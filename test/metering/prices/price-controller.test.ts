@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { createPriceController, multipleAt } from "../../../src/metering/prices/price-controller.ts";
-import { MODEL, models, openMetering } from "../fixture.ts";
+import { models, openMetering, testModel } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 test.each([
@@ -44,7 +44,7 @@ describe("a moving price", () => {
     expect(input).toBeGreaterThanOrEqual(100_000);
     expect(input).toBeLessThanOrEqual(101_100);
     expect(output).toBeLessThanOrEqual(202_200);
-    expect(metering.prices.live(MODEL)).toEqual({ input: 200_000, output: 250_000 });
+    expect(metering.prices.live(testModel)).toEqual({ input: 200_000, output: 250_000 });
     await clock.until(metering.close());
   });
 

@@ -7,7 +7,7 @@ import { createDirectTransport } from "../../../src/grpc/direct/direct-transport
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createPricesService } from "../../../src/metering/prices/prices-service.ts";
 import { databases, dialects } from "../databases.ts";
-import { MODEL, models, openMetering } from "../fixture.ts";
+import { models, openMetering, testModel } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
@@ -29,14 +29,20 @@ describe.each(dialects)("%s", (dialect) => {
     );
     const listed = await service.listPrices({});
     expect(listed.prices).toMatchObject([
-      { model: MODEL, inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n, pinned: false, version: "1" },
+      {
+        model: testModel,
+        inputPicoUsdPerToken: 200_000n,
+        outputPicoUsdPerToken: 250_000n,
+        pinned: false,
+        version: "1",
+      },
       { model: "embed", inputPicoUsdPerToken: 10_000n, outputPicoUsdPerToken: 0n },
     ]);
     await clock.advance(1000);
     const rates = { inputPicoUsdPerToken: 300_000n, outputPicoUsdPerToken: 400_000n };
-    await service.setPrice({ model: MODEL, ...rates });
-    expect(metering.prices.live(MODEL)).toEqual({ input: 300_000, output: 400_000 });
-    const pin = { model: MODEL, inputPicoUsdPerToken: 350_000n };
+    await service.setPrice({ model: testModel, ...rates });
+    expect(metering.prices.live(testModel)).toEqual({ input: 300_000, output: 400_000 });
+    const pin = { model: testModel, inputPicoUsdPerToken: 350_000n };
     expect(await service.pinPrice(pin)).toMatchObject({
       price: {
         inputPicoUsdPerToken: 350_000n,
@@ -46,13 +52,13 @@ describe.each(dialects)("%s", (dialect) => {
       },
     });
     await metering.prices.move(new Date(metering.time.now()), ({ model }) =>
-      model === MODEL ? { input: 1, output: 1 } : undefined,
+      model === testModel ? { input: 1, output: 1 } : undefined,
     );
-    expect(metering.prices.live(MODEL)).toEqual({ input: 350_000, output: 400_000 });
-    expect(await service.unpinPrice({ model: MODEL })).toMatchObject({
+    expect(metering.prices.live(testModel)).toEqual({ input: 350_000, output: 400_000 });
+    expect(await service.unpinPrice({ model: testModel })).toMatchObject({
       price: { inputPicoUsdPerToken: 350_000n, pinned: false },
     });
-    const { prices: history } = await service.listPriceHistory({ model: MODEL, pageSize: 0, pageToken: "" });
+    const { prices: history } = await service.listPriceHistory({ model: testModel, pageSize: 0, pageToken: "" });
     expect(
       history?.map(({ version, inputPicoUsdPerToken, pinned }) => [version, inputPicoUsdPerToken, pinned]),
     ).toEqual([
@@ -62,7 +68,7 @@ describe.each(dialects)("%s", (dialect) => {
       ["1", 200_000n, false],
     ]);
     const page = async (fields: { pageSize: number; pageToken: string }) =>
-      service.listPriceHistory({ model: MODEL, ...fields });
+      service.listPriceHistory({ model: testModel, ...fields });
     const first = await page({ pageSize: 3, pageToken: "" });
     expect(first.prices.map(({ version }) => version)).toEqual(["4", "3", "2"]);
     const second = await page({ pageSize: 3, pageToken: first.nextPageToken });
@@ -71,8 +77,8 @@ describe.each(dialects)("%s", (dialect) => {
       expect(await reasonOf(() => page({ pageSize: 3, pageToken }))).toBe(Reason.INVALID_ARGUMENT);
     const refused = [
       { model: "unknown", ...rates },
-      { model: MODEL, inputPicoUsdPerToken: -1n, outputPicoUsdPerToken: 1n },
-      { model: MODEL, inputPicoUsdPerToken: 2n ** 40n, outputPicoUsdPerToken: 1n },
+      { model: testModel, inputPicoUsdPerToken: -1n, outputPicoUsdPerToken: 1n },
+      { model: testModel, inputPicoUsdPerToken: 2n ** 40n, outputPicoUsdPerToken: 1n },
       { model: "embed", inputPicoUsdPerToken: 1n, outputPicoUsdPerToken: 1n },
     ];
     const reasons = [];

@@ -6,7 +6,7 @@ import { createPrices } from "../../../src/metering/prices/prices.ts";
 import { Price, PriceVersion } from "../../../src/storage/entities/price.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 import { databases, dialects } from "../databases.ts";
-import { MODEL, models } from "../fixture.ts";
+import { models, testModel } from "../fixture.ts";
 
 const newDatabase = databases();
 
@@ -47,8 +47,8 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("what the operator set outlives a start, until the configuration changes its mind", async () => {
     const { storage, pricesOf } = await start();
-    await (await pricesOf()).set(MODEL, { input: 1, output: 2 });
-    expect((await pricesOf()).live(MODEL)).toEqual({ input: 1, output: 2 });
+    await (await pricesOf()).set(testModel, { input: 1, output: 2 });
+    expect((await pricesOf()).live(testModel)).toEqual({ input: 1, output: 2 });
     const { models: _, ...entry } = { models: 0, id: "x", price: { input: "0.30" } };
     const before = await pricesOf(entry);
     await before.pin("x", { input: 7 });
@@ -60,10 +60,10 @@ describe.each(dialects)("%s", (dialect) => {
   test("cores that start at the same time publish once, and see each other's changes", async () => {
     const { storage, pricesOf } = await start();
     const [first, second] = await Promise.all([pricesOf(), pricesOf(), pricesOf()]);
-    expect(await first.history(MODEL, { limit: 10 })).toHaveLength(1);
-    await first.set(MODEL, { input: 5, output: 6 });
+    expect(await first.history(testModel, { limit: 10 })).toHaveLength(1);
+    await first.set(testModel, { input: 5, output: 6 });
     await second.refresh();
-    expect(second.live(MODEL)).toEqual({ input: 5, output: 6 });
+    expect(second.live(testModel)).toEqual({ input: 5, output: 6 });
     await storage.close();
   });
 
@@ -72,10 +72,10 @@ describe.each(dialects)("%s", (dialect) => {
     await pricesOf();
     const prices = await pricesOf({ id: "late" });
     await prices.set("late", { input: 9, output: 9 });
-    await prices.set(MODEL, { input: 1, output: 1 });
+    await prices.set(testModel, { input: 1, output: 1 });
     await prices.set("late", { input: 8, output: 8 });
-    expect(await prices.book.load(1, MODEL)).toEqual({ input: 200_000, output: 250_000 });
-    expect(await prices.book.load(4, MODEL)).toEqual({ input: 1, output: 1 });
+    expect(await prices.book.load(1, testModel)).toEqual({ input: 200_000, output: 250_000 });
+    expect(await prices.book.load(4, testModel)).toEqual({ input: 1, output: 1 });
     expect(await prices.book.load(1, "late")).toEqual({ input: 200_000, output: 250_000 });
     expect(await prices.book.load(3, "late")).toEqual({ input: 9, output: 9 });
     expect(await prices.book.load(5, "late")).toEqual({ input: 8, output: 8 });
@@ -85,7 +85,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("whatever is published, every version says of every model what a whole list would say", async () => {
     const { storage, pricesOf } = await start();
-    const ids = [MODEL, "a", "b", "c"];
+    const ids = [testModel, "a", "b", "c"];
     const step = fc.record({ of: fc.constantFrom(...ids), input: fc.integer({ min: 1, max: 5 }) });
     /** Every version's whole list, as the rule is told of. */
     const lists: Map<string, number>[] = [];
@@ -101,7 +101,7 @@ describe.each(dialects)("%s", (dialect) => {
     for (const { of, input } of fc.sample(step, { numRuns: 30, seed: 6 })) {
       // A model that is taken out of the configuration and put back keeps its price meanwhile.
       configured = configured.includes(of) && input === 1 ? configured.filter((id) => id !== of) : [...configured, of];
-      const others = [...new Set(configured)].filter((id) => id !== MODEL);
+      const others = [...new Set(configured)].filter((id) => id !== testModel);
       prices = await pricesOf(...others.map((id) => ({ id })));
       note();
       if (prices.list().some(({ model }) => model === of)) {
@@ -126,17 +126,17 @@ describe.each(dialects)("%s", (dialect) => {
     const others = Array.from({ length: 9 }, (_, n) => ({ id: `other-${n}` }));
     const prices = await pricesOf(...others);
     const rowsRead = await countRows(storage, () => prices.refresh());
-    for (let input = 1; input <= 60; input++) await prices.set(MODEL, { input, output: 1 });
+    for (let input = 1; input <= 60; input++) await prices.set(testModel, { input, output: 1 });
     const em = storage.orm.em.fork();
     expect([await em.count(PriceVersion), await em.count(Price)]).toEqual([61, 10 + 60]);
     expect(await countRows(storage, () => prices.refresh())).toBeLessThanOrEqual(rowsRead + 1);
-    expect(await countRows(storage, () => prices.history(MODEL, { limit: 5 }))).toBe(10);
+    expect(await countRows(storage, () => prices.history(testModel, { limit: 5 }))).toBe(10);
     const move = () => prices.move(new Date(8.64e15), () => undefined);
     expect(await countRows(storage, move)).toBeLessThanOrEqual(2 * rowsRead + 2);
     expect(await countRows(storage, () => prices.book.load(30, "other-3"))).toBe(1);
     const pages = [];
     for (let before = 62; before > 1; before = pages.at(-1)?.at(-1)?.version ?? 0)
-      pages.push(await prices.history(MODEL, { before, limit: 25 }));
+      pages.push(await prices.history(testModel, { before, limit: 25 }));
     expect(pages.map((page) => page.length)).toEqual([25, 25, 11]);
     expect(pages.flat().map(({ version }) => version)).toEqual(Array.from({ length: 61 }, (_, n) => 61 - n));
     await storage.close();
@@ -145,14 +145,14 @@ describe.each(dialects)("%s", (dialect) => {
   test("the book forgets what was asked for least recently, and reads it again", async () => {
     const { storage, pricesOf } = await start();
     const prices = await pricesOf({ id: "other" });
-    await prices.set(MODEL, { input: 1, output: 2 });
+    await prices.set(testModel, { input: 1, output: 2 });
     const book = new PriceBook(storage, 2);
-    await book.load(1, MODEL);
+    await book.load(1, testModel);
     await book.load(1, "other");
-    expect(await countRows(storage, () => book.load(1, MODEL))).toBe(0);
-    await book.load(2, MODEL);
+    expect(await countRows(storage, () => book.load(1, testModel))).toBe(0);
+    await book.load(2, testModel);
     expect(book.size).toBe(2);
-    expect(await countRows(storage, () => book.load(1, MODEL))).toBe(0);
+    expect(await countRows(storage, () => book.load(1, testModel))).toBe(0);
     expect(await countRows(storage, () => book.load(1, "other"))).toBe(1);
     await storage.close();
   });

@@ -4,7 +4,7 @@ import { maxInFlight, maxRpm, ratePolicyOf } from "../../../src/metering/rate-li
 
 const policy = ratePolicyOf(defaultConfig());
 const usd = (amount: number) => BigInt(amount) * 10n ** 12n;
-const DAY = 86_400_000;
+const day = 86_400_000;
 
 test.each([
   ["a new account, free money alone", { paid: 0, days: 0, free: true }, undefined, 20, true],
@@ -21,8 +21,8 @@ test.each([
   ["an own limit below the free cap: a top-up would not lift it", { paid: 0, days: 0, free: true }, 7, 7, false],
   ["a clock that went back", { paid: 0, days: -1, free: false }, undefined, 60, false],
 ])("%s", (_, account, own, limit, freeTier) => {
-  const now = 10_000 * DAY;
-  const fundingState = { paidTotal: usd(account.paid), createdAt: now - account.days * DAY, freeOnly: account.free };
+  const now = 10_000 * day;
+  const fundingState = { paidTotal: usd(account.paid), createdAt: now - account.days * day, freeOnly: account.free };
   expect(maxRpm(policy, own, fundingState, now)).toEqual({ limit, freeTier });
 });
 
@@ -49,5 +49,5 @@ test.each([
     ],
     free_tier: { grant_usd: "1", rpm: 20, in_flight: free },
   });
-  expect(maxInFlight(limits, own, { createdAt: 0, paidTotal: usd(paid), freeOnly }, DAY)).toBe(expected);
+  expect(maxInFlight(limits, own, { createdAt: 0, paidTotal: usd(paid), freeOnly }, day)).toBe(expected);
 });

@@ -7,7 +7,7 @@ import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Slice } from "../../../src/storage/entities/slice.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, openMetering, USD } from "../fixture.ts";
+import { type Metering, openMetering, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
@@ -48,8 +48,8 @@ describe.each(dialects)("%s", (dialect) => {
   const lots = () => metering.storage.orm.em.fork().find(Lot, {}, { orderBy: { id: "asc" } });
 
   test("stores each value of a charge in the column of its name", async () => {
-    const account = await metering.account({ paid: USD });
-    const { id: sliceId, lotId } = await leaseOne(account, USD);
+    const account = await metering.account({ paid: usd });
+    const { id: sliceId, lotId } = await leaseOne(account, usd);
     const run = { requestId: v7(), runId: v7() };
     const line = { sliceId, lotId, inputTokens: 11, outputTokens: 12, inputRate: 13, outputRate: 14, cost: 15 };
     const usage = {
@@ -66,7 +66,7 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("leases what is needed over lots in the order of spending, and tells what is left", async () => {
-    const account = await metering.account({ free: 100, paid: USD });
+    const account = await metering.account({ free: 100, paid: usd });
     await metering.funds.credit({ accountId: account, kind: "grant", amount: 50, reference: v7() });
     const got = await lease(account, 200);
     expect(got?.slices.map(({ kind, granted }) => [kind, granted])).toEqual([
@@ -75,7 +75,7 @@ describe.each(dialects)("%s", (dialect) => {
       ["paid", 50],
     ]);
     expect(got).toMatchObject({
-      ...{ paidTotal: BigInt(USD), paidLeft: BigInt(USD), unleased: BigInt(USD - 50), elsewhere: 0n },
+      ...{ paidTotal: BigInt(usd), paidLeft: BigInt(usd), unleased: BigInt(usd - 50), elsewhere: 0n },
     });
     expect((await lots()).map(({ leased }) => leased).sort((a, b) => a - b)).toEqual([50, 50, 100]);
     expect(await lease(v7(), 1)).toBeUndefined();

@@ -8,13 +8,13 @@ import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import { databases, dialects } from "../databases.ts";
-import { type Metering, openMetering, request, run, USD } from "../fixture.ts";
+import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 // What an account's lots cost: counted in rows that the database reads and in its plans, not in time.
 
 const newDatabase = databases();
-const OUT = 250_000;
+const out = 250_000;
 
 let clock: ManualClock;
 let metering: Metering;
@@ -26,7 +26,7 @@ async function open(url: string, lots: number): Promise<string> {
   metering = await openMetering({ clock, url });
   const { funds, storage } = metering;
   const accountId = await metering.account();
-  const { lotId } = await funds.credit({ accountId, kind: "grant", amount: 10 * OUT, reference: v7() });
+  const { lotId } = await funds.credit({ accountId, kind: "grant", amount: 10 * out, reference: v7() });
   const { ledger } = metering;
   await clock.until(ledger.withFreeReturned(accountId, async () => {}));
   const em = storage.orm.em.fork();
@@ -56,8 +56,8 @@ async function use(accountId: string): Promise<void> {
   const { funds, ledger, storage, time } = metering;
   for (let times = 0; times < 3; times++)
     await clock.until(run(ledger, request(accountId, { inputTokens: 0, outputTokens: 15 })));
-  await funds.credit({ accountId, kind: "grant", amount: USD, reference: v7() });
-  await funds.credit({ accountId, kind: "paid", amount: USD, reference: v7() });
+  await funds.credit({ accountId, kind: "grant", amount: usd, reference: v7() });
+  await funds.credit({ accountId, kind: "paid", amount: usd, reference: v7() });
   await clock.until(funds.refund({ accountId, amount: 1000, reference: v7() }));
   await expireLots({ storage, clock: time, random: systemRandom });
   await clock.until(ledger.fundingState(accountId));
@@ -68,26 +68,26 @@ describe.each(dialects)("%s", (dialect) => {
     const accountId = await open(await newDatabase(dialect), 200);
     const before = await metering.funds.statement(accountId);
     expect(before.lots).toHaveLength(100);
-    expect(before.balance).toBe(BigInt(100 * 10 * OUT));
+    expect(before.balance).toBe(BigInt(100 * 10 * out));
     const hold = await clock.until(run(metering.ledger, request(accountId, { inputTokens: 0, outputTokens: 905 })));
     expect(hold.outputTokens).toBe(905);
     const after = await metering.funds.statement(accountId);
-    expect(after.balance).toBe(BigInt(95 * OUT));
-    expect(after.lots.map(({ remaining }) => remaining)).toEqual([5 * OUT, ...Array(9).fill(10 * OUT)]);
+    expect(after.balance).toBe(BigInt(95 * out));
+    expect(after.lots.map(({ remaining }) => remaining)).toEqual([5 * out, ...Array(9).fill(10 * out)]);
     expect(after.debt).toBe(0n);
   });
 
   test("gifts without end do not fill the memory of a core that does not spend them", async () => {
     const accountId = await open(await newDatabase(dialect), 2);
-    await metering.funds.credit({ accountId, kind: "paid", amount: USD, reference: v7() });
+    await metering.funds.credit({ accountId, kind: "paid", amount: usd, reference: v7() });
     for (let times = 0; times < 40; times++)
-      await metering.funds.credit({ accountId, kind: "grant", amount: OUT, reference: v7() });
+      await metering.funds.credit({ accountId, kind: "grant", amount: out, reference: v7() });
     await clock.pass(2000);
     const [open_] = await metering.storage.orm.em
       .fork()
       .execute<{ slices: number }[]>("select count(*) as slices from slice where open and granted > spent");
     expect(Number(open_?.slices)).toBeLessThanOrEqual(24);
-    expect((await metering.funds.statement(accountId)).balance).toBe(BigInt(USD + 50 * OUT));
+    expect((await metering.funds.statement(accountId)).balance).toBe(BigInt(usd + 50 * out));
   });
 });
 
@@ -152,7 +152,7 @@ test("SQLite finds lots by the indexes of those that have free money, and sorts 
   };
   const store = createLedgerStore(spied, systemRandom, v7());
   await store.enter({ instance: "lock", after: 0 });
-  await store.acquire([{ accountId, least: 1, most: USD }], clock.now());
+  await store.acquire([{ accountId, least: 1, most: usd }], clock.now());
   const plans = await storage.exclusive((database) =>
     [...statements]
       .filter((sql) => /^\s*(select|with)/i.test(sql) && sql.includes("lot"))

@@ -15,10 +15,10 @@ import { openMetering } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
-const START = Date.parse("2026-01-01T00:00:00Z");
+const start = Date.parse("2026-01-01T00:00:00Z");
 
 /** Few values, so that every tie occurs. */
-const time = fc.integer({ min: 0, max: 3 }).map((day) => START + day * 86_400_000);
+const time = fc.integer({ min: 0, max: 3 }).map((day) => start + day * 86_400_000);
 const lots = fc.uniqueArray(
   fc.record({
     lotId: fc.uuid({ version: 7 }),
@@ -45,7 +45,7 @@ describe.each(dialects)("%s", (dialect) => {
         await em.insertMany(
           Payment,
           drawn.map(({ lotId, kind }) => ({
-            ...{ id: lotId, accountId, kind: kind as "free", amount: 1, reference: lotId, lotId, at: new Date(START) },
+            ...{ id: lotId, accountId, kind: kind as "free", amount: 1, reference: lotId, lotId, at: new Date(start) },
           })),
         );
         await em.insertMany(
@@ -68,7 +68,7 @@ describe.each(dialects)("%s", (dialect) => {
         expect(sorted.map(({ id }) => id)).toEqual(expected);
         const first = await em.execute<{ id: string }[]>(
           `select id from (${firstLots({ account: "?", now: "?", limit: "5" })}) first`,
-          [accountId, new Date(START - 1), accountId],
+          [accountId, new Date(start - 1), accountId],
         );
         expect(first.map(({ id }) => id)).toEqual(expected.slice(0, 5));
       }),

@@ -4,7 +4,7 @@ import { openStorage, type PostgresqlStorage } from "../../../src/storage/orm.ts
 
 // A database server that dies under transactions, again and again: more of them than the pool has connections.
 
-const CRASHES = 3;
+const crashCount = 3;
 
 let server: PostgresqlServer;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ const transactions = ({ orm, pool }: PostgresqlStorage, crash: Promise<void>, in
 
 test("a server that crashes under many transactions costs the pool no connection", async () => {
   const storage = (await openStorage(await server.createDatabase())) as PostgresqlStorage;
-  for (let crashes = 0; crashes < CRASHES; crashes++) {
+  for (let crashes = 0; crashes < crashCount; crashes++) {
     const { promise: crash, resolve: crashed } = Promise.withResolvers<void>();
     const { promise: allInside, resolve: enter } = Promise.withResolvers<void>();
     let inside = 0;

@@ -1,8 +1,8 @@
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { reasoningEvent, textEvent } from "./events.ts";
 
-const OPEN = "<think>";
-const CLOSE = "</think>";
+const openTag = "<think>";
+const closeTag = "</think>";
 
 /**
  * What the engine's text starts with: an answer, the inside of a block that the prompt's template has
@@ -52,33 +52,33 @@ export class ThinkSplitter {
     if (this.#trimming) {
       // A model may open the block although the template had opened it for it.
       const text = rest.trimStart();
-      if (text.startsWith(OPEN)) return text.slice(OPEN.length);
-      if (OPEN.startsWith(text)) return this.#hold(text);
+      if (text.startsWith(openTag)) return text.slice(openTag.length);
+      if (openTag.startsWith(text)) return this.#hold(text);
     }
-    const close = rest.indexOf(CLOSE);
-    if (close === -1) return this.#emitAllBut(partialTag(rest, CLOSE), rest, events);
+    const close = rest.indexOf(closeTag);
+    if (close === -1) return this.#emitAllBut(partialTag(rest, closeTag), rest, events);
     this.#emit(rest.slice(0, close), events);
     this.#thinking = false;
     this.#trimming = true;
     this.#lineStart = true;
-    return rest.slice(close + CLOSE.length);
+    return rest.slice(close + closeTag.length);
   }
 
   #answer(rest: string, events: GenerationEvent[]): string {
     const open = this.#findOpening(rest);
     if (open === -1) {
-      const partial = partialTag(rest, OPEN);
+      const partial = partialTag(rest, openTag);
       const opens = partial > 0 && startsLine(rest, rest.length - partial, this.#lineStart);
       return this.#emitAllBut(opens ? partial : 0, rest, events);
     }
     this.#emit(rest.slice(0, open), events);
     this.#thinking = true;
     this.#trimming = true;
-    return rest.slice(open + OPEN.length);
+    return rest.slice(open + openTag.length);
   }
 
   #findOpening(text: string): number {
-    for (let at = text.indexOf(OPEN); at !== -1; at = text.indexOf(OPEN, at + 1)) {
+    for (let at = text.indexOf(openTag); at !== -1; at = text.indexOf(openTag, at + 1)) {
       if (startsLine(text, at, this.#lineStart)) return at;
     }
     return -1;

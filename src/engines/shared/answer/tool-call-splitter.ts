@@ -3,8 +3,8 @@ import { parseExactJson } from "../../../../lib/json/exact.ts";
 import { textEvent } from "./events.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 
-const OPEN = "<tool_call>";
-const CLOSE = "</tool_call>";
+const open = "<tool_call>";
+const close = "</tool_call>";
 
 /** A call that was cut off, from which its name and the beginning of its arguments can be read. */
 const begun = /^\s*\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"(?:arguments|parameters)"\s*:\s*(\{[\s\S]*)$/;
@@ -38,16 +38,16 @@ export class ToolCallSplitter {
   push(piece: string, events: GenerationEvent[]): void {
     this.#held += piece;
     for (;;) {
-      const tag = this.#inside ? CLOSE : OPEN;
+      const tag = this.#inside ? close : open;
       const at = this.#held.indexOf(tag);
       if (at === -1) break;
       const before = this.#held.slice(0, at);
       this.#held = this.#held.slice(at + tag.length);
-      if (this.#inside) this.#call(this.#take(before), CLOSE, events);
+      if (this.#inside) this.#call(this.#take(before), close, events);
       else this.#show(before, events);
       this.#inside = !this.#inside;
     }
-    const kept = partialTag(this.#held, this.#inside ? CLOSE : OPEN);
+    const kept = partialTag(this.#held, this.#inside ? close : open);
     const settled = this.#held.slice(0, this.#held.length - kept);
     this.#held = this.#held.slice(this.#held.length - kept);
     if (this.#inside) this.#block.push(settled);
@@ -73,7 +73,7 @@ export class ToolCallSplitter {
   #call(text: string, closing: string, events: GenerationEvent[]): void {
     const call = callIn(text);
     if (call === undefined) {
-      this.#show(OPEN + text + closing, events);
+      this.#show(open + text + closing, events);
       return;
     }
     this.#calls.push({ index: this.#count++, function: call }, events);

@@ -1,7 +1,7 @@
 import { engineFailed } from "../faults.ts";
 
-const LF = 0x0a;
-const CR = 0x0d;
+const lf = 0x0a;
+const cr = 0x0d;
 
 /** Bytes of a line at most, where a request does not make its answer's lines longer. */
 export const longestLine = 1024 * 1024;
@@ -26,7 +26,7 @@ export class LineSplitter {
   /** Takes the next piece. Throws ENGINE_FAILED when a line passes the bound. */
   push(piece: Buffer): void {
     let start = 0;
-    for (let end = piece.indexOf(LF); end !== -1; end = piece.indexOf(LF, start)) {
+    for (let end = piece.indexOf(lf); end !== -1; end = piece.indexOf(lf, start)) {
       this.#check(end - start);
       if (this.#restLength === 0) this.#emit(piece, start, end);
       else this.#emitRest(piece.subarray(start, end));
@@ -51,7 +51,7 @@ export class LineSplitter {
   }
 
   #emit(bytes: Buffer, start: number, end: number): void {
-    this.#onLine(bytes, start, end > start && bytes[end - 1] === CR ? end - 1 : end);
+    this.#onLine(bytes, start, end > start && bytes[end - 1] === cr ? end - 1 : end);
   }
 
   #check(more: number): void {

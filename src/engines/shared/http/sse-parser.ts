@@ -1,8 +1,8 @@
 import { engineFailed } from "../faults.ts";
 import { LineSplitter, longestLine } from "./line-splitter.ts";
 
-const COLON = 0x3a;
-const SPACE = 0x20;
+const colon = 0x3a;
+const space = 0x20;
 
 /**
  * Reads server-sent events out of the pieces that a socket brings. Only `data` is of interest to us:
@@ -39,7 +39,7 @@ export class SseParser {
   }
 
   #addData(bytes: Buffer, start: number, end: number): void {
-    const from = bytes[start + 5] === SPACE ? start + 6 : start + 5;
+    const from = bytes[start + 5] === space ? start + 6 : start + 5;
     const text = bytes.toString("utf8", from, end);
     this.#data = this.#data === undefined ? text : `${this.#data}\n${text}`;
     if (this.#data.length > this.#longest) throw engineFailed("an event of the stream is too long", true);
@@ -61,6 +61,6 @@ function isData(bytes: Buffer, start: number, end: number): boolean {
     bytes[start + 1] === 0x61 &&
     bytes[start + 2] === 0x74 &&
     bytes[start + 3] === 0x61 &&
-    bytes[start + 4] === COLON
+    bytes[start + 4] === colon
   );
 }

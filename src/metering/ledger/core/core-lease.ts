@@ -1,12 +1,12 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import { type CoreBeat, DEAD_AFTER_MS, type LedgerStore } from "../../store/ledger-store.ts";
+import { type CoreBeat, deadAfterMs, type LedgerStore } from "../../store/ledger-store.ts";
 import { CoreWatch } from "./core-watch.ts";
 
 /** How often the heart beats. */
-const BEAT_MS = 5000;
+const beatMs = 5000;
 /** Safety margin: a core stops spending its slices this long before others may take it for dead. */
-const MARGIN_MS = 5000;
+const marginMs = 5000;
 
 /**
  * Keeps this core's slices its own where cores share a store, and cleans up after cores that died.
@@ -29,7 +29,7 @@ export class CoreLease {
 
   /** Whether this core's slices are surely its own. */
   get isValid(): boolean {
-    return !this.#store.shared || this.#clock.monotonic() - this.#lastBeat < DEAD_AFTER_MS - MARGIN_MS;
+    return !this.#store.shared || this.#clock.monotonic() - this.#lastBeat < deadAfterMs - marginMs;
   }
 
   /**
@@ -39,7 +39,7 @@ export class CoreLease {
   async renew(): Promise<boolean> {
     const now = this.#clock.monotonic();
     const held = this.isValid;
-    if (!this.#store.shared || (held && now - this.#lastTry < BEAT_MS)) return true;
+    if (!this.#store.shared || (held && now - this.#lastTry < beatMs)) return true;
     this.#lastTry = now;
     try {
       const { others, wasDead } = await this.#store.heartbeat();

@@ -1,7 +1,7 @@
-import { type CoreBeat, DEAD_AFTER_MS } from "../../store/ledger-store.ts";
+import { type CoreBeat, deadAfterMs } from "../../store/ledger-store.ts";
 
 /** After a longer pause between two looks, everybody's time begins anew: what kept this core may have kept the others. */
-const MOST_BETWEEN_LOOKS_MS = 15_000;
+const mostBetweenLooksMs = 15_000;
 
 /**
  * Judges which cores' epochs are dead: those whose heart was seen at the same beat for 30 s of this core's own monotonic
@@ -18,7 +18,7 @@ export class CoreWatch {
    * were seen twice at least.
    */
   look(others: readonly CoreBeat[], askedAt: number, answeredAt: number): CoreBeat[] {
-    const before = askedAt - this.#lookedAt > MOST_BETWEEN_LOOKS_MS ? undefined : this.#seen;
+    const before = askedAt - this.#lookedAt > mostBetweenLooksMs ? undefined : this.#seen;
     this.#lookedAt = answeredAt;
     this.#seen = new Map(
       others.map((beat) => {
@@ -27,7 +27,7 @@ export class CoreWatch {
         return [toKey(beat), known !== undefined && still ? known : { beat, since: answeredAt }];
       }),
     );
-    return others.filter((beat) => askedAt - (this.#seen.get(toKey(beat))?.since ?? askedAt) >= DEAD_AFTER_MS);
+    return others.filter((beat) => askedAt - (this.#seen.get(toKey(beat))?.since ?? askedAt) >= deadAfterMs);
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import { type CoreEpoch, DEAD_AFTER_MS, type LedgerStore } from "../../store/ledger-store.ts";
+import { type CoreEpoch, deadAfterMs, type LedgerStore } from "../../store/ledger-store.ts";
 
 /** How often the hearts of earlier epochs are looked at. */
-const LOOK_MS = 1000;
+const lookMs = 1000;
 
 /**
  * Waits until every process that may have written this core's journal is surely dead: at once when they held the lock that
@@ -22,8 +22,8 @@ export async function awaitPredecessors(
 
   logger.warn({ epochs: seen.length }, "waiting for a sign of life of the core that this journal comes from");
   const began = clock.monotonic();
-  while (clock.monotonic() - began < DEAD_AFTER_MS) {
-    await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+  while (clock.monotonic() - began < deadAfterMs) {
+    await new Promise<void>((resolve) => clock.after(lookMs, resolve));
     refuseLiving(seen, await suspects());
   }
   await store.reap(seen);

@@ -1,11 +1,11 @@
-import { MAX_AMOUNT } from "../../../storage/entities/amount.ts";
+import { maxAmount } from "../../../storage/entities/amount.ts";
 import type { ChargedTokens, Rates } from "../../interface.ts";
 import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
 import { costOf } from "../wallet/split.ts";
 
 /** The longest text that a column takes. */
-const LONGEST = 255;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const longest = 255;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Tells why a charge can be stored in no database, whatever the state of the books. Undefined: nothing is wrong with
@@ -15,11 +15,11 @@ export function findFault(charge: Charge): string | undefined {
   for (const name of ["requestId", "keyId", "model", "status"] as const) {
     const text: unknown = charge[name];
     if (typeof text !== "string") return `its ${name} is no text`;
-    if (text.length > LONGEST) return `its ${name} is longer than ${LONGEST} characters`;
+    if (text.length > longest) return `its ${name} is longer than ${longest} characters`;
     if (text.includes("\0")) return `its ${name} has a NUL character`;
   }
-  if (!UUID.test(String(charge.accountId))) return "its accountId is no account's id";
-  if (!UUID.test(String(charge.runId))) return "its runId is no run's id";
+  if (!uuid.test(String(charge.accountId))) return "its accountId is no account's id";
+  if (!uuid.test(String(charge.runId))) return "its runId is no run's id";
   for (const name of ["inputTokens", "outputTokens", "cost", "shortfall"] as const)
     if (!isCount(charge[name])) return `its ${name}, ${String(charge[name])}, is not a whole number below 2^53`;
   const { input, output } = charge.maxRates ?? { input: 0, output: 0 };
@@ -32,7 +32,7 @@ export function findFault(charge: Charge): string | undefined {
 function isLine(line: Partial<ChargeLine> | null | undefined): boolean {
   const { sliceId, lotId, inputTokens, outputTokens, inputRate, outputRate, cost } = line ?? {};
   const counts = [inputTokens, outputTokens, inputRate, outputRate, cost];
-  return UUID.test(String(sliceId)) && UUID.test(String(lotId)) && counts.every(isCount);
+  return uuid.test(String(sliceId)) && uuid.test(String(lotId)) && counts.every(isCount);
 }
 
 /**
@@ -42,7 +42,7 @@ function isLine(line: Partial<ChargeLine> | null | undefined): boolean {
  */
 export function toChargeable(counted: ChargedTokens, admitted: ChargedTokens, rates: Rates): ChargedTokens {
   const { inputTokens, outputTokens } = counted;
-  if (isCount(inputTokens) && isCount(outputTokens) && costOf(counted, rates) <= MAX_AMOUNT) return counted;
+  if (isCount(inputTokens) && isCount(outputTokens) && costOf(counted, rates) <= maxAmount) return counted;
   return {
     inputTokens: bounded(inputTokens, admitted.inputTokens),
     outputTokens: bounded(outputTokens, admitted.outputTokens),

@@ -13,21 +13,21 @@ import { isLasting } from "./lasting.ts";
 import { toRest } from "./run-rest.ts";
 
 /** Where charges come one after the other, groups begin no closer to each other than this. */
-const LINGER_MS = 5;
+const lingerMs = 5;
 /** Most charges in one commit. */
-const BATCH = 500;
+const batchSize = 500;
 /** A store slower than this has its charges promised by the journal instead. */
-const PATIENCE_MS = 100;
+const patienceMs = 100;
 /** Charges that may wait for the store before no request is admitted any more. */
-const BACKLOG = 20_000;
+const maxBacklog = 20_000;
 /** The pause before a second attempt. Each further one is twice as long, up to the last. */
-const FIRST_RETRY_MS = 200;
+const firstRetryMs = 200;
 /** The store is asked again so often while it takes nothing. */
-const LAST_RETRY_MS = 1000;
+const lastRetryMs = 1000;
 /** A charge by itself is tried again so often; it holds nobody up. */
-const LAST_ALONE_MS = 5000;
+const lastAloneMs = 5000;
 /** A charge that could not be made so often, with the store in reach, is given up: after a minute and a half. */
-const MOST_ATTEMPTS = 20;
+const mostAttempts = 20;
 
 interface Waiting {
   charge: Charge;
@@ -110,7 +110,7 @@ export class Settler {
 
   /** Whether so much is waiting that admitting more would be reckless. */
   get overdue(): boolean {
-    return this.backlog >= BACKLOG;
+    return this.backlog >= maxBacklog;
   }
 
   /** Charges that wait for the store. */
@@ -181,8 +181,8 @@ export class Settler {
     while (this.#queue.length > 0) {
       await this.#linger();
       this.#lastBegan = this.#clock.monotonic();
-      this.#inFlight = this.#queue.splice(0, BATCH);
-      const stopPromising = this.#promiseEvery(PATIENCE_MS);
+      this.#inFlight = this.#queue.splice(0, batchSize);
+      const stopPromising = this.#promiseEvery(patienceMs);
       await this.#commit(this.#inFlight);
       stopPromising();
       this.#busy = this.#inFlight.length > 1 || this.#queue.length > 0;
@@ -198,8 +198,8 @@ export class Settler {
    */
   async #linger(): Promise<void> {
     await undefined; // those that end in the same turn of the event loop
-    const ms = this.#lastBegan + LINGER_MS - this.#clock.monotonic();
-    if (!this.#busy || ms <= 0 || this.#queue.length >= BATCH || this.#flushing) return;
+    const ms = this.#lastBegan + lingerMs - this.#clock.monotonic();
+    if (!this.#busy || ms <= 0 || this.#queue.length >= batchSize || this.#flushing) return;
     await new Promise<void>((resolve) => {
       const stop = this.#clock.after(ms, resolve);
       this.#stopLingering = () => {
@@ -225,7 +225,7 @@ export class Settler {
         if (this.#store.isViolation(error) || batch.some(({ charge }) => findFault(charge) !== undefined))
           return this.#commitEach(batch, error);
         if (this.#closing && attempt > 1) return this.#promise();
-        await this.#pause(attempt, LAST_RETRY_MS);
+        await this.#pause(attempt, lastRetryMs);
       }
     }
   }
@@ -273,7 +273,7 @@ export class Settler {
       }
       await this.#promise();
       if (this.#closing) return;
-      await this.#pause(attempt, LAST_ALONE_MS);
+      await this.#pause(attempt, lastAloneMs);
     }
   }
 
@@ -295,11 +295,11 @@ export class Settler {
       } catch (error) {
         this.#logger.error({ error, attempt }, "a fenced charge could not be made anew");
         if (!isUnreachable(error)) failures++;
-        if (isLasting(error) || failures >= MOST_ATTEMPTS) return this.#giveUp(waiting, error);
+        if (isLasting(error) || failures >= mostAttempts) return this.#giveUp(waiting, error);
       }
       await this.#promise(); // nobody waits for a charge that takes so long
       if (this.#closing) return;
-      await this.#pause(attempt, LAST_ALONE_MS);
+      await this.#pause(attempt, lastAloneMs);
     }
   }
 
@@ -316,7 +316,7 @@ export class Settler {
       }
       await this.#promise();
       if (this.#closing) return;
-      await this.#pause(attempt, LAST_ALONE_MS);
+      await this.#pause(attempt, lastAloneMs);
     }
     this.#logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
     this.#events.settled(charge, "refused", waiting.run);
@@ -356,7 +356,7 @@ export class Settler {
         this.#pauses.delete(end);
         resolve();
       };
-      const stop = this.#clock.after(Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), longest), end);
+      const stop = this.#clock.after(Math.min(firstRetryMs * 2 ** Math.min(attempt - 1, 10), longest), end);
       this.#pauses.add(end);
     });
   }

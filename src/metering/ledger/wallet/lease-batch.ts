@@ -2,7 +2,7 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Lease, LeaseRequest, LedgerStore } from "../../store/ledger-store.ts";
 
 /** Accounts in one statement. */
-const BATCH = 500;
+const batchSize = 500;
 
 interface Waiting {
   readonly request: LeaseRequest;
@@ -34,7 +34,7 @@ export class LeaseBatch {
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, BATCH);
+      const batch = this.#queue.splice(0, batchSize);
       try {
         const requests = batch.map(({ request }) => request);
         const leases = await this.#store.acquire(requests, this.#clock.now());

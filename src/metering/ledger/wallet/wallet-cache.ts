@@ -13,17 +13,17 @@ import { WaitQueue } from "./wait-queue.ts";
 import { Wallet } from "./wallet.ts";
 
 /** Sums of money in memory stay below this, so that they are exact. */
-const MOST_LEASED = 2 ** 52;
+const mostLeased = 2 ** 52;
 /** Where cores share the lots, a first slice is of this size and each further one doubles, up to the last. */
-const FIRST_SLICE = 12_500_000_000;
-const LAST_SLICE = 1_000_000_000_000;
+const firstSlice = 12_500_000_000;
+const lastSlice = 1_000_000_000_000;
 /** Where cores share the lots, how often one looks whether another gave money back. */
-const LOOK_AGAIN_MS = 250;
+const lookAgainMs = 250;
 /** How old the facts may be that a rate limit depends on. */
-const STANDING_MS = 20_000;
+const standingMs = 20_000;
 /** A wallet that was not used for this long gives everything back: sooner where another core may need it. */
-const IDLE_MS = 300_000;
-const IDLE_SHARED_MS = 3000;
+const idleMs = 300_000;
+const idleSharedMs = 3000;
 
 /** The wallets of all accounts that use this core. */
 export class WalletCache implements AuditedWallets {
@@ -72,7 +72,7 @@ export class WalletCache implements AuditedWallets {
   }
 
   async #open(accountId: string): Promise<Wallet> {
-    const lookAgain = this.#store.shared ? LOOK_AGAIN_MS : Number.POSITIVE_INFINITY;
+    const lookAgain = this.#store.shared ? lookAgainMs : Number.POSITIVE_INFINITY;
     const wallet = new Wallet(accountId, this.#book, new WaitQueue(this.#clock, lookAgain));
     await this.#look(wallet, 0, this.#nextSlice(wallet));
     this.used(wallet);
@@ -96,14 +96,14 @@ export class WalletCache implements AuditedWallets {
     const mayFind =
       wallet.stale ||
       wallet.unleased > 0n ||
-      (this.#store.shared && this.#clock.monotonic() - wallet.lookedAt >= LOOK_AGAIN_MS);
+      (this.#store.shared && this.#clock.monotonic() - wallet.lookedAt >= lookAgainMs);
     return mayFind && (await this.#look(wallet, least, Math.max(least, this.#nextSlice(wallet))));
   }
 
   /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
   async refresh(wallet: Wallet): Promise<void> {
     while (wallet.refilling !== undefined) await wallet.refilling;
-    await this.#look(wallet, 0, this.#store.shared ? 0 : MOST_LEASED);
+    await this.#look(wallet, 0, this.#store.shared ? 0 : mostLeased);
     wallet.stale = true;
     // What just came in may be spent before the rest, which then need not be here any more.
     await this.alone(wallet, () => this.#giveBack(wallet, wallet.takeSurplus()));
@@ -111,7 +111,7 @@ export class WalletCache implements AuditedWallets {
 
   /** Looks at the account's money anew, in the background, when the last look was long ago. */
   refreshIfOld(wallet: Wallet): void {
-    const old = this.#store.shared && this.#clock.monotonic() - wallet.lookedAt >= STANDING_MS;
+    const old = this.#store.shared && this.#clock.monotonic() - wallet.lookedAt >= standingMs;
     if (old && wallet.refilling === undefined) this.#inBackground(this.refresh(wallet));
   }
 
@@ -143,7 +143,7 @@ export class WalletCache implements AuditedWallets {
 
   async #lookOnce(wallet: Wallet, least: PicoUsd, wish: PicoUsd): Promise<boolean> {
     await this.#available(() => this.#audit.clear(wallet));
-    const most = Math.min(wish, MOST_LEASED - wallet.available);
+    const most = Math.min(wish, mostLeased - wallet.available);
     wallet.stale = false;
     wallet.lookedAt = this.#clock.monotonic();
     const { accountId } = wallet;
@@ -204,8 +204,8 @@ export class WalletCache implements AuditedWallets {
 
   /** What to lease in advance: the whole lot where nobody else wants it. */
   #nextSlice(wallet: Wallet): PicoUsd {
-    if (!this.#store.shared) return MOST_LEASED;
-    wallet.sliceSize = wallet.sliceSize === 0 ? FIRST_SLICE : Math.min(wallet.sliceSize * 2, LAST_SLICE);
+    if (!this.#store.shared) return mostLeased;
+    wallet.sliceSize = wallet.sliceSize === 0 ? firstSlice : Math.min(wallet.sliceSize * 2, lastSlice);
     return wallet.sliceSize;
   }
 
@@ -291,7 +291,7 @@ export class WalletCache implements AuditedWallets {
   #unused(wallet: Wallet): boolean {
     const poor = this.#store.shared && wallet.unleased === 0n;
     const since = this.#clock.monotonic() - wallet.usedAt;
-    return since >= (poor ? IDLE_SHARED_MS : IDLE_MS) && wallet.idle;
+    return since >= (poor ? idleSharedMs : idleMs) && wallet.idle;
   }
 
   #drop(wallet: Wallet): void {

@@ -7,8 +7,8 @@ import type { WaitQueue } from "./wait-queue.ts";
 import { WalletRates } from "./wallet-rates.ts";
 
 /** A wallet of more slices than this gives back all but the first ones. */
-const MOST_SLICES = 16;
-const KEPT_SLICES = 8;
+const mostSlices = 16;
+const keptSlices = 8;
 
 /** A slice while this core spends it. */
 interface OpenSlice extends LeasedSlice {
@@ -292,8 +292,8 @@ export class Wallet {
 
   /** Takes out the free money of all slices but the first ones: a wallet need not hold a thousand lots. */
   takeSurplus(): { sliceId: string; amount: PicoUsd }[] {
-    if (this.#slices.length <= MOST_SLICES) return [];
-    const surplus = new Set<LeasedSlice>(this.#slices.slice(KEPT_SLICES));
+    if (this.#slices.length <= mostSlices) return [];
+    const surplus = new Set<LeasedSlice>(this.#slices.slice(keptSlices));
     return this.takeFree((slice) => surplus.has(slice));
   }
 

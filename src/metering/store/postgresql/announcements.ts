@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 
-const CHANNEL = "tollgate_account";
+const channel = "tollgate_account";
 
 /**
  * What cores tell each other about accounts. An announcement may get lost with a connection, so it only
@@ -22,7 +22,7 @@ export class Announcements {
   }
 
   async announce(accountId: string): Promise<void> {
-    await this.#pool.query("select pg_notify($1, $2)", [CHANNEL, `${this.#sender} ${accountId}`]);
+    await this.#pool.query("select pg_notify($1, $2)", [channel, `${this.#sender} ${accountId}`]);
   }
 
   /**
@@ -48,7 +48,7 @@ export class Announcements {
       for (const listener of this.#listeners) listener(accountId);
     });
     client.on("error", () => this.#drop(client));
-    await client.query(`listen ${CHANNEL}`).catch((error: unknown) => {
+    await client.query(`listen ${channel}`).catch((error: unknown) => {
       this.#drop(client);
       throw error;
     });

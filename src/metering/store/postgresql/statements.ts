@@ -14,10 +14,10 @@ export interface Statement {
 /** A time as milliseconds since the epoch. */
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
-const LOT_COLUMNS = `kind, priority, price_version_id, ${ms("lot.created_at")} as created_at, ${ms("lot.expires_at")} as expires_at`;
+const lotColumns = `kind, priority, price_version_id, ${ms("lot.created_at")} as created_at, ${ms("lot.expires_at")} as expires_at`;
 
 /** $1 core, $2 the lock that this process holds, $3 an epoch that is over. */
-export const ENTER: Statement = {
+export const enterSql: Statement = {
   name: "enter",
   text: `
   insert into core (id, epoch, instance, beats, heartbeat_at)
@@ -28,24 +28,24 @@ export const ENTER: Statement = {
  * $1 core, $2 its new epoch, $3 the lock that this process holds. Slices of epochs whose processes held the same lock: they
  * are dead. Those of any other epoch are its own until its heart stands still.
  */
-export const ADOPT: Statement = {
+export const adoptSql: Statement = {
   name: "adopt",
   text: `
   with mine as (
     select slice.id from slice join core on core.id = slice.core_id and core.epoch = slice.epoch
     where core_id = $1 and open and core.epoch < $2 and core.instance = $3 order by slice.id for update of slice)
   update slice set epoch = $2 from mine, lot where slice.id = mine.id and lot.id = slice.lot_id
-  returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${LOT_COLUMNS}`,
+  returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${lotColumns}`,
 };
 
 /** $1 core, $2 its epoch, $3 the lock that this process holds. Forgets the epochs that it has taken over. */
-export const FORGET_ADOPTED: Statement = {
+export const forgetAdopted: Statement = {
   name: "forget adopted",
   text: "delete from core where id = $1 and epoch < $2 and instance = $3",
 };
 
 /** $1 core, $2 epoch, $3 the lock that this process holds. For a row that a failover into the past has lost. */
-export const ENTER_AGAIN: Statement = {
+export const enterAgain: Statement = {
   name: "enter again",
   text: `
   insert into core (id, epoch, instance, beats, heartbeat_at) values ($1, $2, $3, 1, now())
@@ -53,7 +53,7 @@ export const ENTER_AGAIN: Statement = {
 };
 
 /** $1 core. The earlier epochs that the database knows, the newest first. */
-export const EPOCHS: Statement = {
+export const epochsSql: Statement = {
   name: "epochs",
   text: `
   select id as "coreId", epoch, beats, instance, dead_beat is not distinct from beats as dead
@@ -61,7 +61,7 @@ export const EPOCHS: Statement = {
 };
 
 /** $1 an id for a database that has none yet. */
-export const IDENTIFY: Statement = {
+export const identifySql: Statement = {
   name: "identify",
   text: `
   with made as (insert into setting (name, value) values ('database_id', $1) on conflict (name) do nothing returning value)
@@ -69,7 +69,7 @@ export const IDENTIFY: Statement = {
 };
 
 /** $1 core, $2 epoch, $3 account. */
-export const ACCOUNT_SLICES: Statement = {
+export const accountSlices: Statement = {
   name: "account slices",
   text: `
   select id, account_id, granted - spent as unspent from slice
@@ -77,7 +77,7 @@ export const ACCOUNT_SLICES: Statement = {
 };
 
 /** $1 core, $2 epoch, $3 the account before the page, $4 slices after which the page ends with its account. */
-export const SLICE_PAGE: Statement = {
+export const slicePage: Statement = {
   name: "slice page",
   text: `
   with page as (
@@ -90,10 +90,10 @@ export const SLICE_PAGE: Statement = {
 };
 
 /** A core that others took for dead and that has not beaten since. */
-const DEAD = "core.dead_beat is not distinct from core.beats";
+const deadSql = "core.dead_beat is not distinct from core.beats";
 
 /** $1 core, $2 epoch, $3 the last beat that was answered. No row: the epoch is over. */
-export const HEARTBEAT: Statement = {
+export const heartbeatSql: Statement = {
   name: "heartbeat",
   text: `
   with mine as (select id, dead_beat from core where id = $1 and epoch = $2 for update),
@@ -101,14 +101,14 @@ export const HEARTBEAT: Statement = {
     update core set beats = core.beats + 1, heartbeat_at = now() from mine
     where core.id = mine.id and core.epoch = $2 returning core.beats),
   other as (select id as "coreId", epoch, beats from core
-    where (id, epoch) <> ($1, $2) and not (${DEAD}) order by id, epoch limit 10000)
+    where (id, epoch) <> ($1, $2) and not (${deadSql}) order by id, epoch limit 10000)
   select beat.beats, coalesce(mine.dead_beat >= $3, false) as was_dead,
     coalesce((select json_agg(other) from other), '[]'::json) as others
   from mine, beat`,
 };
 
 /** $1 cores, $2 their epochs, $3 their beats. One that has beaten since is not taken for dead. */
-export const BURY: Statement = {
+export const burySql: Statement = {
   name: "bury",
   text: `
   with silent as (
@@ -119,7 +119,7 @@ export const BURY: Statement = {
 };
 
 /** $1 accounts, $2 now, $3 lots an account. */
-export const LOCK_LOTS: Statement = {
+export const lockLots: Statement = {
   name: "lock lots",
   text: `
   select id from lot where ${withFreeMoney} and id = any(array(
@@ -133,7 +133,7 @@ export const LOCK_LOTS: Statement = {
  * $9 epoch, $10 locked lots. A core takes what it needs, and in advance no more than its share of half of what is there, so that the
  * last of an account's money is not scattered over cores that do not need it.
  */
-export const LEASE: Statement = {
+export const leaseSql: Statement = {
   name: "lease",
   text: `
   with wanted as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as t(account_id, least, most, n)),
@@ -153,7 +153,7 @@ export const LEASE: Statement = {
   made as (
     insert into slice (id, lot_id, account_id, core_id, epoch, granted, spent, open)
     select slice_id, id, account_id, $8::uuid, $9::int, amount, 0, true from taken where amount > 0 returning id)
-  select slice_id as id, lot.id as lot_id, account_id, amount as granted, 0::bigint as spent, ${LOT_COLUMNS}
+  select slice_id as id, lot.id as lot_id, account_id, amount as granted, 0::bigint as spent, ${lotColumns}
   from taken as lot where amount > 0 order by account_id, place`,
 };
 
@@ -161,7 +161,7 @@ export const LEASE: Statement = {
  * $1 accounts, $2 core, $3 now, $4 lots that are looked at, $5 epoch. Slices are looked at all: as many are open as cores have
  * leased lots, however many lots there are.
  */
-export const FACTS: Statement = {
+export const factsSql: Statement = {
   name: "facts",
   text: `
   select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text,
@@ -200,7 +200,7 @@ const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_tim
  * Slices are found by their ids alone, and looked at once they are locked: a planner that took the index of a core's
  * open slices instead would make the cost of a group grow with the number of accounts.
  */
-export const SETTLE: Statement = {
+export const settleSql: Statement = {
   name: "settle",
   text: `
   with charge as (
@@ -236,7 +236,7 @@ export const SETTLE: Statement = {
 };
 
 /** $1 slices, $2 amounts, $3 core, $4 epoch. */
-export const GIVE_BACK: Statement = {
+export const giveBackSql: Statement = {
   name: "give back",
   text: `
   with part as (select * from unnest($1::uuid[], $2::bigint[]) as t(slice_id, amount)),
@@ -265,7 +265,7 @@ const closing = (name: string, mine: string): Statement => ({
 });
 
 /** $1 slices, $2 core, $3 epoch. */
-export const CLOSE = closing(
+export const closeSql = closing(
   "close",
   `
   select id, lot_id, granted, spent from slice
@@ -276,7 +276,7 @@ export const CLOSE = closing(
  * The dead are looked for among those who hold slices, with one step in the index for each. Their rows are locked, so
  * that one that comes back in this moment first learns that it was dead, and then sees what it has lost.
  */
-export const REAP = closing(
+export const reapSql = closing(
   "reap",
   `
   with recursive holder as (
@@ -285,12 +285,12 @@ export const REAP = closing(
     select (select core_id from slice where open and core_id > holder.core_id order by core_id limit 1)
     from holder where holder.core_id is not null)
   select slice.id, lot_id, granted, spent from slice join core on core.id = slice.core_id and core.epoch = slice.epoch
-  where open and slice.core_id in (select core_id from holder) and ${DEAD}
+  where open and slice.core_id in (select core_id from holder) and ${deadSql}
   order by slice.id limit 1000 for update of slice skip locked for share of core`,
 );
 
 /** $1 request ids, $2 run ids. */
-export const SETTLED: Statement = {
+export const settledSql: Statement = {
   name: "settled",
   text: `
   select request_id, run_id, input_tokens, output_tokens, status from usage
@@ -298,7 +298,7 @@ export const SETTLED: Statement = {
 };
 
 /** $1 account, $2 request id. */
-export const IS_CHARGED: Statement = {
+export const isChargedSql: Statement = {
   name: "is charged",
   text: "select 1 from usage where request_id = $2 and account_id = $1 limit 1",
 };

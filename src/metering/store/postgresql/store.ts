@@ -14,24 +14,24 @@ import {
   type LeaseRequest,
   type LedgerStore,
   type SettleOutcome,
-  SLICE_PAGE,
   type SliceRange,
   type StoredCharge,
   type StoredSlice,
+  slicePage,
 } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
 import * as sql from "./statements.ts";
 import { settleValues } from "./values.ts";
 
 /** Lots that one account leases from at once. */
-const LOTS = 8;
+const lotsSql = 8;
 /** So many when they are so small that less does not do. */
-const MOST_LOTS = 512;
+const mostLots = 512;
 /** A statement without an answer for this long has failed as far as we can tell. */
-const TIMEOUT_MS = 10_000;
+const timeoutMs = 10_000;
 /** Processes of one core that may begin at the same moment. */
-const MOST_ENTRIES = 10;
-const UNIQUE_VIOLATION = "23505";
+const mostEntries = 10;
+const uniqueViolation = "23505";
 
 /** The ledger in PostgreSQL: many cores, each with slices of the lots. */
 export class PostgresqlLedgerStore implements LedgerStore {
@@ -57,7 +57,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   async identify(): Promise<string> {
-    const ask = () => this.#query<{ value: string }>(this.#pool, sql.IDENTIFY, [this.#random.uuid()]);
+    const ask = () => this.#query<{ value: string }>(this.#pool, sql.identifySql, [this.#random.uuid()]);
     // Another core may name it in the moment between: the second answer has its name.
     const name = (await ask()).rows[0]?.value ?? (await ask()).rows[0]?.value;
     if (name === undefined) throw new Error("the database has no name");
@@ -65,7 +65,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   async epochs(): Promise<CoreEpoch[]> {
-    return (await this.#query<CoreEpoch>(this.#pool, sql.EPOCHS, [this.#coreId])).rows;
+    return (await this.#query<CoreEpoch>(this.#pool, sql.epochsSql, [this.#coreId])).rows;
   }
 
   async enter(claim: EpochClaim): Promise<Entered> {
@@ -74,8 +74,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#epoch = epoch;
     this.#beats = beats;
     const values = [this.#coreId, epoch, this.#instance];
-    const adopted = await this.#query<SliceRow>(this.#pool, sql.ADOPT, values);
-    await this.#query(this.#pool, sql.FORGET_ADOPTED, values);
+    const adopted = await this.#query<SliceRow>(this.#pool, sql.adoptSql, values);
+    await this.#query(this.#pool, sql.forgetAdopted, values);
     return { epoch, adopted: adopted.rows.map(toSlice) };
   }
 
@@ -84,17 +84,17 @@ export class PostgresqlLedgerStore implements LedgerStore {
     for (let attempt = 1; ; attempt++) {
       try {
         const values = [this.#coreId, this.#instance, after];
-        const { rows } = await this.#query<{ epoch: number; beats: number }>(this.#pool, sql.ENTER, values);
+        const { rows } = await this.#query<{ epoch: number; beats: number }>(this.#pool, sql.enterSql, values);
         if (rows[0] !== undefined) return rows[0];
       } catch (error) {
-        if (attempt > MOST_ENTRIES || (error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+        if (attempt > mostEntries || (error as { code?: unknown }).code !== uniqueViolation) throw error;
       }
     }
   }
 
   async heartbeat(): Promise<Heartbeat> {
     const values = [this.#coreId, this.#epoch, this.#beats];
-    const { rows } = await this.#query<HeartbeatRow>(this.#pool, sql.HEARTBEAT, values);
+    const { rows } = await this.#query<HeartbeatRow>(this.#pool, sql.heartbeatSql, values);
     if (rows[0] === undefined) return this.#enterAgain();
     const { beats, was_dead: wasDead, others } = rows[0];
     this.#beats = beats;
@@ -104,7 +104,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   /** The database has lost this epoch, perhaps by a failover into the past: whatever it had leased is in doubt. */
   async #enterAgain(): Promise<Heartbeat> {
-    await this.#query(this.#pool, sql.ENTER_AGAIN, [this.#coreId, this.#epoch, this.#instance]);
+    await this.#query(this.#pool, sql.enterAgain, [this.#coreId, this.#epoch, this.#instance]);
     this.#beats = 1;
     return { others: [], wasDead: true };
   }
@@ -112,8 +112,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
   async openSlices(range: SliceRange): Promise<StoredSlice[]> {
     const mine = [this.#coreId, this.#epoch];
     const { rows } = await ("accountId" in range
-      ? this.#query<StoredSliceRow>(this.#pool, sql.ACCOUNT_SLICES, [...mine, range.accountId])
-      : this.#query<StoredSliceRow>(this.#pool, sql.SLICE_PAGE, [...mine, range.after, SLICE_PAGE]));
+      ? this.#query<StoredSliceRow>(this.#pool, sql.accountSlices, [...mine, range.accountId])
+      : this.#query<StoredSliceRow>(this.#pool, sql.slicePage, [...mine, range.after, slicePage]));
     return rows.map((row) => ({ id: row.id, accountId: row.account_id, unspent: Number(row.unspent) }));
   }
 
@@ -123,14 +123,20 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#transaction(async (client) => {
       const slices: LeasedSlice[] = [];
       // Those whose first lots are too small for what they need take more of them, and then still more.
-      for (let lots = LOTS, wanting = requests; ; lots = Math.min(4 * lots, MOST_LOTS)) {
+      for (let lots = lotsSql, wanting = requests; ; lots = Math.min(4 * lots, mostLots)) {
         slices.push(...(await this.#lease(client, wanting, at, lots)));
-        const facts = await this.#query<FactsRow>(client, sql.FACTS, [accounts, this.#coreId, at, LOTS, this.#epoch]);
+        const facts = await this.#query<FactsRow>(client, sql.factsSql, [
+          accounts,
+          this.#coreId,
+          at,
+          lotsSql,
+          this.#epoch,
+        ]);
         const byAccount = Map.groupBy(slices, (slice) => slice.accountId);
         const leases = facts.rows.map((row) => [row.id, toLease(row, byAccount.get(row.id) ?? [])] as const);
         const found = new Map(leases);
         wanting = requests.map((request) => lacking(request, found.get(request.accountId))).filter(wantsMore);
-        if (wanting.length === 0 || slices.length >= MOST_LOTS) return found;
+        if (wanting.length === 0 || slices.length >= mostLots) return found;
       }
     });
   }
@@ -144,8 +150,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
   ): Promise<readonly LeasedSlice[]> {
     const accounts = requests.map((request) => request.accountId);
     // One statement locks the lots; the next one then sees their newest state.
-    const locked = await this.#query<{ id: string }>(client, sql.LOCK_LOTS, [accounts, at, lots]);
-    const { rows } = await this.#query<SliceRow>(client, sql.LEASE, [
+    const locked = await this.#query<{ id: string }>(client, sql.lockLots, [accounts, at, lots]);
+    const { rows } = await this.#query<SliceRow>(client, sql.leaseSql, [
       accounts,
       requests.map((request) => request.least),
       requests.map((request) => request.most),
@@ -169,7 +175,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     }
     const places = [...first.values()];
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
-    const { rows } = await this.#query<{ n: number; fenced: boolean }>(this.#pool, sql.SETTLE, [
+    const { rows } = await this.#query<{ n: number; fenced: boolean }>(this.#pool, sql.settleSql, [
       ...settleValues(charges),
       this.#coreId,
       this.#epoch,
@@ -187,31 +193,31 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   async settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     const values = [runs.map(({ requestId }) => requestId), runs.map(({ runId }) => runId)];
-    const { rows } = await this.#query<StoredChargeRow>(this.#pool, sql.SETTLED, values);
+    const { rows } = await this.#query<StoredChargeRow>(this.#pool, sql.settledSql, values);
     return new Map(rows.map((row) => [runKey({ requestId: row.request_id, runId: row.run_id }), toStoredCharge(row)]));
   }
 
   async isCharged(accountId: string, requestId: string): Promise<boolean> {
-    return (await this.#query(this.#pool, sql.IS_CHARGED, [accountId, requestId])).rows.length > 0;
+    return (await this.#query(this.#pool, sql.isChargedSql, [accountId, requestId])).rows.length > 0;
   }
 
   async giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
     if (parts.length === 0) return;
     const ids = parts.map((part) => part.sliceId);
     const amounts = parts.map((part) => part.amount);
-    await this.#query(this.#pool, sql.GIVE_BACK, [ids, amounts, this.#coreId, this.#epoch]);
+    await this.#query(this.#pool, sql.giveBackSql, [ids, amounts, this.#coreId, this.#epoch]);
   }
 
   async close(sliceIds: readonly string[]): Promise<void> {
-    if (sliceIds.length > 0) await this.#query(this.#pool, sql.CLOSE, [sliceIds, this.#coreId, this.#epoch]);
+    if (sliceIds.length > 0) await this.#query(this.#pool, sql.closeSql, [sliceIds, this.#coreId, this.#epoch]);
   }
 
   async reap(dead: readonly CoreBeat[]): Promise<number> {
     if (dead.length > 0) {
       const column = <Name extends keyof CoreBeat>(name: Name) => dead.map((core) => core[name]);
-      await this.#query(this.#pool, sql.BURY, [column("coreId"), column("epoch"), column("beats")]);
+      await this.#query(this.#pool, sql.burySql, [column("coreId"), column("epoch"), column("beats")]);
     }
-    return (await this.#query(this.#pool, sql.REAP, [])).rowCount ?? 0;
+    return (await this.#query(this.#pool, sql.reapSql, [])).rowCount ?? 0;
   }
 
   announce(accountId: string): Promise<void> {
@@ -232,7 +238,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     { name, text }: sql.Statement,
     values: unknown[],
   ): Promise<QueryResult<Row>> {
-    const statement = { ...(this.#pooled ? {} : { name }), text, values, query_timeout: TIMEOUT_MS };
+    const statement = { ...(this.#pooled ? {} : { name }), text, values, query_timeout: timeoutMs };
     const run = () => on.query<Row>(statement as QueryConfig);
     return "totalCount" in on ? retryConflicts(run) : run(); // within a transaction it is that which is run anew
   }

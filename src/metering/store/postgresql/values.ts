@@ -36,7 +36,7 @@ function plain(values: readonly (string | number)[]): string {
 
 /** An array of any texts. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 function texts(values: readonly string[]): string {
-  return `{${values.map((value) => `"${SPECIAL.test(value) ? value.replaceAll(/["\\]/g, "\\$&") : value}"`).join()}}`;
+  return `{${values.map((value) => `"${special.test(value) ? value.replaceAll(/["\\]/g, "\\$&") : value}"`).join()}}`;
 }
 
-const SPECIAL = /["\\]/;
+const special = /["\\]/;

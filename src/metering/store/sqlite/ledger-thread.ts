@@ -4,8 +4,8 @@ import { unavailable } from "../../ledger/unavailable.ts";
 import type { StoreAnswer, StoreCall } from "./worker.ts";
 
 /** The pause before the thread is started again. Each further one is twice as long, up to the last, until it answers. */
-const FIRST_PAUSE_MS = 100;
-const LAST_PAUSE_MS = 10_000;
+const firstPauseMs = 100;
+const lastPauseMs = 10_000;
 
 /** What the thread's owner gives it and hears of it. */
 export interface ThreadLife {
@@ -96,7 +96,7 @@ export class LedgerThread {
     this.#pending.clear();
     for (const { reject } of unanswered) reject(ended(error));
     if (this.#closing) return;
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.#ends++, 10), LAST_PAUSE_MS);
+    const pause = Math.min(firstPauseMs * 2 ** Math.min(this.#ends++, 10), lastPauseMs);
     this.#life.ended(error, pause);
     this.#stopWaiting = this.#life.clock.after(pause, () => this.#startAgain());
   }

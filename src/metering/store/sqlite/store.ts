@@ -13,43 +13,43 @@ import {
   type LeaseRequest,
   type LedgerStore,
   type SettleOutcome,
-  SLICE_PAGE,
   type SliceRange,
   type StoredCharge,
   type StoredSlice,
+  slicePage,
 } from "../ledger-store.ts";
 import { firstLots, freeMoney } from "../spending-order.ts";
 import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 
 /** A value too big, a constraint broken, a type that does not fit. https://www.sqlite.org/rescode.html */
-const VIOLATIONS: ReadonlySet<number> = new Set([18, 19, 20]);
+const violations: ReadonlySet<number> = new Set([18, 19, 20]);
 
-const OPEN_SLICES = `
+const openSlicesSql = `
   select slice.id, slice.lot_id as lotId, slice.account_id as accountId, slice.granted, slice.spent, lot.kind,
     lot.priority, lot.price_version_id as priceVersion, lot.created_at as createdAt, lot.expires_at as expiresAt
   from slice join lot on lot.id = slice.lot_id where slice.open`;
 
-const STORED_SLICES = `
+const storedSlices = `
   select id, account_id as accountId, granted - spent as unspent from slice where open and core_id = ? and epoch = ?`;
 
 /** Whole accounts only. */
-const SLICES_AFTER = `${STORED_SLICES} and account_id > ? and account_id <= (
+const slicesAfter = `${storedSlices} and account_id > ? and account_id <= (
   select max(account_id) from (
     select account_id from slice where open and core_id = ? and account_id > ? order by account_id limit ?))
   order by account_id`;
 
 /** Lots that one account leases from at once; more only when these do not do. */
-const LOTS = 8;
+const lotsSql = 8;
 
 const page = (paid?: true) =>
-  firstLots({ account: "?1", now: "?2", limit: String(LOTS), ...(paid === undefined ? {} : { paid }) });
+  firstLots({ account: "?1", now: "?2", limit: String(lotsSql), ...(paid === undefined ? {} : { paid }) });
 
-const NEXT_LOTS = `
+const nextLots = `
   select id, kind, priority, price_version_id as priceVersion, created_at as createdAt, expires_at as expiresAt,
     ${freeMoney} as unleased from (${page()})`;
 
 /** Sums may pass what a number holds. */
-const FACTS = `
+const factsSql = `
   select cast(coalesce((select sum(${freeMoney}) from (${page()})), 0) as text) as unleased,
     cast(coalesce((select sum(${freeMoney}) from (${page(true)})), 0)
       + coalesce((select sum(slice.granted - slice.spent) from slice join lot on lot.id = slice.lot_id
@@ -57,13 +57,13 @@ const FACTS = `
 
 const marks = (columns: readonly unknown[]) => columns.map(() => "?").join(", ");
 
-const INSERT_USAGE = `
+const insertUsageSql = `
   insert into usage (${listNames(usageColumns)}) values (${marks(usageColumns)}) on conflict do nothing`;
 
-const INSERT_LINE = `
+const insertLine = `
   insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)}) values (?, ?, ?, ${marks(lineColumns)})`;
 
-const SPEND = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
+const spend = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
 
 interface LotRow {
   readonly id: string;
@@ -123,7 +123,7 @@ export class SqliteLedgerStore implements LedgerStore {
       run.run("update slice set core_id = ?, epoch = ? where open", [this.#coreId, this.#epoch]);
       run.run("delete from core where id = ? and epoch < ?", [this.#coreId, this.#epoch]);
       const adopted = run
-        .all<LeasedSlice & { expiresAt: number | null }>(OPEN_SLICES, [])
+        .all<LeasedSlice & { expiresAt: number | null }>(openSlicesSql, [])
         .map((row) => ({ ...row, expiresAt: row.expiresAt ?? undefined }));
       return { epoch: this.#epoch, adopted };
     });
@@ -137,15 +137,8 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.#exclusive((database) => {
       const { all } = this.#runner(database);
       return "accountId" in range
-        ? all<StoredSlice>(`${STORED_SLICES} and account_id = ?`, [this.#coreId, this.#epoch, range.accountId])
-        : all<StoredSlice>(SLICES_AFTER, [
-            this.#coreId,
-            this.#epoch,
-            range.after,
-            this.#coreId,
-            range.after,
-            SLICE_PAGE,
-          ]);
+        ? all<StoredSlice>(`${storedSlices} and account_id = ?`, [this.#coreId, this.#epoch, range.accountId])
+        : all<StoredSlice>(slicesAfter, [this.#coreId, this.#epoch, range.after, this.#coreId, range.after, slicePage]);
     });
   }
 
@@ -171,16 +164,16 @@ export class SqliteLedgerStore implements LedgerStore {
     const slices: LeasedSlice[] = [];
     let granted = 0;
     for (;;) {
-      const lots = granted < most ? run.all<LotRow>(NEXT_LOTS, [accountId, now]) : [];
+      const lots = granted < most ? run.all<LotRow>(nextLots, [accountId, now]) : [];
       for (const lot of lots) {
         const amount = Math.min(lot.unleased, most - granted);
         if (amount > 0) slices.push(this.#makeSlice(run, accountId, lot, amount));
         granted += amount;
       }
       // Lots too small for what is needed make room for the next ones.
-      if (lots.length < LOTS || granted >= least) break;
+      if (lots.length < lotsSql || granted >= least) break;
     }
-    const facts = run.get<{ unleased: string; paidLeft: string }>(FACTS, [accountId, now]);
+    const facts = run.get<{ unleased: string; paidLeft: string }>(factsSql, [accountId, now]);
     const { createdAt } = account;
     const debt = BigInt(account.debt);
     const [unleased, paidLeft] = [BigInt(facts?.unleased ?? 0), BigInt(facts?.paidLeft ?? 0)];
@@ -223,19 +216,19 @@ export class SqliteLedgerStore implements LedgerStore {
     for (const { lines } of charges)
       for (const { sliceId, cost } of lines) costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
     const lost = new Set<string>();
-    for (const [sliceId, cost] of costs) if (run.run(SPEND, [cost, sliceId, this.#epoch]) === 0) lost.add(sliceId);
+    for (const [sliceId, cost] of costs) if (run.run(spend, [cost, sliceId, this.#epoch]) === 0) lost.add(sliceId);
     return lost;
   }
 
   /** Takes back what was done for a charge that turned out to be fenced: almost never. */
   #undo(run: Runner, { requestId, runId, lines }: Charge): void {
     run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);
-    for (const { sliceId, cost } of lines) run.run(SPEND, [-cost, sliceId, this.#epoch]);
+    for (const { sliceId, cost } of lines) run.run(spend, [-cost, sliceId, this.#epoch]);
   }
 
   isViolation(error: unknown): boolean {
     const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff; // without what extended codes add
-    return VIOLATIONS.has(code);
+    return violations.has(code);
   }
 
   settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
@@ -336,13 +329,13 @@ export class SqliteLedgerStore implements LedgerStore {
 /** Makes a receipt. Returns whether there was none before. */
 function insertUsage(run: Runner, charge: Charge): boolean {
   const values = usageColumns.map(({ read }) => read(charge));
-  return run.run(INSERT_USAGE, values) > 0;
+  return run.run(insertUsageSql, values) > 0;
 }
 
 /** Makes the lines of a receipt, and the debt that it leaves. */
 function insertLines(run: Runner, { requestId, runId, accountId, shortfall, lines }: Charge): void {
   for (const [seq, line] of lines.entries()) {
-    run.run(INSERT_LINE, [requestId, runId, seq, ...lineColumns.map(({ read }) => read(line))]);
+    run.run(insertLine, [requestId, runId, seq, ...lineColumns.map(({ read }) => read(line))]);
   }
   if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
 }

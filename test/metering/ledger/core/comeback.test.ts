@@ -10,7 +10,7 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
 import { type PostgresqlInstallation, startInstallation } from "../../../storage/postgresql-programs.ts";
-import { type Metering, openMetering, USD } from "../../fixture.ts";
+import { type Metering, openMetering, usd } from "../../fixture.ts";
 import { startToldCore, type ToldCore } from "./told-cores.ts";
 
 // Processes and databases that were taken for dead, and come back.
@@ -61,7 +61,7 @@ const receipts = (metering: Metering) =>
 test("a suspended core whose successor charged 300 tokens comes back, and its 5,000 are charged as 5,000", async () => {
   url = await installation.createDatabase("suspended");
   const metering = await bank();
-  const account = await metering.account({ paid: 10 * USD });
+  const account = await metering.account({ paid: 10 * usd });
   const directory = folder();
   const core = await start(directory);
   await core.tell(`begin ${account} 300`);
@@ -76,14 +76,14 @@ test("a suspended core whose successor charged 300 tokens comes back, and its 5,
     { inputTokens: 0, outputTokens: 4700, status: "completed", shortfall: 0 },
   ]);
   expect(new Set(charged.map(({ requestId }) => `settled ${requestId}`))).toEqual(new Set([settled]));
-  expect((await metering.funds.statement(account)).balance).toBe(BigInt(10 * USD - 10 * 200_000 - 5000 * 250_000));
+  expect((await metering.funds.statement(account)).balance).toBe(BigInt(10 * usd - 10 * 200_000 - 5000 * 250_000));
   expect(await reconcile(metering.storage)).toMatchObject({ ok: true, findings: [], debtPicoUsd: "0" });
 }, 180_000);
 
 test("one that comes back while the copy still waits has it refused, and charges by itself", async () => {
   url = await installation.createDatabase("race");
   const metering = await bank();
-  const account = await metering.account({ paid: 10 * USD });
+  const account = await metering.account({ paid: 10 * usd });
   const directory = folder();
   const core = await start(directory);
   await core.tell(`begin ${account} 300`);
@@ -103,13 +103,13 @@ test.each(["goes on", "is killed"])(
     const name = fate.replace(" ", "_");
     url = await installation.createDatabase(name);
     const before = await openMetering({ url, clock: systemClock });
-    const old = await before.account({ paid: 10 * USD });
+    const old = await before.account({ paid: 10 * usd });
     const directory = folder();
     let core = await start(directory);
     await core.tell(`begin ${old} 300`);
     const dump = join(folder(), "dump");
     await installation.run("pg_dump", "--format=custom", `--file=${dump}`, url);
-    const young = await before.account({ paid: 10 * USD });
+    const young = await before.account({ paid: 10 * usd });
     await core.tell(`begin ${young} 300`);
     await before.close();
     if (fate === "is killed") await core.kill();

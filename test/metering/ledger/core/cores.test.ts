@@ -7,13 +7,13 @@ import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
 import { databases } from "../../databases.ts";
-import { type Metering, never, openMetering, request, USD } from "../../fixture.ts";
+import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
 import { ManualClock } from "../../manual-clock.ts";
 
 // Several cores on one PostgreSQL.
 
-const IN = 200_000;
-const OUT = 250_000;
+const inRate = 200_000;
+const out = 250_000;
 const newDatabase = databases();
 
 let clock: ManualClock;
@@ -54,25 +54,25 @@ const reapOthers = async (at: number) => {
 };
 
 test("two cores and 200 concurrent requests spend the last cent once", async () => {
-  const account = await core(0).account({ paid: USD });
-  await core(0).funds.refund({ accountId: account, amount: USD - USD / 100, reference: v7() });
+  const account = await core(0).account({ paid: usd });
+  await core(0).funds.refund({ accountId: account, amount: usd - usd / 100, reference: v7() });
   let charged = 0;
   const attempt = async (_: unknown, at: number) => {
     const hold = await core(at % 2).ledger.hold(request(account, { inputTokens: 1000, outputTokens: 1000 }), never);
     await hold.settle({ inputTokens: 1000, outputTokens: hold.outputTokens }, "completed");
-    charged += 1000 * IN + hold.outputTokens * OUT;
+    charged += 1000 * inRate + hold.outputTokens * out;
   };
   const results = await clock.until(Promise.allSettled(Array.from({ length: 200 }, attempt)));
   expect(results.some((result) => result.status === "fulfilled")).toBe(true);
-  expect(charged).toBeLessThanOrEqual(USD / 100);
-  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD / 100 - charged));
+  expect(charged).toBeLessThanOrEqual(usd / 100);
+  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(usd / 100 - charged));
   expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
 });
 
 test("the same payment through two cores at once is one lot", async () => {
   const account = await core(0).account();
   const other = await core(0).account();
-  const payment = { accountId: account, kind: "paid" as const, amount: USD, reference: "one" };
+  const payment = { accountId: account, kind: "paid" as const, amount: usd, reference: "one" };
   const lots = await Promise.all(Array.from({ length: 50 }, (_, at) => core(at % 2).funds.credit(payment)));
   expect(new Set(lots.map(({ lotId }) => lotId)).size).toBe(1);
   const racing = [account, other].map((accountId, at) =>
@@ -83,28 +83,28 @@ test("the same payment through two cores at once is one lot", async () => {
 });
 
 test("what a dead core had leased is given back, and what it still sends is charged anew", async () => {
-  const account = await core(0).account({ paid: USD });
+  const account = await core(0).account({ paid: usd });
   const hold = await core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
   expect(await reapOthers(1)).toBe(1);
   await clock.until(hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
   expect(core(0).log.join()).toContain("after its slices were lost");
-  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(usd - 1000 * out));
   expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, receipts: 1n, debtPicoUsd: "0" });
 });
 
 test("a late charge that nothing is left for becomes debt, not somebody else's money", async () => {
-  const account = await core(0).account({ free: 1000 * OUT });
+  const account = await core(0).account({ free: 1000 * out });
   const hold = await core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
   await reapOthers(1);
   const other = await core(1).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
   await clock.until(hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
   await clock.until(other.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
-  expect(await core(0).funds.statement(account)).toMatchObject({ balance: 0n, debt: BigInt(1000 * OUT) });
+  expect(await core(0).funds.statement(account)).toMatchObject({ balance: 0n, debt: BigInt(1000 * out) });
   expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, receipts: 2n });
 });
 
 test("a core that was suspended past its lease admits nothing until it has beaten again", async () => {
-  const account = await core(0).account({ paid: USD });
+  const account = await core(0).account({ paid: usd });
   (await core(0).ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never)).release();
   const suspended = clock.monotonic();
   // Only the clock moves on: nothing of this core runs meanwhile.
@@ -124,7 +124,7 @@ describe("a core that did not reach the store for longer than its lease", () => 
     away = false;
     cutOff = await openMetering({ clock, url, wrap: (store) => unreachable(store, () => away) });
     cores.push(cutOff);
-    account = await core(0).account({ paid: USD });
+    account = await core(0).account({ paid: usd });
     hold = await cutOff.ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
     away = true;
     await clock.pass(30_000);
@@ -140,7 +140,7 @@ describe("a core that did not reach the store for longer than its lease", () => 
     await clock.until(settled);
     await clock.pass(2000);
     expect(cutOff.log.join()).not.toContain("after its slices were lost");
-    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(usd - 1000 * out));
     expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
     (await cutOff.ledger.hold(request(account, { inputTokens: 0, outputTokens: 1 }), never)).release();
   });
@@ -150,7 +150,7 @@ describe("a core that did not reach the store for longer than its lease", () => 
     away = false;
     await clock.pass(2000);
     await clock.until(hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed"));
-    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 1000 * OUT));
+    expect((await core(0).funds.statement(account)).balance).toBe(BigInt(usd - 1000 * out));
     expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
   });
 });
@@ -169,17 +169,17 @@ test("a core that others took for dead learns it with its next answered beat, an
 });
 
 test("the same request id on two cores is charged for each run", async () => {
-  const account = await core(0).account({ paid: USD });
+  const account = await core(0).account({ paid: usd });
   const wanted = request(account, { inputTokens: 10, outputTokens: 10 });
   const holds = await Promise.all([core(0), core(1)].map(({ ledger }) => ledger.hold(wanted, never)));
   await clock.until(Promise.all(holds.map((hold) => hold.settle({ inputTokens: 10, outputTokens: 10 }, "completed"))));
   expect(await core(0).storage.orm.em.fork().count(Usage, { requestId: wanted.requestId })).toBe(2);
-  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(USD - 2 * 10 * (IN + OUT)));
+  expect((await core(0).funds.statement(account)).balance).toBe(BigInt(usd - 2 * 10 * (inRate + out)));
   expect(await reconcile(core(0).storage)).toMatchObject({ ok: true, receipts: 2n });
 });
 
 test("what a core does not hold goes to the core that needs it", async () => {
-  const account = await core(0).account({ free: 1000 * OUT });
+  const account = await core(0).account({ free: 1000 * out });
   (await core(0).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never)).release();
   await clock.pass(4000); // poor and idle: the first core has given everything back
   const hold = await core(1).ledger.hold(request(account, { inputTokens: 0, outputTokens: 1000 }), never);
@@ -195,9 +195,9 @@ test("what a core does not hold goes to the core that needs it", async () => {
 });
 
 test("a refund gets at what another core has leased but does not hold", async () => {
-  const account = await core(0).account({ paid: 10 * USD });
+  const account = await core(0).account({ paid: 10 * usd });
   (await core(1).ledger.hold(request(account, { inputTokens: 1, outputTokens: 10 }), never)).release();
-  await clock.until(core(0).funds.refund({ accountId: account, amount: 10 * USD, reference: v7() }));
+  await clock.until(core(0).funds.refund({ accountId: account, amount: 10 * usd, reference: v7() }));
   expect((await core(0).funds.statement(account)).balance).toBe(0n);
 });
 
@@ -212,10 +212,10 @@ test("what a core announces all listeners of the other cores hear, and none of i
 });
 
 test("a top-up through one core changes the standing on the others", async () => {
-  const account = await core(0).account({ free: USD });
+  const account = await core(0).account({ free: usd });
   expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: true });
-  await core(0).funds.credit({ accountId: account, kind: "paid", amount: USD, reference: v7() });
+  await core(0).funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
   for (let turn = 0; turn < 200 && (await core(1).ledger.fundingState(account)).freeOnly; turn++)
     await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(USD) });
+  expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(usd) });
 });

@@ -8,7 +8,7 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
 import { databases } from "../../databases.ts";
-import { never, openMetering, request, USD } from "../../fixture.ts";
+import { never, openMetering, request, usd } from "../../fixture.ts";
 
 const newDatabase = databases();
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -22,7 +22,7 @@ test("a process on a copy of a living core's journal is refused, and 5,000 token
     return { journal, metering: () => openMetering({ url, clock: systemClock, journal, coreId: journal.coreId }) };
   };
   const living = await open(directory).metering();
-  const account = await living.account({ paid: 10 * USD });
+  const account = await living.account({ paid: 10 * usd });
   const wanted = request(account, { inputTokens: 10, outputTokens: 10_000 });
   const hold = await living.ledger.hold(wanted, never);
   hold.progress({ inputTokens: 10, outputTokens: 300 });

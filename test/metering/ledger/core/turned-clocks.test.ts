@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
 import { databases } from "../../databases.ts";
-import { type Metering, never, openMetering, request, USD } from "../../fixture.ts";
+import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
 import { ManualClock } from "../../manual-clock.ts";
 
 // Two cores on one PostgreSQL, whose clock is turned under them.
 
-const DAY_MS = 86_400_000;
-const OUT = 250_000;
+const dayMs = 86_400_000;
+const out = 250_000;
 const newDatabase = databases();
 
 let clock: ManualClock;
@@ -28,17 +28,17 @@ afterEach(async () => {
 const tokens = { inputTokens: 0, outputTokens: 1000 };
 
 test.each([
-  ["forward", DAY_MS],
-  ["back", -DAY_MS],
+  ["forward", dayMs],
+  ["back", -dayMs],
 ])("a jump %s of the database's clock takes no slice from a living core", async (_, ms) => {
   const [first, second] = cores;
-  const account = await first.account({ paid: USD });
+  const account = await first.account({ paid: usd });
   const hold = await first.ledger.hold(request(account, tokens), never);
   await turn(ms);
   await clock.pass(60_000);
   await clock.until(hold.settle(tokens, "completed"));
   expect([...first.log, ...second.log].join()).not.toMatch(/dead cores|slices were lost/);
-  expect(await first.funds.statement(account)).toMatchObject({ balance: BigInt(USD - 1000 * OUT), debt: 0n });
+  expect(await first.funds.statement(account)).toMatchObject({ balance: BigInt(usd - 1000 * out), debt: 0n });
   expect(await reconcile(first.storage)).toMatchObject({ ok: true });
 });
 
@@ -46,9 +46,9 @@ test("a jump back of the database's clock keeps no dead core alive", async () =>
   const [first, second] = cores;
   const silent = new ManualClock(); // nothing that this core does by time happens
   const dead = await openMetering({ clock: silent, url });
-  const account = await dead.account({ paid: USD });
+  const account = await dead.account({ paid: usd });
   await dead.ledger.hold(request(account, tokens), never);
-  await turn(-DAY_MS);
+  await turn(-dayMs);
   await clock.pass(29_000);
   expect([...first.log, ...second.log].join()).not.toContain("dead cores");
   await clock.pass(11_000);

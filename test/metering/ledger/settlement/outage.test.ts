@@ -11,7 +11,7 @@ import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
 import { type Door, startDoor } from "../../../support/door.ts";
 import { databases } from "../../databases.ts";
-import { never, openMetering, request, USD } from "../../fixture.ts";
+import { never, openMetering, request, usd } from "../../fixture.ts";
 
 const newDatabase = databases();
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -37,7 +37,7 @@ test.each(Object.entries(outages))(
     const metering = await openMetering({
       ...{ url: door.url, patience, clock: systemClock, journal, coreId: journal.coreId },
     });
-    const account = await metering.account({ paid: 100 * USD });
+    const account = await metering.account({ paid: 100 * usd });
     const acknowledged: string[] = [];
     const spend = async () => {
       const wanted = request(account, { inputTokens: 100, outputTokens: 100 });

@@ -6,7 +6,7 @@ import { runKey } from "../../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
 import { databases, dialects } from "../../databases.ts";
-import { MODEL, openMetering, USD } from "../../fixture.ts";
+import { openMetering, testModel, usd } from "../../fixture.ts";
 import { ManualClock } from "../../manual-clock.ts";
 
 // Journals of one run that know it ever better, or worse, each charged after the other.
@@ -18,9 +18,9 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock();
     const url = await newDatabase(dialect);
     const first = await openMetering({ clock, url });
-    const account = await first.account({ paid: 10 * USD });
+    const account = await first.account({ paid: 10 * usd });
     await clock.until(first.close());
-    const run = { requestId: v7(), runId: v7(), accountId: account, keyId: "", model: MODEL };
+    const run = { requestId: v7(), runId: v7(), accountId: account, keyId: "", model: testModel };
     const note = (inputTokens: number, outputTokens: number): JournalEntry => ({
       ...run,
       tokens: { inputTokens, outputTokens },
@@ -57,9 +57,9 @@ describe.each(dialects)("%s", (dialect) => {
   test("a run whose end was charged first is charged no more", async () => {
     const clock = new ManualClock();
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
-    const account = await metering.account({ paid: 10 * USD });
+    const account = await metering.account({ paid: 10 * usd });
     const charge: Charge = {
-      ...{ requestId: v7(), runId: v7(), accountId: account, keyId: "", model: MODEL },
+      ...{ requestId: v7(), runId: v7(), accountId: account, keyId: "", model: testModel },
       ...{ inputTokens: 10, outputTokens: 100, cost: 0, shortfall: 0 },
       ...{ status: "completed", settledAt: clock.now(), lines: [] },
     };

@@ -10,11 +10,11 @@ import type { Charge, LedgerStore, SettleOutcome } from "../../../../src/meterin
 import { ManualClock } from "../../manual-clock.ts";
 import { silentObserver } from "../../silent-observer.ts";
 
-const RUN = "01a1fc36-0000-7000-8000-000000000001";
+const thisRun = "01a1fc36-0000-7000-8000-000000000001";
 const charge = (requestId: string): Charge => ({
   ...{
     requestId,
-    runId: RUN,
+    runId: thisRun,
     accountId: "01a1fc36-0000-7000-8000-000000000000",
     keyId: "",
     model: "m",

@@ -9,12 +9,12 @@ import { readReceipts } from "../../../../src/metering/books/receipts.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { databases, dialects } from "../../databases.ts";
-import { type Metering, MODEL, never, openMetering, request, USD } from "../../fixture.ts";
+import { type Metering, never, openMetering, request, testModel, usd } from "../../fixture.ts";
 import { ManualClock } from "../../manual-clock.ts";
 
 // A request pays no more than the rates that it was admitted at, whatever prices and lots do meanwhile.
 
-const OUT = 250_000;
+const out = 250_000;
 const dear = { input: 900_000, output: 900_000 };
 const newDatabase = databases();
 const receiptOf = async ({ storage }: Metering, requestId: string): Promise<Receipt> => {
@@ -34,36 +34,36 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("dearer money that is spent first arrives in the middle: it pays at the rates of the admission", async () => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
-    const account = await metering.account({ paid: USD });
-    const wanted = request(account, output(USD / OUT));
+    const account = await metering.account({ paid: usd });
+    const wanted = request(account, output(usd / out));
     const hold = await clock.until(metering.ledger.hold(wanted, never));
-    await metering.prices.set(MODEL, dear);
-    await pay(metering, account, "free", USD / 100);
-    await clock.until(hold.settle(output(USD / OUT), "completed"));
+    await metering.prices.set(testModel, dear);
+    await pay(metering, account, "free", usd / 100);
+    await clock.until(hold.settle(output(usd / out), "completed"));
     const { costPicoUsd, shortfallPicoUsd, lines } = await receiptOf(metering, wanted.requestId);
-    expect([costPicoUsd, shortfallPicoUsd]).toEqual([BigInt(USD), 0n]);
-    expect(lines.every((line) => line.outputPicoUsdPerToken === BigInt(OUT))).toBe(true);
-    expect(await metering.funds.statement(account)).toMatchObject({ balance: BigInt(USD / 100), debt: 0n });
+    expect([costPicoUsd, shortfallPicoUsd]).toEqual([BigInt(usd), 0n]);
+    expect(lines.every((line) => line.outputPicoUsdPerToken === BigInt(out))).toBe(true);
+    expect(await metering.funds.statement(account)).toMatchObject({ balance: BigInt(usd / 100), debt: 0n });
     await prove(metering);
     await clock.until(metering.close());
   });
 
   test("what no lot can pay has a line of its own, at the rates of the admission", async () => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
-    const account = await metering.account({ free: 100 * OUT + 7 });
+    const account = await metering.account({ free: 100 * out + 7 });
     const wanted = request(account, output(100));
     const hold = await clock.until(metering.ledger.hold(wanted, never));
-    await metering.prices.set(MODEL, dear);
+    await metering.prices.set(testModel, dear);
     await clock.until(hold.settle({ inputTokens: 0, outputTokens: 130 }, "completed"));
     const receipt = await receiptOf(metering, wanted.requestId);
-    expect(receipt).toMatchObject({ costPicoUsd: BigInt(130 * OUT), shortfallPicoUsd: BigInt(30 * OUT - 7) });
+    expect(receipt).toMatchObject({ costPicoUsd: BigInt(130 * out), shortfallPicoUsd: BigInt(30 * out - 7) });
     expect(receipt.lines).toMatchObject([
-      { outputTokens: 100, costPicoUsd: BigInt(100 * OUT + 7) },
+      { outputTokens: 100, costPicoUsd: BigInt(100 * out + 7) },
       {
         lotId: "",
         inputTokens: 0,
         outputTokens: 30,
-        outputPicoUsdPerToken: BigInt(OUT),
+        outputPicoUsdPerToken: BigInt(out),
         costPicoUsd: receipt.shortfallPicoUsd,
       },
     ]);
@@ -78,13 +78,13 @@ describe.each(dialects)("%s", (dialect) => {
     const dying = openJournal(directory, { clock, random, logger });
     const lastMoments = new ManualClock();
     const before = await openMetering({ clock: lastMoments, url, journal: dying, coreId: dying.coreId });
-    const account = await before.account({ paid: USD });
+    const account = await before.account({ paid: usd });
     const wanted = request(account, output(6000));
     const hold = await lastMoments.until(before.ledger.hold(wanted, never));
     hold.progress(output(6000));
     await lastMoments.advance(1100);
-    await before.prices.set(MODEL, dear);
-    await pay(before, account, "free", USD);
+    await before.prices.set(testModel, dear);
+    await pay(before, account, "free", usd);
     await dying.close(); // what is in the file now is all that is left
     await before.store.end();
     await before.storage.close();
@@ -92,7 +92,7 @@ describe.each(dialects)("%s", (dialect) => {
     const journal = openJournal(directory, { clock, random, logger });
     const after = await openMetering({ clock, url, journal, coreId: journal.coreId });
     const receipt = await receiptOf(after, wanted.requestId);
-    expect(receipt).toMatchObject({ outputTokens: 6000, costPicoUsd: BigInt(6000 * OUT), shortfallPicoUsd: 0n });
+    expect(receipt).toMatchObject({ outputTokens: 6000, costPicoUsd: BigInt(6000 * out), shortfallPicoUsd: 0n });
     await prove(after);
     await clock.until(after.close());
     rmSync(directory, { recursive: true, force: true });
@@ -103,17 +103,17 @@ test("a core that slept past its lease charges 6,000 tokens at what they were ad
   const clock = new ManualClock();
   const url = await newDatabase("postgresql");
   const sleeping = await openMetering({ clock, url });
-  const account = await sleeping.account({ free: 6000 * OUT });
+  const account = await sleeping.account({ free: 6000 * out });
   const wanted = request(account, output(6000));
   const hold = await clock.until(sleeping.ledger.hold(wanted, never));
   const awake = await openMetering({ clock, url });
   await sleeping.storage.orm.em.fork().execute("update slice set epoch = epoch + 1"); // no longer its own
   await sleeping.storage.orm.em.fork().execute("update lot set leased = 0, spent = granted");
-  await sleeping.prices.set(MODEL, dear);
+  await sleeping.prices.set(testModel, dear);
   await clock.until(hold.settle(output(6000), "completed"));
   const receipt = await receiptOf(sleeping, wanted.requestId);
-  expect(receipt).toMatchObject({ costPicoUsd: BigInt(6000 * OUT), shortfallPicoUsd: BigInt(6000 * OUT) });
-  expect(receipt.lines).toMatchObject([{ lotId: "", outputTokens: 6000, outputPicoUsdPerToken: BigInt(OUT) }]);
+  expect(receipt).toMatchObject({ costPicoUsd: BigInt(6000 * out), shortfallPicoUsd: BigInt(6000 * out) });
+  expect(receipt.lines).toMatchObject([{ lotId: "", outputTokens: 6000, outputPicoUsdPerToken: BigInt(out) }]);
   await clock.until(awake.close());
   await clock.until(sleeping.close());
 });

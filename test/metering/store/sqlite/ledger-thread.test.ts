@@ -9,12 +9,12 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { Slice } from "../../../../src/storage/entities/slice.ts";
-import { type Metering, never, openMetering, request, run, USD } from "../../fixture.ts";
+import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
 import { ManualClock } from "../../manual-clock.ts";
 
 // The real thread is ended. A lock that another connection has on the file keeps it in the middle of a call.
 
-const OUT = 250_000;
+const out = 250_000;
 const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
 
 /** Threads that Node started, the last one last. */
@@ -54,23 +54,23 @@ const prove = () => clock.until(reconcile(metering.storage, metering.ledger));
 const balance = async (account: string) => (await metering.funds.statement(account)).balance;
 
 test("a lease that it ends in fails as unavailable; the next request has all of the money", async () => {
-  const account = await metering.account({ paid: USD });
+  const account = await metering.account({ paid: usd });
   const outcome = await endDuring(() => metering.ledger.hold(request(account, output(1)), never));
   expect(outcome.status).toBe("rejected");
   expect(detailOf((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
   expect(metering.log.join()).toContain("the ledger's thread ended");
   await clock.pass(1000);
-  await clock.until(run(metering.ledger, request(account, output(USD / OUT))));
+  await clock.until(run(metering.ledger, request(account, output(usd / out))));
   expect(await balance(account)).toBe(0n);
   expect(await prove()).toMatchObject({ ok: true });
 });
 
 test("a charge that it ends in is stored once, on the slices that the core has", async () => {
-  const account = await metering.account({ paid: USD });
+  const account = await metering.account({ paid: usd });
   const hold = await clock.until(metering.ledger.hold(request(account, output(10)), never));
   expect(await endDuring(() => hold.settle(output(10), "completed"))).toMatchObject({ status: "fulfilled" });
   expect(metering.log.join()).not.toContain("after its slices were lost");
-  expect(await balance(account)).toBe(BigInt(USD - 10 * OUT));
+  expect(await balance(account)).toBe(BigInt(usd - 10 * out));
   expect(await prove()).toMatchObject({ ok: true, receipts: 1n });
 });
 
@@ -94,7 +94,7 @@ test("a ledger whose thread has ended closes all the same", async () => {
 });
 
 test("a thread that ends again and again costs nobody a token: each charge is stored once, all money is in reach", async () => {
-  const account = await metering.account({ paid: USD });
+  const account = await metering.account({ paid: usd });
   (await clock.until(metering.ledger.hold(request(account, output(1)), never))).release();
   let charged = 0;
   for (let round = 0; round < 12; round++) {
@@ -108,9 +108,9 @@ test("a thread that ends again and again costs nobody a token: each charge is st
     await clock.pass(1000);
   }
   expect(charged).toBeGreaterThan(0);
-  expect(await balance(account)).toBe(BigInt(USD - charged * 10 * OUT));
+  expect(await balance(account)).toBe(BigInt(usd - charged * 10 * out));
   await clock.pass(2000);
-  await clock.until(run(metering.ledger, request(account, output(USD / OUT - charged * 10))));
+  await clock.until(run(metering.ledger, request(account, output(usd / out - charged * 10))));
   expect(await balance(account)).toBe(0n);
   expect(await prove()).toMatchObject({ ok: true, debtPicoUsd: "0" });
   await clock.pass(2000);
