@@ -8,9 +8,14 @@ import { fileURLToPath } from "node:url";
 const main = new URL("../src/main.ts", import.meta.url);
 const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
-if (process.env.npm_command !== undefined) endWithNpm();
-if (Number(process.versions.node.split(".")[0]) >= 24) await import(main.href);
-else handOver();
+if (process.env.npm_command !== undefined) {
+  endWithNpm();
+}
+if (Number(process.versions.node.split(".")[0]) >= 24) {
+  await import(main.href);
+} else {
+  handOver();
+}
 
 /** Lives as long as the project's own Node.js does, passes signals on to it, and ends as it ended. */
 function handOver() {
@@ -21,11 +26,17 @@ function handOver() {
     // In a group of its own, so that Ctrl-C reaches it once, through here.
     detached: true,
   });
-  for (const signal of signals) process.on(signal, () => child.kill(signal));
+  for (const signal of signals) {
+    process.on(signal, () => child.kill(signal));
+  }
   child.once("error", (error) => fail(`${node} cannot be started: ${error.message}`));
   child.once("exit", (code, signal) => {
-    for (const one of signals) process.removeAllListeners(one);
-    if (signal === null) process.exit(code);
+    for (const one of signals) {
+      process.removeAllListeners(one);
+    }
+    if (signal === null) {
+      process.exit(code);
+    }
     process.kill(process.pid, signal);
   });
 }
@@ -51,18 +62,26 @@ function endWithNpm() {
   const [shell, npm] = parents();
   const watch = setInterval(() => {
     const [parent, grandparent] = parents();
-    if (parent !== shell || grandparent !== npm) process.kill(process.pid, "SIGTERM");
+    if (parent !== shell || grandparent !== npm) {
+      process.kill(process.pid, "SIGTERM");
+    }
   }, 100);
   watch.unref();
-  for (const signal of signals) process.once(signal, () => hear(signal));
+  for (const signal of signals) {
+    process.once(signal, () => hear(signal));
+  }
 
   /**
    * A signal that went to the whole group is not to come twice; one that nobody else handles ends the process.
    * SIGHUP asks for a reload alone, after which npm is to be watched as before.
    */
   function hear(signal) {
-    if (signal !== "SIGHUP") clearInterval(watch);
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+    if (signal !== "SIGHUP") {
+      clearInterval(watch);
+    }
+    if (process.listenerCount(signal) === 0) {
+      process.kill(process.pid, signal);
+    }
   }
 }
 

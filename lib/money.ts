@@ -10,7 +10,9 @@ export const maxPicoUsd = BigInt(Number.MAX_SAFE_INTEGER);
 /** Reads decimal USD such as "10" or "0.000123" exactly. Undefined: not such an amount, or finer than a pico-USD. */
 export function parseUsd(text: string): bigint | undefined {
   const match = /^(\d{1,18})(?:\.(\d{1,12}))?$/.exec(text);
-  if (!match) return undefined;
+  if (!match) {
+    return undefined;
+  }
   return BigInt((match[1] ?? "") + (match[2] ?? "").padEnd(picoDigits, "0"));
 }
 

@@ -20,12 +20,16 @@ export function keepDirectoryPrivate(path: string): boolean {
 }
 
 function restrict(path: string, mode: number): boolean {
-  if ((statSync(path).mode & others) === 0) return true;
+  if ((statSync(path).mode & others) === 0) {
+    return true;
+  }
   try {
     chmodSync(path, mode);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") {
+      throw error;
+    }
     return false;
   }
 }

@@ -24,7 +24,9 @@ export function judge(output: string, isRelease: boolean): { readonly ok: boolea
     return { ok: !isRelease, lines: [`not audited: ${message}`, ...consequence] };
   }
   const found = Object.entries(vulnerabilities);
-  if (found.length === 0) return { ok: true, lines: ["no known vulnerabilities"] };
+  if (found.length === 0) {
+    return { ok: true, lines: ["no known vulnerabilities"] };
+  }
   const lines = found.map(([name, { severity, range }]) => `${severity}: ${name} ${range}`);
   return { ok: !found.some(([, { severity }]) => refused.includes(severity)), lines };
 }

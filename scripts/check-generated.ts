@@ -9,7 +9,9 @@ export function checkGenerated(root: string): void {
   try {
     const { status } = spawnSync("buf", ["generate", "-o", fresh], { cwd: root, stdio: "inherit" });
     const stale = status === 0 ? differences(join(fresh, "gen"), join(root, "gen")) : ["buf generate failed"];
-    if (stale.length === 0) return;
+    if (stale.length === 0) {
+      return;
+    }
     console.error(`gen/ is not what proto/ generates; run npm run generate:\n  ${stale.join("\n  ")}`);
     process.exitCode = 1;
   } finally {

@@ -13,7 +13,9 @@ const selected = process.argv.slice(2);
 function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.env): void {
   console.log(`> ${command} ${args.join(" ")}`);
   const { status } = spawnSync(command, args, { cwd: root, env, stdio: "inherit" });
-  if (status !== 0) process.exitCode = status ?? 1;
+  if (status !== 0) {
+    process.exitCode = status ?? 1;
+  }
 }
 
 if (selected.length === 0) {

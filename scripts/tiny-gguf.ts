@@ -29,7 +29,9 @@ export function writeChatModel(path: string, template = chatTemplate): void {
   const output = weights(createRandom(54_321), width, vocabulary.tokens.length);
   for (const [id, token] of vocabulary.tokens.entries()) {
     const scale = token === "<|im_end|>" ? 1 : /^[ -~Ġ]{1,2}$/.test(token) ? 2 : 0;
-    for (let i = id * width; i < (id + 1) * width; i++) output[i] = (output[i] ?? 0) * scale;
+    for (let i = id * width; i < (id + 1) * width; i++) {
+      output[i] = (output[i] ?? 0) * scale;
+    }
   }
   file.tensor("output.weight", [width, vocabulary.tokens.length], output);
   writeFileSync(path, file.toBuffer());
@@ -48,6 +50,9 @@ if (import.meta.main) {
     console.error("usage: node scripts/tiny-gguf.ts chat|embedding FILE");
     process.exit(2);
   }
-  if (kind === "chat") writeChatModel(path);
-  else writeEmbeddingModel(path);
+  if (kind === "chat") {
+    writeChatModel(path);
+  } else {
+    writeEmbeddingModel(path);
+  }
 }

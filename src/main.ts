@@ -9,4 +9,6 @@ if (process.connected) {
 
 const code = await run(process.argv.slice(2), processIo);
 // What had been started before something failed must not keep the process alive; success runs on or ends by itself.
-if (code !== 0) process.exit(code);
+if (code !== 0) {
+  process.exit(code);
+}

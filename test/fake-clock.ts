@@ -27,7 +27,9 @@ export class FakeClock implements Clock {
     const until = this.#monotonic + ms;
     for (;;) {
       const next = this.#timers.filter((one) => one.at <= until).sort((a, b) => a.at - b.at)[0];
-      if (!next) break;
+      if (!next) {
+        break;
+      }
       this.#timers = this.#timers.filter((one) => one !== next);
       this.#pass(Math.max(0, next.at - this.#monotonic));
       next.callback();

@@ -20,8 +20,12 @@ try {
   );
   for await (const { events } of answer) {
     for (const { event } of events) {
-      if (event.case === "text") process.stdout.write(event.value);
-      if (event.case === "finished") console.log(`\n${event.value.usage?.outputTokens} tokens`);
+      if (event.case === "text") {
+        process.stdout.write(event.value);
+      }
+      if (event.case === "finished") {
+        console.log(`\n${event.value.usage?.outputTokens} tokens`);
+      }
     }
   }
 } catch (error) {

@@ -44,9 +44,13 @@ export function promptCount({ prompt }: CreateCompletionRequest): number {
 /** A single text in an array is one text. */
 function toPrompt({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"] {
   const form = prompt?.form;
-  if (form?.case !== "texts") return { case: "text", value: form?.value ?? "" };
+  if (form?.case !== "texts") {
+    return { case: "text", value: form?.value ?? "" };
+  }
   const { texts } = form.value;
-  if (texts.length === 1) return { case: "text", value: texts[0] ?? "" };
+  if (texts.length === 1) {
+    return { case: "text", value: texts[0] ?? "" };
+  }
   return { case: "texts", value: { $typeName: "tollgate.inference.v1.TextBatch", texts } };
 }
 
@@ -80,15 +84,21 @@ export function completionStream(
   const counted: Usage[] = [];
 
   const end = (index: number, reason: FinishReason, used: Usage | undefined): string => {
-    if (used !== undefined) counted.push(used);
+    if (used !== undefined) {
+      counted.push(used);
+    }
     const last = { ...choice(index, ""), finishReason: toFinishReason(reason) };
-    if (counted.length < rules.answers) return chunk([last]);
+    if (counted.length < rules.answers) {
+      return chunk([last]);
+    }
     const usage = toUsage(sumOfUsage(counted));
     return (rules.separateUsage ? chunk([last]) + chunk([], usage) : chunk([last], usage)) + done;
   };
 
   const write = ({ event }: GenerationEvent, index: number): string => {
-    if (event.case === "text" && event.value !== "") return texts[index]?.(event.value) ?? "";
+    if (event.case === "text" && event.value !== "") {
+      return texts[index]?.(event.value) ?? "";
+    }
     return event.case === "finished" ? end(index, event.value.reason, event.value.usage) : "";
   };
 
@@ -109,8 +119,12 @@ function sumOfUsage(usages: readonly Usage[]): Usage {
   for (const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens } of usages) {
     total.inputTokens += inputTokens;
     total.outputTokens += outputTokens;
-    if (reasoningTokens !== undefined) total.reasoningTokens = (total.reasoningTokens ?? 0) + reasoningTokens;
-    if (cachedInputTokens !== undefined) total.cachedInputTokens = (total.cachedInputTokens ?? 0) + cachedInputTokens;
+    if (reasoningTokens !== undefined) {
+      total.reasoningTokens = (total.reasoningTokens ?? 0) + reasoningTokens;
+    }
+    if (cachedInputTokens !== undefined) {
+      total.cachedInputTokens = (total.cachedInputTokens ?? 0) + cachedInputTokens;
+    }
   }
   return total;
 }

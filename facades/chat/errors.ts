@@ -12,9 +12,13 @@ const writeError = jsonEncoder(ErrorResponseSchema);
 
 /** Whatever was thrown, as this surface answers it. Unexpected errors are answered without detail, so that internals do not leak. */
 export function errorOf(error: unknown): ErrorAnswer {
-  if (error instanceof RequestError) return refusal(error);
+  if (error instanceof RequestError) {
+    return refusal(error);
+  }
   const detail = detailOf(error);
-  if (detail !== undefined && error instanceof ConnectError) return failure(detail, error.rawMessage);
+  if (detail !== undefined && error instanceof ConnectError) {
+    return failure(detail, error.rawMessage);
+  }
   switch (error instanceof ConnectError ? error.code : Code.Internal) {
     case Code.Unavailable: // the core cannot be reached
       return answer(503, "server_error", "unavailable", "The service is not available at the moment.", {
@@ -131,7 +135,9 @@ function wrongKey(message: string): string {
 /** In the words that clients look for to shorten the conversation. */
 function contextMessage(detail: ErrorDetail, message: string): string {
   const { limit, actual, requestedOutput } = tokenBoundOf(detail);
-  if (limit === undefined || actual === undefined) return message;
+  if (limit === undefined || actual === undefined) {
+    return message;
+  }
   const start = `This model's maximum context length is ${limit} tokens. However, `;
   return requestedOutput === undefined || actual >= limit
     ? `${start}your messages resulted in ${actual} tokens. Please reduce the length of the messages.`

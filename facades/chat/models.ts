@@ -59,7 +59,9 @@ const generationParameters = [
 
 /** Request fields that have an effect. */
 function parametersOf({ kind, thinking }: CoreModel): string[] {
-  if (kind === ModelKind.EMBEDDING) return ["encoding_format"];
+  if (kind === ModelKind.EMBEDDING) {
+    return ["encoding_format"];
+  }
   return thinking === ThinkingMode.NONE
     ? generationParameters
     : [...generationParameters, "reasoning", "reasoning_effort", "thinking"];

@@ -93,7 +93,9 @@ export function createChatSurface(core: Core): Surface {
 
         async getModel({ id }, exchange) {
           const { model } = await core.catalogue.getModel({ model: id }, { signal: exchange.callOptions.signal });
-          if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
+          if (model === undefined) {
+            throw new Error(`the catalogue answered without the model ${id}`);
+          }
           exchange.send(200, writeModel(modelInfo(model)));
         },
 

@@ -114,8 +114,12 @@ export class Schemas {
 
   #isAlwaysSent(field: DescField): boolean {
     const rules = this.#rulesOf(field);
-    if (rules?.nullable || rules?.required) return true;
-    if (field.fieldKind === "list") return !rules?.omitEmpty;
+    if (rules?.nullable || rules?.required) {
+      return true;
+    }
+    if (field.fieldKind === "list") {
+      return !rules?.omitEmpty;
+    }
     return field.fieldKind === "scalar" && field.presence === FeatureSet_FieldPresence.IMPLICIT && !rules?.jsonText;
   }
 
@@ -129,10 +133,18 @@ export class Schemas {
   }
 
   #valueSchema(field: DescField, rules: JsonField | undefined): Json {
-    if (rules?.only) return onlySchema(rules.only);
-    if (field.message !== undefined) return this.refTo(field.message);
-    if (field.enum !== undefined) return this.#enumSchema(field.enum);
-    if (rules?.jsonText) return {};
+    if (rules?.only) {
+      return onlySchema(rules.only);
+    }
+    if (field.message !== undefined) {
+      return this.refTo(field.message);
+    }
+    if (field.enum !== undefined) {
+      return this.#enumSchema(field.enum);
+    }
+    if (rules?.jsonText) {
+      return {};
+    }
     switch (field.scalar) {
       case ScalarType.STRING:
         return { type: "string", ...(rules?.minLength !== undefined && { minLength: rules.minLength }) };
@@ -169,8 +181,12 @@ function described(desc: DescMessage | DescField, schema: Json): Json {
 
 /** The schema of the one value that a field takes, given as JSON text. */
 function onlySchema(only: string): Json {
-  if (only === "[]") return { type: "array", maxItems: 0 };
-  if (only === "{}") return { type: "object", maxProperties: 0 };
+  if (only === "[]") {
+    return { type: "array", maxItems: 0 };
+  }
+  if (only === "{}") {
+    return { type: "object", maxProperties: 0 };
+  }
   return { const: JSON.parse(only) };
 }
 
@@ -192,9 +208,15 @@ function objectSchema(properties: Json, required: readonly string[]): Json {
 function reachable(inputs: readonly DescMessage[]): ReadonlySet<DescMessage> {
   const seen = new Set<DescMessage>();
   const visit = (desc: DescMessage) => {
-    if (seen.has(desc)) return;
+    if (seen.has(desc)) {
+      return;
+    }
     seen.add(desc);
-    for (const { message } of desc.fields) if (message !== undefined) visit(message);
+    for (const { message } of desc.fields) {
+      if (message !== undefined) {
+        visit(message);
+      }
+    }
   };
   inputs.forEach(visit);
   return seen;

@@ -42,12 +42,16 @@ export class Options {
 
   #ruleOf(method: DescMethod): HttpRule | undefined {
     const http = this.get<{ pattern: { case?: string; value?: string }; body: string }>(method, "google.api.http");
-    if (http === undefined) return undefined;
+    if (http === undefined) {
+      return undefined;
+    }
     const { pattern, body } = http;
     if ((pattern.case !== "get" && pattern.case !== "post") || pattern.value === undefined) {
       throw new Error(`${method}: only get and post are served`);
     }
-    if (pattern.case === "post" && body !== "*") throw new Error(`${method}: body must be "*"`);
+    if (pattern.case === "post" && body !== "*") {
+      throw new Error(`${method}: body must be "*"`);
+    }
     return { verb: pattern.case === "get" ? "GET" : "POST", path: pattern.value };
   }
 }

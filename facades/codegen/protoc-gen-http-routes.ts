@@ -25,10 +25,14 @@ function generate(schema: Schema, target: "js" | "d.ts"): void {
   const options = new Options(schema);
   for (const file of schema.files) {
     const services = file.services.filter((service) => options.endpoints(service).length > 0);
-    if (services.length === 0) continue;
+    if (services.length === 0) {
+      continue;
+    }
     const f = schema.generateFile(`${file.name}_http.${target}`);
     f.preamble(file);
-    for (const service of services) (target === "js" ? printTable : printType)(f, options, service);
+    for (const service of services) {
+      (target === "js" ? printTable : printType)(f, options, service);
+    }
   }
 }
 

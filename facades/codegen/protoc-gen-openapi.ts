@@ -68,11 +68,15 @@ function document(schema: Schema): Json {
 
 function operationsOf(schema: Schema, options: Options, service: DescService): Operation[] {
   const surface = options.get<HttpService>(service, "tollgate.facade.v1.http_service");
-  if (surface === undefined) return [];
+  if (surface === undefined) {
+    return [];
+  }
   const errorBody = schema.allFiles
     .flatMap((file) => file.messages)
     .find((desc) => desc.typeName === surface.errorBody);
-  if (errorBody === undefined) throw new Error(`${service}: there is no message ${surface.errorBody}`);
+  if (errorBody === undefined) {
+    throw new Error(`${service}: there is no message ${surface.errorBody}`);
+  }
   return options.endpoints(service).map((endpoint) => {
     const isPublic =
       options.get<{ public: boolean }>(endpoint.method, "tollgate.facade.v1.http_method")?.public ?? false;
@@ -83,7 +87,9 @@ function operationsOf(schema: Schema, options: Options, service: DescService): O
 /** One path and verb. Where both surfaces have it, the caller's headers choose, and either shape may come. */
 function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
   const [first] = shared;
-  if (first === undefined) return {};
+  if (first === undefined) {
+    return {};
+  }
   const parameters = shared.flatMap((operation) => parametersOf(operation, schemas));
   return {
     operationId: first.method.localName,
@@ -99,7 +105,9 @@ function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
 }
 
 function parametersOf({ method, rule }: Operation, schemas: Schemas): Json[] {
-  if (rule.verb !== "GET") return [];
+  if (rule.verb !== "GET") {
+    return [];
+  }
   return method.input.fields.map((field) => {
     const { description, ...schema } = schemas.fieldSchema(field);
     const name = schemas.keyOf(field);
@@ -124,10 +132,13 @@ function success(shared: readonly Operation[], schemas: Schemas): Json {
 
 /** A method that streams returns a union of the whole answer and what an event carries. */
 function bodyOf(method: DescMethod): { whole: DescMessage; event?: DescMessage } {
-  if (method.methodKind !== "server_streaming") return { whole: method.output };
+  if (method.methodKind !== "server_streaming") {
+    return { whole: method.output };
+  }
   const [whole, event] = method.output.fields.map((field) => field.message);
-  if (whole === undefined || event === undefined)
+  if (whole === undefined || event === undefined) {
     throw new Error(`${method}: returns no union of an answer and an event`);
+  }
   return { whole, event };
 }
 
@@ -135,8 +146,12 @@ function failures(shared: readonly Operation[], schemas: Schemas): [string, Json
   const statuses = new Map<number, { descriptions: Set<string>; bodies: Json[] }>();
   for (const { surface, errorBody, isPublic, rule } of shared) {
     for (const { status, description } of surface.errors) {
-      if (isPublic && (status === 401 || status === 429)) continue;
-      if (rule.verb === "GET" && (status === 413 || status === 415)) continue;
+      if (isPublic && (status === 401 || status === 429)) {
+        continue;
+      }
+      if (rule.verb === "GET" && (status === 413 || status === 415)) {
+        continue;
+      }
       const entry = statuses.get(status) ?? { descriptions: new Set(), bodies: [] };
       statuses.set(status, entry);
       entry.descriptions.add(description);

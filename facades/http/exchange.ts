@@ -45,7 +45,9 @@ export class Exchange {
       const status = response.headersSent ? response.statusCode : undefined;
       runtime.observer.closed(status, this.#isStream);
       this.#trace?.end(this.requestId, this.route, status);
-      if (!response.writableFinished) this.#gone.abort();
+      if (!response.writableFinished) {
+        this.#gone.abort();
+      }
     });
   }
 
@@ -78,7 +80,9 @@ export class Exchange {
       "x-request-id": this.requestId,
       "request-id": this.requestId,
     };
-    if (this.rateLimit !== undefined) addRateLimit(headers, this.rateLimit, this.runtime.clock.now());
+    if (this.rateLimit !== undefined) {
+      addRateLimit(headers, this.rateLimit, this.runtime.clock.now());
+    }
     if (contentType.startsWith("text/event-stream")) {
       this.#isStream = true;
       this.runtime.observer.streamed();
@@ -88,13 +92,19 @@ export class Exchange {
 
   /** Answers with JSON text, whole. */
   send(status: number, json: string, more: Readonly<Record<string, string>> = {}): void {
-    if (this.isGone) return;
+    if (this.isGone) {
+      return;
+    }
     const headers: Record<string, string> = { "content-length": String(Buffer.byteLength(json)), ...more };
     // What was not read of the request would be taken for the next one.
-    if (!this.request.complete && hasBody(this.request)) headers.connection = "close";
+    if (!this.request.complete && hasBody(this.request)) {
+      headers.connection = "close";
+    }
     this.begin(status, "application/json", headers);
     this.response.end(json);
-    if (this.response.writableLength > 0) this.#boundReading(this.response.writableLength);
+    if (this.response.writableLength > 0) {
+      this.#boundReading(this.response.writableLength);
+    }
   }
 
   /** Logs an error that nobody meant. */

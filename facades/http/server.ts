@@ -52,7 +52,9 @@ export async function startHttpServer(
   const pipeline = new Pipeline(listener);
   const serve: RequestListener = (request, response) => {
     // While the server drains, each answer tells its client to come back on another connection.
-    if (!server.listening) response.shouldKeepAlive = false;
+    if (!server.listening) {
+      response.shouldKeepAlive = false;
+    }
     pipeline.serve(request, response);
   };
   const settings: ServerOptions = {
@@ -97,13 +99,17 @@ function unusedConnections(server: Server, event: "connection" | "secureConnecti
 async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
   // Idle for Node.js is also a connection whose first request is still on its way.
   const closeIdle = () => {
-    if (unused.size === 0) server.closeIdleConnections();
+    if (unused.size === 0) {
+      server.closeIdleConnections();
+    }
   };
   // A connection that becomes idle while others still stream would otherwise wait for its client.
   const sweep = setInterval(closeIdle, 100);
   const give = setTimeout(
     () => {
-      for (const socket of unused) socket.destroy();
+      for (const socket of unused) {
+        socket.destroy();
+      }
     },
     Math.min(firstRequestMs, deadlineMs),
   );

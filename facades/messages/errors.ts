@@ -30,10 +30,16 @@ export interface Classified {
 
 /** Tells what an error is on this surface. Unexpected errors are answered without detail, so that internals do not leak. */
 export function classify(error: unknown): Classified {
-  if (error instanceof RequestError) return refusal(error);
-  if (!(error instanceof ConnectError)) return unexpected();
+  if (error instanceof RequestError) {
+    return refusal(error);
+  }
+  if (!(error instanceof ConnectError)) {
+    return unexpected();
+  }
   const detail = detailOf(error);
-  if (detail !== undefined) return classifyDetail(detail, error.rawMessage);
+  if (detail !== undefined) {
+    return classifyDetail(detail, error.rawMessage);
+  }
   switch (error.code) {
     case Code.Unavailable: // the core cannot be reached
       return answer(503, ErrorType.API, "The service is not available at the moment.", { "retry-after": "1" });
@@ -138,8 +144,12 @@ const refusalTypes = {
  */
 function contextMessage(detail: ErrorDetail): string {
   const { limit, actual, requestedOutput } = tokenBoundOf(detail);
-  if (limit === undefined) return "prompt is too long: it exceeds the context of this model";
-  if (actual === undefined) return `prompt is too long: the maximum is ${limit} tokens`;
+  if (limit === undefined) {
+    return "prompt is too long: it exceeds the context of this model";
+  }
+  if (actual === undefined) {
+    return `prompt is too long: the maximum is ${limit} tokens`;
+  }
   return actual >= limit || requestedOutput === undefined
     ? `prompt is too long: ${actual} tokens > ${limit} maximum`
     : `input length and \`max_tokens\` exceed context limit: ${actual} + ${requestedOutput} > ${limit}, ` +

@@ -51,7 +51,9 @@ export function modelInfo(model: CoreModel): Model {
 }
 
 function after(models: readonly CoreModel[], id: string): readonly CoreModel[] {
-  if (id === "") return models;
+  if (id === "") {
+    return models;
+  }
   const at = models.findIndex((model) => model.id === id);
   return at === -1 ? [] : models.slice(at + 1);
 }

@@ -43,7 +43,9 @@ export function createMessagesSurface(core: Core): Surface {
         async createMessage(request, exchange) {
           const { requestId, callOptions } = exchange;
           const stream = core.inference.generate(generateRequest(request, requestId), callOptions);
-          if (request.stream) return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
+          if (request.stream) {
+            return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
+          }
           const answer = await collectAnswer(exchange, stream);
           exchange.send(200, messageJson(toMessage(answer, request.model, requestId)));
         },
@@ -62,7 +64,9 @@ export function createMessagesSurface(core: Core): Surface {
 
         async getModel({ id }, exchange) {
           const { model } = await core.catalogue.getModel({ model: id }, { signal: exchange.callOptions.signal });
-          if (model === undefined) throw new Error(`the catalogue answered without the model ${id}`);
+          if (model === undefined) {
+            throw new Error(`the catalogue answered without the model ${id}`);
+          }
           exchange.send(200, modelJson(modelInfo(model)));
         },
       },

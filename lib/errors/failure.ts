@@ -26,7 +26,9 @@ export function failure(reason: Reason, message: string, facts: ErrorFacts = {},
     { desc: ErrorDetailSchema, value: { ...facts, reason } },
     { desc: ErrorInfoSchema, value: info },
   ];
-  if (retryAfter !== undefined) details.push({ desc: RetryInfoSchema, value: { retryDelay: retryAfter } });
+  if (retryAfter !== undefined) {
+    details.push({ desc: RetryInfoSchema, value: { retryDelay: retryAfter } });
+  }
   return new ConnectError(message, codeOf(reason), undefined, details, cause);
 }
 

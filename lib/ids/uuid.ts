@@ -27,7 +27,9 @@ export function uuidSource(fill: (bytes: Uint8Array) => void, now: () => number)
       msecs = time;
       // Random, with room to count up from. https://www.rfc-editor.org/rfc/rfc9562#section-6.2
       seq = new DataView(random.buffer, random.byteOffset).getUint32(6) >>> 1;
-    } else seq++;
+    } else {
+      seq++;
+    }
     return v7({ random, msecs, seq });
   };
 }

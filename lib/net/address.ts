@@ -10,10 +10,14 @@ export interface Address {
 /** Reads "127.0.0.1:8080" or "[::1]:8080". Undefined: it is neither. */
 export function parseAddress(text: string): Address | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text);
-  if (!match) return undefined;
+  if (!match) {
+    return undefined;
+  }
   const host = match[1] ?? match[2] ?? "";
   const port = Number(match[3]);
-  if (port > 65535 || (match[1] !== undefined && isIP(host) !== 6)) return undefined;
+  if (port > 65535 || (match[1] !== undefined && isIP(host) !== 6)) {
+    return undefined;
+  }
   return { host, port };
 }
 

@@ -7,7 +7,9 @@ import { parseAddress } from "./address.ts";
  */
 export function listen(server: Server, address: string, setting: string): Promise<string> {
   const at = parseAddress(address);
-  if (!at) throw new Error(`${setting} must be an address such as 127.0.0.1:50051, not ${address}.`);
+  if (!at) {
+    throw new Error(`${setting} must be an address such as 127.0.0.1:50051, not ${address}.`);
+  }
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => {
       reject(new Error(`Cannot listen on ${address}: ${explain(error, setting)}`, { cause: error }));

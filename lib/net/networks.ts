@@ -11,7 +11,9 @@ export interface Network {
 export function parseNetwork(text: string): Network | undefined {
   const [, address = "", bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);
-  if (version === 0) return undefined;
+  if (version === 0) {
+    return undefined;
+  }
   const most = version === 4 ? 32 : 128;
   const prefix = bits === undefined ? most : Number(bits);
   return prefix > most ? undefined : { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
@@ -22,7 +24,9 @@ export function inNetworks(networks: readonly string[]): (address: string) => bo
   const list = new BlockList();
   for (const text of networks) {
     const network = parseNetwork(text);
-    if (network !== undefined) list.addSubnet(network.address, network.prefix, network.family);
+    if (network !== undefined) {
+      list.addSubnet(network.address, network.prefix, network.family);
+    }
   }
   return (address) => {
     const plain = address.replace(/^::ffff:(?=\d+\.)|%.*$/gi, ""); // IPv4 on an IPv6 socket; an interface's name

@@ -79,17 +79,26 @@ export class OverloadMonitor implements Overload {
     this.#beyond.memory = this.memory > maxMemory ? this.#beyond.memory + 1 : 0;
     const isCalm = this.lagMs <= maxLagMs * calmLag && this.memory <= maxMemory - calmMemory;
     this.#calm = isCalm ? this.#calm + 1 : 0;
-    if (this.#beyond.memory >= agreeing) this.#become("memory");
-    else if (this.#beyond.event_loop >= agreeing) this.#become("event_loop");
-    else if (this.#calm >= agreeing) this.#become(undefined);
+    if (this.#beyond.memory >= agreeing) {
+      this.#become("memory");
+    } else if (this.#beyond.event_loop >= agreeing) {
+      this.#become("event_loop");
+    } else if (this.#calm >= agreeing) {
+      this.#become(undefined);
+    }
   }
 
   #become(shortage: Shortage | undefined): void {
-    if (shortage === this.shortage) return;
+    if (shortage === this.shortage) {
+      return;
+    }
     this.shortage = shortage;
     const { logger } = this.#options;
     const measured = { lag_ms: Math.round(this.lagMs), memory: Math.round(this.memory * 100) / 100 };
-    if (shortage === undefined) logger.info(measured, "no longer overloaded: new requests are taken again");
-    else logger.warn({ ...measured, shortage }, "overloaded: new requests are refused");
+    if (shortage === undefined) {
+      logger.info(measured, "no longer overloaded: new requests are taken again");
+    } else {
+      logger.warn({ ...measured, shortage }, "overloaded: new requests are refused");
+    }
   }
 }

@@ -94,7 +94,9 @@ function single<M>(message: M): AsyncIterable<M> {
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
-        if (isSent) return { done: true, value: undefined };
+        if (isSent) {
+          return { done: true, value: undefined };
+        }
         isSent = true;
         return { done: false, value: message };
       },

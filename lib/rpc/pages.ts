@@ -47,7 +47,9 @@ export async function readPage<T>(
   }
   const size = Math.min(pageSize || pageSizes.usual, pageSizes.most);
   const after = pageToken === "" ? undefined : readToken(list, pageToken);
-  if (after !== undefined && !isKey(after)) throw wrongToken(notOurs);
+  if (after !== undefined && !isKey(after)) {
+    throw wrongToken(notOurs);
+  }
   const found = await read({ after, limit: size + 1 });
   const entries = found.slice(0, size);
   const last = found.length > size ? entries.at(-1) : undefined;
@@ -57,9 +59,13 @@ export async function readPage<T>(
 /** Finds a page in a list that is in memory. Throws INVALID_ARGUMENT when the entry that it goes on from is gone. */
 export function sliceOf<T>(entries: readonly T[], keyOf: (entry: T) => string): (start: PageStart) => readonly T[] {
   return ({ after, limit }) => {
-    if (after === undefined) return entries.slice(0, limit);
+    if (after === undefined) {
+      return entries.slice(0, limit);
+    }
     const at = entries.findIndex((entry) => keyOf(entry) === after);
-    if (at < 0) throw wrongToken("The list has changed: read it anew, from its first page.");
+    if (at < 0) {
+      throw wrongToken("The list has changed: read it anew, from its first page.");
+    }
     return entries.slice(at + 1, at + 1 + limit);
   };
 }
@@ -73,8 +79,14 @@ function writeToken(list: string, key: string): string {
 
 function readToken(list: string, token: string): string {
   const parts = parse(Buffer.from(token, "base64url").toString());
-  if (Array.isArray(parts) && parts[0] === list && typeof parts[1] === "string" && token === writeToken(list, parts[1]))
+  if (
+    Array.isArray(parts) &&
+    parts[0] === list &&
+    typeof parts[1] === "string" &&
+    token === writeToken(list, parts[1])
+  ) {
     return parts[1];
+  }
   throw wrongToken(notOurs);
 }
 
@@ -100,8 +112,12 @@ export async function readAll<Answer extends { readonly nextPageToken: string },
   const all: T[] = [];
   for (let pageToken = ""; ; ) {
     const answer = await ask({ pageSize: Math.min(limit - all.length, pageSizes.most), pageToken });
-    for (const entry of entriesOf(answer)) all.push(entry);
-    if (answer.nextPageToken === "" || all.length >= limit) return all;
+    for (const entry of entriesOf(answer)) {
+      all.push(entry);
+    }
+    if (answer.nextPageToken === "" || all.length >= limit) {
+      return all;
+    }
     pageToken = answer.nextPageToken;
   }
 }

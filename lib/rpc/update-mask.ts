@@ -12,10 +12,16 @@ export function readUpdateMask<Field extends string>(
 ): ReadonlySet<Field> {
   const names = Object.keys(fields) as Field[];
   const paths = mask?.paths ?? [];
-  if (paths.length === 0) return new Set(names.filter((name) => fields[name] !== undefined));
-  if (paths.length === 1 && paths[0] === "*") return new Set(names);
+  if (paths.length === 0) {
+    return new Set(names.filter((name) => fields[name] !== undefined));
+  }
+  if (paths.length === 1 && paths[0] === "*") {
+    return new Set(names);
+  }
   const unknown = paths.find((path) => !(names as string[]).includes(path));
-  if (unknown === undefined) return new Set(paths as Field[]);
+  if (unknown === undefined) {
+    return new Set(paths as Field[]);
+  }
   throw failure(Reason.INVALID_ARGUMENT, `update_mask may name ${names.join(" and ")}, or "*" alone.`, {
     parameter: "update_mask",
   });

@@ -4,6 +4,8 @@
  */
 export function byteBound(text: string): number {
   const bytes = Buffer.byteLength(text);
-  if (bytes === text.length) return bytes; // ASCII stays as it is
+  if (bytes === text.length) {
+    return bytes; // ASCII stays as it is
+  }
   return Math.max(bytes, Buffer.byteLength(text.normalize("NFKC")));
 }

@@ -12,12 +12,16 @@ type Prompt =
 
 /** About how many tokens a prompt has, from its length: for limits, routing and counting without a tokenizer. Never used for billing. */
 export function estimateTokens(prompt: Prompt): number {
-  if (prompt.case === "text") return Math.max(1, Math.ceil(prompt.value.length / charactersPerToken));
+  if (prompt.case === "text") {
+    return Math.max(1, Math.ceil(prompt.value.length / charactersPerToken));
+  }
   const { messages, tools } = prompt.value;
   let characters = 0;
   for (const { text, reasoning, toolCalls } of messages) {
     characters += text.length + reasoning.length;
-    for (const { name, argumentsJson } of toolCalls) characters += name.length + argumentsJson.length;
+    for (const { name, argumentsJson } of toolCalls) {
+      characters += name.length + argumentsJson.length;
+    }
   }
   for (const { name, description, parametersJson } of tools) {
     characters += name.length + description.length + parametersJson.length;

@@ -13,7 +13,9 @@ export function commandReference(): string {
       const options = command.options.map((option) => [code(option.flags), aboutOf(option)]);
       const about = command.description();
       const parts = [`### \`${usage}\``, `${about.charAt(0).toUpperCase()}${about.slice(1)}.`];
-      if (options.length > 0) parts.push(table(["option", "what it is"], options));
+      if (options.length > 0) {
+        parts.push(table(["option", "what it is"], options));
+      }
       return parts.join("\n\n");
     })
     .join("\n\n");

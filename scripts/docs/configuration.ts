@@ -32,8 +32,12 @@ export function configurationReference(): string {
 function rows(schema: Schema, before = ""): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const path = `${before}${name}`;
-    if (field.properties) return rows(field, `${path}.`);
-    if (field.items?.properties) return rows(field.items, `${path}[].`);
+    if (field.properties) {
+      return rows(field, `${path}.`);
+    }
+    if (field.items?.properties) {
+      return rows(field.items, `${path}[].`);
+    }
     const required = schema.required?.includes(name) ?? false;
     return [[code(path), required ? "needed" : defaultOf(field), aboutOf(field)]];
   });

@@ -19,6 +19,8 @@ const endMark = "<!-- end of what is generated -->";
 export function withGenerated(page: string, part: string): string {
   const [before, rest] = page.split(begin);
   const [, after] = rest?.split(endMark) ?? [];
-  if (before === undefined || after === undefined) throw new Error(`a page has no "${begin}" … "${endMark}"`);
+  if (before === undefined || after === undefined) {
+    throw new Error(`a page has no "${begin}" … "${endMark}"`);
+  }
   return `${before}${begin}\n\n${part}\n\n${endMark}${after}`;
 }

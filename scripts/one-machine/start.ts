@@ -24,13 +24,18 @@ async function start(name: string, env: NodeJS.ProcessEnv, ...args: string[]): P
   });
   const ended = once(child, "exit");
   stops.push(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGTERM");
+    }
     await ended;
   });
   const ready = Promise.withResolvers<void>();
   createInterface(child.stdout as NodeJS.ReadableStream).on("line", (line) => {
-    if (line.includes('"msg":"tollgate ready"')) ready.resolve();
-    else if (!line.includes('"level":30')) console.log(`${name}: ${line}`);
+    if (line.includes('"msg":"tollgate ready"')) {
+      ready.resolve();
+    } else if (!line.includes('"level":30')) {
+      console.log(`${name}: ${line}`);
+    }
   });
   void ended.then(([code, signal]) => {
     console.log(`${name} ended with ${code ?? signal}`);
@@ -45,7 +50,9 @@ async function startServices(): Promise<ServiceUrls> {
   const child = fork(program, { detached: true });
   const ended = once(child, "exit");
   stops.push(async () => {
-    if (child.connected) child.disconnect();
+    if (child.connected) {
+      child.disconnect();
+    }
     await ended;
   });
   const failed = ended.then(() => Promise.reject(new Error("PostgreSQL and Redis do not start")));
@@ -55,7 +62,9 @@ async function startServices(): Promise<ServiceUrls> {
 }
 
 async function stop(): Promise<void> {
-  for (const one of stops.toReversed()) await one();
+  for (const one of stops.toReversed()) {
+    await one();
+  }
 }
 
 try {
@@ -71,9 +80,13 @@ try {
   const env = { ...process.env, TOLLGATE_DATA_DIR: dataDir };
   const file = (name: string) => ["--config", `deploy/one-machine/${name}.yaml`];
   await start("simulator", env, "sim", "--port", "8000");
-  for (const name of ["core-1", "core-2"]) await start(name, { ...env, ...secrets }, "core", ...file(name));
+  for (const name of ["core-1", "core-2"]) {
+    await start(name, { ...env, ...secrets }, "core", ...file(name));
+  }
   const cores = "ipv4:127.0.0.1:50011,127.0.0.1:50021";
-  for (const name of ["facade-1", "facade-2"]) await start(name, env, "facade", "--core", cores, ...file(name));
+  for (const name of ["facade-1", "facade-2"]) {
+    await start(name, env, "facade", "--core", cores, ...file(name));
+  }
   console.log(`
 facades     http://127.0.0.1:8081  http://127.0.0.1:8082
 metrics     cores http://127.0.0.1:9461/metrics :9462   facades http://127.0.0.1:9471/metrics :9472

@@ -10,12 +10,18 @@ const policy = "/usr/sbin/policy-rc.d";
  */
 export function installPackage(name: string): void {
   const hasApt = spawnSync("apt-get", ["--version"], { stdio: "ignore" }).status === 0;
-  if (process.getuid?.() !== 0 || !hasApt) return;
+  if (process.getuid?.() !== 0 || !hasApt) {
+    return;
+  }
   const hasPolicy = existsSync(policy);
-  if (!hasPolicy) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  if (!hasPolicy) {
+    writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  }
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...args: string[]) => spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
   apt("update");
   apt("install", "-y", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", name);
-  if (!hasPolicy) rmSync(policy);
+  if (!hasPolicy) {
+    rmSync(policy);
+  }
 }

@@ -20,7 +20,9 @@ export interface Pooler {
  * needs no question. Few connections to the server, so that transactions of all clients share them.
  */
 export async function startPooler(serverUrl: string): Promise<Pooler> {
-  if (!isInstalled()) installPackage("pgbouncer");
+  if (!isInstalled()) {
+    installPackage("pgbouncer");
+  }
   if (!isInstalled()) {
     throw new Error(
       "this test needs PgBouncer: put pgbouncer on the PATH; tests that need none are run by their paths",
@@ -57,7 +59,9 @@ max_client_conn = 200
     },
     async stop() {
       const exited = once(pooler, "exit");
-      if (pooler.exitCode === null && pooler.kill("SIGQUIT")) await exited;
+      if (pooler.exitCode === null && pooler.kill("SIGQUIT")) {
+        await exited;
+      }
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -74,7 +78,9 @@ async function listening(server: ChildProcess, port: number): Promise<void> {
       () => false,
     );
     socket.destroy();
-    if (open) return;
+    if (open) {
+      return;
+    }
     await sleep(50);
   }
   throw new Error("pgbouncer did not come up");

@@ -14,13 +14,17 @@ const distribution = "/usr/lib/postgresql";
  */
 export function postgresPrograms(): string {
   const given = process.env.TOLLGATE_TEST_POSTGRES_PROGRAMS;
-  if (given !== undefined) return given;
+  if (given !== undefined) {
+    return given;
+  }
   let folder = installed();
   if (folder === undefined) {
     installPackage("postgresql");
     folder = installed();
   }
-  if (folder !== undefined) return folder;
+  if (folder !== undefined) {
+    return folder;
+  }
   console.error(
     `The tests need PostgreSQL's ${needed.join(", ")}: put them on the PATH, or name their folder in TOLLGATE_TEST_POSTGRES_PROGRAMS.`,
   );

@@ -13,7 +13,9 @@ export interface TestService {
 /** A real PostgreSQL for the tests: TOLLGATE_TEST_POSTGRES_URL, else the one from npm on a free port. */
 export async function startPostgres(): Promise<TestService> {
   const given = process.env.TOLLGATE_TEST_POSTGRES_URL;
-  if (given !== undefined) return { url: given, stop: async () => {} };
+  if (given !== undefined) {
+    return { url: given, stop: async () => {} };
+  }
   const databaseDir = await mkdtemp(join(tmpdir(), "tollgate-postgres-"));
   const port = await freePort();
   const server = new EmbeddedPostgres({

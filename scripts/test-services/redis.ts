@@ -14,7 +14,9 @@ const names = ["redis-server", "valkey-server"];
  */
 export async function startRedis(): Promise<TestService> {
   const given = process.env.TOLLGATE_TEST_REDIS_URL;
-  if (given !== undefined) return { url: given, stop: async () => {} };
+  if (given !== undefined) {
+    return { url: given, stop: async () => {} };
+  }
   return startOwnRedis(await freePort());
 }
 
@@ -29,7 +31,9 @@ export async function startOwnRedis(port: number): Promise<TestService & { reado
     url: `redis://127.0.0.1:${port}`,
     process: server,
     async stop() {
-      if (server.exitCode !== null || server.signalCode !== null) return;
+      if (server.exitCode !== null || server.signalCode !== null) {
+        return;
+      }
       server.kill();
       await once(server, "exit");
     },
@@ -41,7 +45,9 @@ const installed = () => names.find((name) => spawnSync(name, ["--version"], { st
 function install(): string {
   installPackage("redis-server");
   const program = installed();
-  if (program !== undefined) return program;
+  if (program !== undefined) {
+    return program;
+  }
   console.error(
     "The tests need Redis or Valkey: put redis-server or valkey-server on the PATH, or set TOLLGATE_TEST_REDIS_URL.",
   );
@@ -56,7 +62,9 @@ async function listening(server: ChildProcess, port: number): Promise<void> {
       () => false,
     );
     socket.destroy();
-    if (open) return;
+    if (open) {
+      return;
+    }
     await sleep(50);
   }
   throw new Error(`${server.spawnfile} did not come up on port ${port}`);

@@ -17,10 +17,18 @@ export function createVocabulary(): Vocabulary {
     kinds.push(type);
   };
   const merges = ["t h", "i n", "e r"];
-  for (const merge of merges) add(merge.replace(" ", ""), types.normal);
-  for (const control of ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]) add(control, types.control);
-  for (const tag of ["<think>", "</think>"]) add(tag, types.userDefined);
-  while (tokens.length % 32 !== 0) add(`<|unused${tokens.length}|>`, types.unused);
+  for (const merge of merges) {
+    add(merge.replace(" ", ""), types.normal);
+  }
+  for (const control of ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]) {
+    add(control, types.control);
+  }
+  for (const tag of ["<think>", "</think>"]) {
+    add(tag, types.userDefined);
+  }
+  while (tokens.length % 32 !== 0) {
+    add(`<|unused${tokens.length}|>`, types.unused);
+  }
   return { tokens, types: kinds, merges, idOf: (token) => tokens.indexOf(token) };
 }
 

@@ -83,13 +83,17 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
   /** Makes an account unless the same request has made one. */
   async function openOnce(account: { id: string; name: string; maxKeys: number; requestId: string }): Promise<Account> {
     const before = await accounts.madeBy(account.requestId);
-    if (before !== undefined) return before;
+    if (before !== undefined) {
+      return before;
+    }
     try {
       await funds.open(account, deps.freeGrant);
     } catch (error) {
       // The same request, sent twice at once: the database lets one of them make the account.
       const other = await accounts.madeBy(account.requestId);
-      if (other === undefined) throw error;
+      if (other === undefined) {
+        throw error;
+      }
       return other;
     }
     return accounts.get(account.id);
@@ -110,9 +114,15 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
 
     async getAccount({ accountId, allLots, ...page }) {
       const account = await accounts.get(requireId(accountId, "account"));
-      if (allLots) return describeWithAllLots(account, page);
-      if (page.pageSize !== 0) throw invalid("page_size", "Only all lots have pages: set all_lots.");
-      if (page.pageToken !== "") throw invalid("page_token", "Only all lots have pages: set all_lots.");
+      if (allLots) {
+        return describeWithAllLots(account, page);
+      }
+      if (page.pageSize !== 0) {
+        throw invalid("page_size", "Only all lots have pages: set all_lots.");
+      }
+      if (page.pageToken !== "") {
+        throw invalid("page_token", "Only all lots have pages: set all_lots.");
+      }
       return describe(account);
     },
 
@@ -125,7 +135,9 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
         isUuid,
       );
       const messages = [];
-      for (const account of entries) messages.push((await describe(account)).account);
+      for (const account of entries) {
+        messages.push((await describe(account)).account);
+      }
       return { accounts: messages, nextPageToken };
     },
 

@@ -16,7 +16,9 @@ export class Accounts {
   /** Throws ACCOUNT_NOT_FOUND. */
   async get(id: string): Promise<Account> {
     const account = await this.#storage.orm.em.fork().findOne(Account, id);
-    if (!account) throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    if (!account) {
+      throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    }
     return account;
   }
 

@@ -41,6 +41,8 @@ function checksum(text: string): string {
 
 function base62(value: bigint, length: number): string {
   let text = "";
-  for (let rest = value; text.length < length; rest /= 62n) text = digits[Number(rest % 62n)] + text;
+  for (let rest = value; text.length < length; rest /= 62n) {
+    text = digits[Number(rest % 62n)] + text;
+  }
   return text;
 }

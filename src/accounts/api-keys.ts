@@ -91,8 +91,9 @@ export class ApiKeys {
     const counts = new Map<number, number>();
     const em = this.#options.storage.orm.em.fork();
     const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
-    for (const { pepperVersion } of versions as { pepperVersion: number }[])
+    for (const { pepperVersion } of versions as { pepperVersion: number }[]) {
       counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
+    }
     return counts;
   }
 
@@ -144,9 +145,15 @@ export class ApiKeys {
       await refuseRepetition(em, accountId, requestId);
       const old = await em.refreshOrFail(await keyOf(em, id));
       const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
-      if (old.revokedAt) throw refuse("The key has been revoked.");
-      if (old.rotatedTo) throw refuse(`The key has already been rotated: ${old.rotatedTo} takes its place.`);
-      if (old.expiresAt && old.expiresAt <= now) throw refuse("The key has expired.");
+      if (old.revokedAt) {
+        throw refuse("The key has been revoked.");
+      }
+      if (old.rotatedTo) {
+        throw refuse(`The key has already been rotated: ${old.rotatedTo} takes its place.`);
+      }
+      if (old.expiresAt && old.expiresAt <= now) {
+        throw refuse("The key has expired.");
+      }
       const before = old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
       if (overlapMs > 0 && before?.expiresAt && before.expiresAt > now && !before.revokedAt) {
         throw refuse(`The key ${before.id}, whose place this one takes, has not run out: revoke it first.`);
@@ -159,7 +166,9 @@ export class ApiKeys {
         requestId,
       });
       const end = new Date(now.getTime() + overlapMs);
-      if (!old.expiresAt || end < old.expiresAt) old.expiresAt = end;
+      if (!old.expiresAt || end < old.expiresAt) {
+        old.expiresAt = end;
+      }
       old.rotatedTo = made.key.id;
       return made;
     });
@@ -219,9 +228,13 @@ export class ApiKeys {
 
 /** Refuses a request that has made a key before: whoever repeats it must not get a second one. */
 async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
-  if (requestId === "") return;
+  if (requestId === "") {
+    return;
+  }
   const made = await em.findOne(ApiKey, { accountId, requestId });
-  if (made === null) return;
+  if (made === null) {
+    return;
+  }
   throw failure(
     Reason.KEY_ALREADY_MADE,
     `This request has made the key ${made.id}, whose secret was shown then and is not stored. If it did not arrive, revoke that key and make another by a request with an id of its own.`,
@@ -232,12 +245,16 @@ async function refuseRepetition(em: SqlEntityManager, accountId: string, request
 /** Makes changes to one account's keys wait for each other. SQLite has a single writer anyway. */
 async function lockAccount(em: SqlEntityManager, id: string): Promise<Account> {
   const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!account) throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+  if (!account) {
+    throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+  }
   return account;
 }
 
 async function keyOf(em: SqlEntityManager, id: string): Promise<ApiKey> {
   const key = await em.findOne(ApiKey, id);
-  if (!key) throw failure(Reason.KEY_NOT_FOUND, "There is no such key.");
+  if (!key) {
+    throw failure(Reason.KEY_NOT_FOUND, "There is no such key.");
+  }
   return key;
 }

@@ -51,7 +51,9 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     const digests: [Buffer, ...Buffer[]] = [digestOf(secret, pepper), ...older.map((one) => digestOf(secret, one))];
     const isPossible = mayExist(digests);
     // Thrown and not answered, so that it is not remembered: another core may make the key at this moment.
-    if (!(typeof isPossible === "boolean" ? isPossible : await inTime(isPossible, clock))) throw unknownKey();
+    if (!(typeof isPossible === "boolean" ? isPossible : await inTime(isPossible, clock))) {
+      throw unknownKey();
+    }
     const key = await inTime(findKey(digests), clock);
     return key && knownKeyOf(key);
   }, clock);
@@ -61,20 +63,32 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   async function callerOfKey(secret: string): Promise<Caller> {
     const answer = cache.get(secret);
     const known = answer instanceof Promise ? await answer : answer;
-    if (!known) throw unknownKey();
-    if (known.revoked) throw failure(Reason.UNAUTHENTICATED, "The API key has been revoked.");
-    if (known.expiresAt <= clock.now()) throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
+    if (!known) {
+      throw unknownKey();
+    }
+    if (known.revoked) {
+      throw failure(Reason.UNAUTHENTICATED, "The API key has been revoked.");
+    }
+    if (known.expiresAt <= clock.now()) {
+      throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
+    }
     lastUsed.note(known.caller.keyId);
     return known.caller;
   }
 
   return {
     async authenticate(credential, payingAccountId) {
-      if (isApiKey(credential)) return callerOfKey(credential);
+      if (isApiKey(credential)) {
+        return callerOfKey(credential);
+      }
       const digest = sha256(credential);
-      if (timingSafeEqual(digest, operator)) return operatorPrincipal;
+      if (timingSafeEqual(digest, operator)) {
+        return operatorPrincipal;
+      }
       const service = services.get(digest.toString("latin1"));
-      if (service) return callerOfService(service, payingAccountId);
+      if (service) {
+        return callerOfService(service, payingAccountId);
+      }
       throw failure(Reason.UNAUTHENTICATED, "The credential is not a valid API key or token.");
     },
     forget(accountId) {

@@ -21,24 +21,34 @@ export class DigestSet {
   add(digest: Uint8Array): void {
     const mark = readMark(digest);
     const at = this.#find(mark);
-    if (this.#slots[at] === mark) return;
+    if (this.#slots[at] === mark) {
+      return;
+    }
     this.#slots[at] = mark;
     this.#size += 1;
-    if (this.#size * 2 > this.#slots.length) this.#grow();
+    if (this.#size * 2 > this.#slots.length) {
+      this.#grow();
+    }
   }
 
   /** Where a mark is, or the free slot for it. */
   #find(mark: bigint): number {
     const last = this.#slots.length - 1;
     let at = Number(mark & BigInt(last));
-    while (this.#slots[at] !== 0n && this.#slots[at] !== mark) at = (at + 1) & last;
+    while (this.#slots[at] !== 0n && this.#slots[at] !== mark) {
+      at = (at + 1) & last;
+    }
     return at;
   }
 
   #grow(): void {
     const marks = this.#slots;
     this.#slots = new BigUint64Array(marks.length * 2);
-    for (const mark of marks) if (mark !== 0n) this.#slots[this.#find(mark)] = mark;
+    for (const mark of marks) {
+      if (mark !== 0n) {
+        this.#slots[this.#find(mark)] = mark;
+      }
+    }
   }
 }
 

@@ -42,11 +42,15 @@ export class KeyCache<T> {
     const present = this.#present.get(key);
     if (present && now - present.fetchedAt < freshMs) {
       // When that fails the next request asks again, and without an answer in time it fails too.
-      if (now - present.fetchedAt >= renewMs) this.#load(key, secret, now).catch(() => {});
+      if (now - present.fetchedAt >= renewMs) {
+        this.#load(key, secret, now).catch(() => {});
+      }
       return present.value;
     }
     const absent = this.#absent.get(key);
-    if (absent && now - absent.fetchedAt < absentMs) return undefined;
+    if (absent && now - absent.fetchedAt < absentMs) {
+      return undefined;
+    }
     return this.#load(key, secret, now);
   }
 
@@ -55,21 +59,29 @@ export class KeyCache<T> {
     this.#generation++;
     this.#underway.clear();
     for (const [key, { value }] of this.#present) {
-      if (value !== undefined && matches(value)) this.#present.delete(key);
+      if (value !== undefined && matches(value)) {
+        this.#present.delete(key);
+      }
     }
   }
 
   #load(key: string, secret: string, now: number): Promise<T | undefined> {
     const underway = this.#underway.get(key);
-    if (underway !== undefined) return underway;
+    if (underway !== undefined) {
+      return underway;
+    }
     const generation = this.#generation;
     const fetching = this.#fetch(secret)
       .then((value) => {
-        if (generation === this.#generation) this.#keep(key, { value, fetchedAt: now });
+        if (generation === this.#generation) {
+          this.#keep(key, { value, fetchedAt: now });
+        }
         return value;
       })
       .finally(() => {
-        if (this.#underway.get(key) === fetching) this.#underway.delete(key);
+        if (this.#underway.get(key) === fetching) {
+          this.#underway.delete(key);
+        }
       });
     this.#underway.set(key, fetching);
     return fetching;
@@ -80,8 +92,12 @@ export class KeyCache<T> {
     this.#absent.delete(key);
     const [entries, most] = entry.value === undefined ? [this.#absent, mostAbsent] : [this.#present, mostEntries];
     entries.set(key, entry);
-    if (entries.size <= most) return;
+    if (entries.size <= most) {
+      return;
+    }
     const [oldest] = entries.keys();
-    if (oldest !== undefined) entries.delete(oldest);
+    if (oldest !== undefined) {
+      entries.delete(oldest);
+    }
   }
 }

@@ -62,7 +62,9 @@ export class KeyFilter {
   async load(): Promise<void> {
     const startedAt = this.#clock.monotonic();
     await this.#read(firstId);
-    if (!this.#isLoaded) this.#refreshedAt = startedAt;
+    if (!this.#isLoaded) {
+      this.#refreshedAt = startedAt;
+    }
     this.#isLoaded = true;
   }
 
@@ -73,15 +75,21 @@ export class KeyFilter {
 
   /** Notes that another core has changed an account's keys. */
   announce(accountId: string): void {
-    if (this.#announced.size < maxAnnounced) this.#announced.add(accountId);
+    if (this.#announced.size < maxAnnounced) {
+      this.#announced.add(accountId);
+    }
   }
 
   /** Whether there may be a key that has one of these digests. Rejects when the source had to be asked and fails. */
   mayExist(digests: readonly Uint8Array[]): boolean | Promise<boolean> {
-    if (!this.#isLoaded || this.#has(digests)) return true;
+    if (!this.#isLoaded || this.#has(digests)) {
+      return true;
+    }
     const age = this.#clock.monotonic() - this.#refreshedAt;
     const isFresh = age < (this.#announced.size > 0 ? pauseMs : freshMs);
-    if (isFresh && this.#refreshing === undefined) return false;
+    if (isFresh && this.#refreshing === undefined) {
+      return false;
+    }
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
     });
@@ -98,13 +106,17 @@ export class KeyFilter {
     this.#announced = new Set();
     try {
       const changed = announced.size === 0 ? [] : await this.#source.ofAccounts([...announced]);
-      for (const { digest } of changed) this.#known.add(digest);
+      for (const { digest } of changed) {
+        this.#known.add(digest);
+      }
       // A core whose clock is ahead gives its keys ids from the future: this core's own clock bounds them.
       const since = Math.min(readTime(this.#latest), this.#clock.now()) - disagreementMs;
       await this.#read(writeId(Math.max(0, since)));
       this.#refreshedAt = startedAt;
     } catch (error) {
-      for (const accountId of announced) this.announce(accountId);
+      for (const accountId of announced) {
+        this.announce(accountId);
+      }
       throw error;
     }
   }
@@ -113,11 +125,17 @@ export class KeyFilter {
     let after = from;
     for (;;) {
       const page = await this.#source.after(after);
-      for (const { digest } of page) this.#known.add(digest);
+      for (const { digest } of page) {
+        this.#known.add(digest);
+      }
       const last = page.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) {
+        return;
+      }
       after = last.id;
-      if (after > this.#latest) this.#latest = after;
+      if (after > this.#latest) {
+        this.#latest = after;
+      }
     }
   }
 }

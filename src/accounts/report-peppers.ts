@@ -14,8 +14,10 @@ export async function reportPeppers(
   const [newest] = peppers;
   for (const [pepper, count] of await keys.countByPepper()) {
     const facts = { pepper, keys: count };
-    if (!peppers.some(({ version }) => version === pepper))
+    if (!peppers.some(({ version }) => version === pepper)) {
       logger.warn(facts, "keys are refused: their pepper is gone");
-    else if (pepper !== newest.version) logger.info(facts, "keys have not been used since the pepper changed");
+    } else if (pepper !== newest.version) {
+      logger.info(facts, "keys have not been used since the pepper changed");
+    }
   }
 }

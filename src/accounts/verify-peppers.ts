@@ -14,9 +14,10 @@ export async function verifyPeppers(storage: Storage, peppers: readonly Pepper[]
     const value = createHmac("sha256", pepper.secret).update(name).digest("hex");
     await em.upsert(Setting, { name, value }, { onConflictAction: "ignore" });
     const known = await em.findOneOrFail(Setting, { name }, { refresh: true });
-    if (known.value !== value)
+    if (known.value !== value) {
       throw new Error(
         `the key pepper is not the one that this database knows as version ${pepper.version}: give that one, or the new one as ${pepper.version + 1}:PEPPER beside it`,
       );
+    }
   }
 }

@@ -32,7 +32,9 @@ export function createCatalogue(models: readonly ModelConfig[], createdAt: Date)
     get,
     ofKind(id, kind) {
       const model = get(id);
-      if (model.kind !== kind) throw wrongKind(model);
+      if (model.kind !== kind) {
+        throw wrongKind(model);
+      }
       return model;
     },
     describe: (others, since) =>

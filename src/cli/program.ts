@@ -24,7 +24,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await createProgram(io).parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode; // it has said why
+    if (error instanceof CommanderError) {
+      return error.exitCode; // it has said why
+    }
     // Its lines begin with file and line, where editors and people look for them.
     io.note(error instanceof ConfigError ? error.message : `tollgate: ${reasonOf(error)}`);
     return 1;
@@ -32,9 +34,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code === "EADDRINUSE") return `${address}:${port} is taken by another process: end that one, or listen elsewhere`;
+  if (code === "EADDRINUSE") {
+    return `${address}:${port} is taken by another process: end that one, or listen elsewhere`;
+  }
   const { message, cause } = error;
   return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;
 }

@@ -70,11 +70,15 @@ async function serveWebhooks(
   address: string,
   tls: ServerTls | undefined,
 ): Promise<ListeningServer | undefined> {
-  if (webhooks.size === 0) return undefined;
+  if (webhooks.size === 0) {
+    return undefined;
+  }
   const handler: RequestListener = (request, response) => {
     const [path = ""] = request.url?.split("?", 1) ?? [];
     const webhook = webhooks.get(path);
-    if (webhook !== undefined) return webhook(request, response);
+    if (webhook !== undefined) {
+      return webhook(request, response);
+    }
     response.writeHead(404, { connection: "close" }).end("not found\n");
   };
   return startHttpListener({ address, setting: "listen.webhooks", handler, tls, clients: "anybody" });

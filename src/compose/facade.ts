@@ -36,7 +36,9 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const tls = await openTls(listen.tls, systemClock, logger);
   const clientTls = await readClientTls(options);
   const admin = await startAdmin(listen.admin, lifecycle, tls).catch((error: unknown) => {
-    if (options.config !== undefined) throw error;
+    if (options.config !== undefined) {
+      throw error;
+    }
     return startAdmin(besideCore, lifecycle, tls);
   });
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };

@@ -26,7 +26,9 @@ import { reportToSupervisor, shareDrains, workerNumber } from "./workers/worker.
 export async function serve(options: ServeOptions): Promise<void> {
   const { workers = 1 } = options;
   const worker = workerNumber();
-  if (workers > 1 && worker === undefined) return supervise({ ...options, workers });
+  if (workers > 1 && worker === undefined) {
+    return supervise({ ...options, workers });
+  }
   applyWorkarounds();
   const logger = createLogger(options.log);
   const configured = options.config === undefined ? defaultConfig() : await loadConfig(options.config);
@@ -48,16 +50,21 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const overload = startOverload(config.overload, workers, lifecycle, logger, admin.registry);
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry, overload);
-  if (worker !== undefined) shareDrains(core.drains);
+  if (worker !== undefined) {
+    shareDrains(core.drains);
+  }
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
   const http = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
-  if (options.config !== undefined && embedded === undefined)
+  if (options.config !== undefined && embedded === undefined) {
     reloadOnHangup(options.config, config, core, lifecycle, logger);
+  }
   if (embedded !== undefined) {
     const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
     const url = `${tls === undefined ? "http" : "https"}://${http}`;
-    if (options.log === "pretty") console.log(welcome({ ...embedded, url, demo }));
+    if (options.log === "pretty") {
+      console.log(welcome({ ...embedded, url, demo }));
+    }
   }
   lifecycle.ready({ http, ...addresses, admin: admin.address });
 }

@@ -13,9 +13,13 @@ export interface ClientTlsFiles {
 
 /** Reads the files. Undefined: no TLS. Throws ConfigError. */
 export async function readClientTls({ ca, cert, certKey }: ClientTlsFiles): Promise<ClientTls | undefined> {
-  if ((cert === undefined) !== (certKey === undefined)) throw new ConfigError("--cert and --cert-key go together");
+  if ((cert === undefined) !== (certKey === undefined)) {
+    throw new ConfigError("--cert and --cert-key go together");
+  }
   if (ca === undefined) {
-    if (cert !== undefined) throw new ConfigError("--cert and --cert-key need --ca");
+    if (cert !== undefined) {
+      throw new ConfigError("--cert and --cert-key need --ca");
+    }
     return undefined;
   }
   const identity = {

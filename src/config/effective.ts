@@ -54,14 +54,19 @@ function hidden(secret: string): string {
 function* leaves(value: Config | object, path: Path = []): Generator<{ path: Path; value: Setting["value"] }> {
   for (const [name, child] of Object.entries(value)) {
     const below = [...path, Array.isArray(value) ? Number(name) : name];
-    if (typeof child === "object") yield* leaves(child, below);
-    else if (child !== undefined) yield { path: below, value: child };
+    if (typeof child === "object") {
+      yield* leaves(child, below);
+    } else if (child !== undefined) {
+      yield { path: below, value: child };
+    }
   }
 }
 
 /** A URL's password is a secret, before the host as among the parameters. */
 function withoutPassword(value: Setting["value"]): Setting["value"] {
-  if (typeof value !== "string" || !value.includes("://")) return value;
+  if (typeof value !== "string" || !value.includes("://")) {
+    return value;
+  }
   return value
     .replace(/(:\/\/[^/?#@:]*:).*@/, `$1${hiddenText}@`)
     .replace(/([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*/gi, `$1${hiddenText}`);

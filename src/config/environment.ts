@@ -23,7 +23,9 @@ export async function readSetting(environment: Environment, name: SettingName): 
     throw new ConfigError(`environment: ${name} and ${name}_FILE are both set: set one`);
   }
   const text = file === undefined ? value : await readSecretFile(file, `environment: ${name}_FILE`);
-  if (text === "") throw new ConfigError(`environment: ${name} is empty: give it a value or unset it`);
+  if (text === "") {
+    throw new ConfigError(`environment: ${name} is empty: give it a value or unset it`);
+  }
   return text;
 }
 

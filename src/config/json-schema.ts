@@ -7,9 +7,13 @@ export function configJsonSchema(): object {
     io: "input",
     override({ zodSchema, jsonSchema }) {
       // An amount may be written with or without quotes.
-      if ("coerce" in zodSchema._zod.def && zodSchema._zod.def.coerce) jsonSchema.type = ["string", "number"] as never;
+      if ("coerce" in zodSchema._zod.def && zodSchema._zod.def.coerce) {
+        jsonSchema.type = ["string", "number"] as never;
+      }
       // Without a bound of ours, zod names the largest safe integer.
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) {
+        delete jsonSchema.maximum;
+      }
     },
   });
 }

@@ -84,14 +84,22 @@ function parseConfigFile(text: string, file: string): ConfigFile {
  * `0x10` for 16 and `1e3` for 1000.
  */
 function restoreAmounts(document: Document.Parsed, value: unknown, path: Path = []): void {
-  if (typeof value !== "object" || value === null) return;
+  if (typeof value !== "object" || value === null) {
+    return;
+  }
   for (const [name, child] of Object.entries(value)) {
     const below = [...path, Array.isArray(value) ? Number(name) : name];
-    if (typeof child === "object") restoreAmounts(document, child, below);
-    if (typeof child !== "number" || !isAmount(configSchema, below)) continue;
+    if (typeof child === "object") {
+      restoreAmounts(document, child, below);
+    }
+    if (typeof child !== "number" || !isAmount(configSchema, below)) {
+      continue;
+    }
     const { node } = locate(document.contents, below);
     const scalar = isAlias(node) ? node.resolve(document) : node;
-    if (isScalar(scalar) && scalar.source !== undefined) Object.assign(value, { [name]: scalar.source });
+    if (isScalar(scalar) && scalar.source !== undefined) {
+      Object.assign(value, { [name]: scalar.source });
+    }
   }
 }
 
@@ -101,11 +109,17 @@ function locate(contents: Node | null, path: Path): { offset: number; found: boo
   let offset = contents?.range?.[0] ?? 0;
   for (const part of path) {
     const pair: Pair | undefined = isMap(node) ? pairOf(node, String(part)) : undefined;
-    if (isNode(pair?.key)) offset = pair.key.range?.[0] ?? offset;
+    if (isNode(pair?.key)) {
+      offset = pair.key.range?.[0] ?? offset;
+    }
     const next: unknown = pair ? pair.value : isMap(node) ? undefined : elementOf(node, Number(part));
-    if (!isNode(next)) return { offset, found: false, node: null };
+    if (!isNode(next)) {
+      return { offset, found: false, node: null };
+    }
     // A value may stand lines below its key; the line of the value's field is the one to name.
-    if (!pair) offset = next.range?.[0] ?? offset;
+    if (!pair) {
+      offset = next.range?.[0] ?? offset;
+    }
     node = next;
   }
   return { offset, found: true, node };

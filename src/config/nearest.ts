@@ -4,7 +4,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   let least = Math.max(2, Math.ceil(word.length / 3)) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least) [best, least] = [candidate, distance];
+    if (distance < least) {
+      [best, least] = [candidate, distance];
+    }
   }
   return best;
 }

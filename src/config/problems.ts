@@ -29,7 +29,9 @@ export function explain(schema: z.ZodType, value: unknown, issues: readonly z.co
 /** `["models", 0, "id"]` as `models[0].id`. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, part) => {
-    if (typeof part === "number") return `${text}[${part}]`;
+    if (typeof part === "number") {
+      return `${text}[${part}]`;
+    }
     return text === "" ? String(part) : `${text}.${String(part)}`;
   }, "");
 }
@@ -37,8 +39,12 @@ export function formatPath(path: Path): string {
 function describe(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case "invalid_type":
-      if (value === undefined) return `is missing; it must be ${kindOf(issue.expected)}`;
-      if (value === null) return `is empty; it must be ${kindOf(issue.expected)}, or leave the field out`;
+      if (value === undefined) {
+        return `is missing; it must be ${kindOf(issue.expected)}`;
+      }
+      if (value === null) {
+        return `is empty; it must be ${kindOf(issue.expected)}, or leave the field out`;
+      }
       return `must be ${kindOf(issue.expected)}${shown(value)}`;
     case "invalid_value": {
       const allowed = issue.values.map(String);
@@ -56,8 +62,12 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
 }
 
 function bound(origin: string, relation: string, limit: number | bigint): string {
-  if (origin === "string") return limit === 1 ? "not be empty" : `have ${relation} ${limit} characters`;
-  if (origin === "array") return `have ${relation} ${limit} ${limit === 1 ? "entry" : "entries"}`;
+  if (origin === "string") {
+    return limit === 1 ? "not be empty" : `have ${relation} ${limit} characters`;
+  }
+  if (origin === "array") {
+    return `have ${relation} ${limit} ${limit === 1 ? "entry" : "entries"}`;
+  }
   return `be ${relation} ${limit}`;
 }
 
@@ -80,7 +90,9 @@ function kindOf(expected: string): string {
 
 /** The value as it is, unless it may hold a secret, as URLs may. */
 function shown(value: unknown): string {
-  if (value === null || value === undefined || typeof value === "object") return "";
+  if (value === null || value === undefined || typeof value === "object") {
+    return "";
+  }
   const text = JSON.stringify(value);
   return text.length > 60 || text.includes("://") ? "" : `, is ${text}`;
 }
@@ -106,9 +118,14 @@ function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
   let at: z.ZodType | undefined = unwrap(schema);
   for (const part of path) {
     let next: z.ZodType | undefined;
-    if (at instanceof z.ZodArray) next = at.element as z.ZodType;
-    else if (at instanceof z.ZodObject) next = at.shape[String(part)];
-    if (next === undefined) return undefined;
+    if (at instanceof z.ZodArray) {
+      next = at.element as z.ZodType;
+    } else if (at instanceof z.ZodObject) {
+      next = at.shape[String(part)];
+    }
+    if (next === undefined) {
+      return undefined;
+    }
     at = unwrap(next);
   }
   return at;

@@ -77,14 +77,18 @@ const listen = z
     for (const [name, text] of Object.entries(listeners)) {
       const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });
       const parsed = parseAddress(text);
-      if (!parsed) continue;
+      if (!parsed) {
+        continue;
+      }
       if (!insecure && !tls && !isLoopback(parsed.host)) {
         refuse(
           `${text} can be reached from other machines: set listen.tls, or listen.insecure: true to allow that without TLS`,
         );
       }
       const taken = seen.get(text);
-      if (taken !== undefined && parsed.port !== 0) refuse(`is the same address as listen.${taken}`);
+      if (taken !== undefined && parsed.port !== 0) {
+        refuse(`is the same address as listen.${taken}`);
+      }
       seen.set(text, name);
     }
   });
@@ -116,7 +120,9 @@ const server = z
     if (url.startsWith("file:") && engine !== "llama.cpp") {
       context.addIssue({ code: "custom", path: ["engine"], message: "must be llama.cpp for a model file" });
     }
-    if (!/^(grpcs?|dns|ipv[46]):/.test(url) || engineTransports[engine] === "grpc") return;
+    if (!/^(grpcs?|dns|ipv[46]):/.test(url) || engineTransports[engine] === "grpc") {
+      return;
+    }
     context.addIssue({ code: "custom", path: ["url"], message: `must start with http:// or https:// for ${engine}` });
   });
 
@@ -195,16 +201,25 @@ const model = z
     const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
     const servers = value.servers.map((one) => `${one.url} ${one.model ?? ""}`);
     servers.forEach((one, index) => {
-      if (servers.indexOf(one) < index)
+      if (servers.indexOf(one) < index) {
         context.addIssue({ code: "custom", path: ["servers", index, "url"], message: "is listed twice" });
+      }
     });
     if ((value.max_output ?? 0) > value.context_length) {
       refuse(["max_output"], `must not exceed context_length, which is ${value.context_length}`);
     }
-    if (value.kind !== "embedding") return;
-    if (value.price.output !== undefined) refuse(["price", "output"], "an embedding model has no output price");
-    if (value.thinking.mode !== "none") refuse(["thinking", "mode"], "an embedding model does not think");
-    if (value.max_output !== undefined) refuse(["max_output"], "an embedding model has no output");
+    if (value.kind !== "embedding") {
+      return;
+    }
+    if (value.price.output !== undefined) {
+      refuse(["price", "output"], "an embedding model has no output price");
+    }
+    if (value.thinking.mode !== "none") {
+      refuse(["thinking", "mode"], "an embedding model does not think");
+    }
+    if (value.max_output !== undefined) {
+      refuse(["max_output"], "an embedding model has no output");
+    }
   });
 
 const rpm = z.int().positive().max(10_000_000);
@@ -346,9 +361,12 @@ export const configSchema = z.strictObject({
     .superRefine(({ minimum_usd, maximum_usd, rolling_24h_usd }, context) => {
       const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
       const [least, most, daily] = [minimum_usd, maximum_usd, rolling_24h_usd].map((text) => parseUsd(text) ?? 0n);
-      if ((least ?? 0n) > (most ?? 0n)) refuse("minimum_usd", `must not exceed maximum_usd, which is ${maximum_usd}`);
-      if ((most ?? 0n) > (daily ?? 0n))
+      if ((least ?? 0n) > (most ?? 0n)) {
+        refuse("minimum_usd", `must not exceed maximum_usd, which is ${maximum_usd}`);
+      }
+      if ((most ?? 0n) > (daily ?? 0n)) {
         refuse("maximum_usd", `must not exceed rolling_24h_usd, which is ${rolling_24h_usd}`);
+      }
     })
     .prefault({}),
   pricing: z
@@ -389,7 +407,9 @@ export const configSchema = z.strictObject({
         .describe("Memory for bodies that are being received, all together."),
     })
     .superRefine(({ header_timeout_s, body_timeout_s }, context) => {
-      if (body_timeout_s >= header_timeout_s) return;
+      if (body_timeout_s >= header_timeout_s) {
+        return;
+      }
       const message = `must be at least header_timeout_s, which is ${header_timeout_s}`;
       context.addIssue({ code: "custom", path: ["body_timeout_s"], message });
     })

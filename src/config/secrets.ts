@@ -64,14 +64,20 @@ async function readSecretsWith(
   const missing: string[] = [];
   const secret = async (name: SettingName, file: string) => {
     const value = await readSetting(environment, name);
-    if (value !== undefined) return value;
-    if (embedded) return keep(dataDir, file);
+    if (value !== undefined) {
+      return value;
+    }
+    if (embedded) {
+      return keep(dataDir, file);
+    }
     missing.push(`environment: ${name} or ${name}_FILE must be set, the same for every core`);
     return "";
   };
   const operatorToken = await secret("TOLLGATE_OPERATOR_TOKEN", operatorTokenFile);
   const keyPepper = await secret("TOLLGATE_KEY_PEPPER", keyPepperFile);
-  if (missing.length > 0) throw new ConfigError(missing.join("\n"));
+  if (missing.length > 0) {
+    throw new ConfigError(missing.join("\n"));
+  }
   return {
     dataDir,
     storageUrl,
@@ -86,10 +92,14 @@ async function readSecretsWith(
 /** The operator token for somebody who calls a core: from the environment, else from the data directory. Throws ConfigError. */
 export async function readOperatorToken(environment: Environment): Promise<string> {
   const value = await readSetting(environment, "TOLLGATE_OPERATOR_TOKEN");
-  if (value !== undefined) return value;
+  if (value !== undefined) {
+    return value;
+  }
   const file = join(await readDataDir(environment), operatorTokenFile);
   const token = await readIfThere(file);
-  if (token) return token;
+  if (token) {
+    return token;
+  }
   throw new ConfigError(
     `no operator token: set TOLLGATE_OPERATOR_TOKEN or TOLLGATE_OPERATOR_TOKEN_FILE, or TOLLGATE_DATA_DIR to the directory of the running service (there is no ${file})`,
   );
@@ -104,13 +114,17 @@ async function readService(service: Config["services"][number], environment: Env
   const token = service.token_file
     ? await readSecretFile(service.token_file, where)
     : (environment[service.token_env ?? ""] ?? "").trim();
-  if (token === "") throw new ConfigError(`${where}: ${service.token_file ?? service.token_env} holds no token`);
+  if (token === "") {
+    throw new ConfigError(`${where}: ${service.token_file ?? service.token_env} holds no token`);
+  }
   return { name: service.name, token, ...(service.accounts ? { accounts: service.accounts } : {}) };
 }
 
 /** Reads `version:secret` pairs with commas between, the current one first; anything else is one secret, version 1. */
 function parsePeppers(text: string): [Pepper, ...Pepper[]] {
-  if (!/^\d{1,5}:[^,:]+(,\d{1,5}:[^,:]+)*$/.test(text)) return [{ version: 1, secret: text }];
+  if (!/^\d{1,5}:[^,:]+(,\d{1,5}:[^,:]+)*$/.test(text)) {
+    return [{ version: 1, secret: text }];
+  }
   const pairs = text.split(",").map((pair): Pepper => {
     const [version = "", secret = ""] = pair.split(":");
     return { version: Number(version), secret };
@@ -122,7 +136,9 @@ function parsePeppers(text: string): [Pepper, ...Pepper[]] {
 async function keepSecret(dataDir: string, name: string, random: Random): Promise<string> {
   const file = join(dataDir, name);
   const kept = await readIfThere(file);
-  if (kept) return kept;
+  if (kept) {
+    return kept;
+  }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${random.uuid()}`;
   const secret = Buffer.from(random.bytes(32)).toString("base64url");
@@ -133,7 +149,9 @@ async function keepSecret(dataDir: string, name: string, random: Random): Promis
     return secret;
   } catch (error) {
     const other = await readIfThere(file);
-    if (other) return other;
+    if (other) {
+      return other;
+    }
     throw new ConfigError(`${file}: cannot be made: ${(error as NodeJS.ErrnoException).code ?? error}`);
   } finally {
     await rm(draft, { force: true });
@@ -144,7 +162,9 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+      return undefined;
+    }
     throw new ConfigError(`${file}: cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }
 }

@@ -31,15 +31,21 @@ export async function openTls(
   clock: Clock,
   logger: Logger,
 ): Promise<ServerTls | undefined> {
-  if (files === undefined) return undefined;
+  if (files === undefined) {
+    return undefined;
+  }
   let current = await readTls(files);
   const listeners: ((identity: TlsIdentity) => void)[] = [];
   const look = async () => {
     try {
       const found = await readTls(files);
-      if (isSame(found, current)) return;
+      if (isSame(found, current)) {
+        return;
+      }
       current = found;
-      for (const listener of listeners) listener(found);
+      for (const listener of listeners) {
+        listener(found);
+      }
       logger.info({ cert: files.cert }, "certificate renewed");
     } catch (error) {
       logger.error({ err: error }, "the renewed certificate cannot be used; the one before stays");

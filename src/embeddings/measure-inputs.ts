@@ -28,10 +28,14 @@ export async function measureInputs(
     }
     const prompt = { case: "text", value: input } as const;
     const exact = await fleet.countTokens(model, { prompt, recipe: model.thinking }, signal).catch((error) => {
-      if (detailOf(error)?.reason !== Reason.INPUT_TOO_LONG) throw error;
+      if (detailOf(error)?.reason !== Reason.INPUT_TOO_LONG) {
+        throw error;
+      }
       throw tooLong(index, undefined, model.context_length); // the engine gave up before it had counted
     });
-    if (exact !== undefined && exact > model.context_length) throw tooLong(index, exact, model.context_length);
+    if (exact !== undefined && exact > model.context_length) {
+      throw tooLong(index, exact, model.context_length);
+    }
     total += exact ?? bound;
   }
   return total;

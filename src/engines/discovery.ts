@@ -45,12 +45,16 @@ const settings: EngineSettings = {
 /** Finds out which engine listens at a URL and what it serves. Throws what to tell a person when none does. */
 export async function discoverServer(url: string, signal: AbortSignal): Promise<DiscoveredServer> {
   const engine = await detectEngine(url, signal);
-  if (engine === undefined) throw new Error(`no inference server answers at ${url}: is it running?`);
+  if (engine === undefined) {
+    throw new Error(`no inference server answers at ${url}: is it running?`);
+  }
   const adapter = registry[engine].create(url, settings);
   try {
     const listed = await adapter.listModels(signal);
     const models = await Promise.all(listed.map((model) => describe(adapter, model, signal)));
-    if (models.length === 0) throw new Error(`the inference server at ${url} serves no model`);
+    if (models.length === 0) {
+      throw new Error(`the inference server at ${url} serves no model`);
+    }
     return { url, engine, models };
   } finally {
     await adapter.close();
@@ -74,7 +78,9 @@ async function detectEngine(url: string, signal: AbortSignal): Promise<EngineNam
     const list = await ask(connection, "/v1/models", signal);
     const owned = list?.data?.[0]?.owned_by;
     const owner = known.find((one) => one.owner !== undefined && one.owner === owned);
-    if (owner !== undefined) return owner.engine;
+    if (owner !== undefined) {
+      return owner.engine;
+    }
     const answers = await Promise.all(
       known.map(async ({ engine, call }) => {
         const answer = call && (await ask(connection, call.path, signal));
@@ -105,7 +111,9 @@ async function ask(connection: HttpConnection, path: string, signal: AbortSignal
 
 /** Most engines do not say what a model is for: one that embeds is an embedding model. */
 async function describe(engine: Engine, model: EngineModel, signal: AbortSignal): Promise<DiscoveredModel> {
-  if (model.kind === "generation") return { ...model, kind: "generation" };
+  if (model.kind === "generation") {
+    return { ...model, kind: "generation" };
+  }
   try {
     const request = { runId: `discovery-${systemRandom.uuid()}`, model: model.id, inputs: ["."] };
     const { vectors } = await engine.embed(request, signal);

@@ -56,15 +56,21 @@ export class Attempts {
 
   /** Notes what a failed try tells about its server; one that the caller broke off tells nothing. */
   failed(member: Member, error: unknown, signal: AbortSignal): void {
-    if (signal.aborted) return;
+    if (signal.aborted) {
+      return;
+    }
     const fullFor = fullForMs(error);
-    if (fullFor !== undefined) member.full(fullFor);
+    if (fullFor !== undefined) {
+      member.full(fullFor);
+    }
     if (isServersFault(error)) {
       this.#failed.add(member);
       member.breaker.failed();
       member.onFailure(error);
     }
-    if (fullFor === undefined && !isServersFault(error)) return;
+    if (fullFor === undefined && !isServersFault(error)) {
+      return;
+    }
     member.lastError = describe(error);
     this.#observer.failed(member.id, this.#pool.modelId);
     this.#logger.warn(
@@ -86,7 +92,9 @@ export class Attempts {
 
   /** Whether another server, or the same one after the pause that it asked for, may be tried. */
   mayRetry(error: unknown): boolean {
-    if (this.#count >= maxAttempts || !isTransient(error)) return false;
+    if (this.#count >= maxAttempts || !isTransient(error)) {
+      return false;
+    }
     return this.#pool.members.some((member) => member.fit && !this.#failed.has(member));
   }
 

@@ -57,12 +57,16 @@ export class PooledFleet implements Fleet {
           yield plausibility.check(output);
           watchdog.await();
         }
-        if (plausibility.holds) member.breaker.cleared();
+        if (plausibility.holds) {
+          member.breaker.cleared();
+        }
         return;
       } catch (thrown) {
         const error = toFailure(thrown, member.id, signal);
         attempts.failed(member, error, signal);
-        if (began || !attempts.mayRetry(error)) throw attempts.told(error);
+        if (began || !attempts.mayRetry(error)) {
+          throw attempts.told(error);
+        }
       } finally {
         watchdog.close();
         attempts.end(place);
@@ -84,12 +88,16 @@ export class PooledFleet implements Fleet {
         const inputTokens = this.#believeInputs(answer.inputTokens, request.inputs, model, (what) =>
           attempts.doubted(member, what),
         );
-        if (inputTokens === answer.inputTokens) member.breaker.cleared();
+        if (inputTokens === answer.inputTokens) {
+          member.breaker.cleared();
+        }
         return { vectors, inputTokens };
       } catch (thrown) {
         const error = toFailure(thrown, member.id, signal);
         attempts.failed(member, error, signal);
-        if (!attempts.mayRetry(error)) throw attempts.told(error);
+        if (!attempts.mayRetry(error)) {
+          throw attempts.told(error);
+        }
       } finally {
         watchdog.close();
         attempts.end(place);
@@ -104,17 +112,25 @@ export class PooledFleet implements Fleet {
   ): Promise<number | undefined> {
     const limits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
     for (const member of this.#pool(model.id).members) {
-      if (!member.fit) continue;
+      if (!member.fit) {
+        continue;
+      }
       const watchdog = new Watchdog(this.#parts.clock, limits, signal);
       try {
         const count = await member.engine.countTokens({ ...request, model: member.model }, watchdog.signal);
-        if (count === undefined || count === 0) continue;
-        if (isWholeNumber(count) && isBelievableInput(count, request.prompt, model)) return count;
+        if (count === undefined || count === 0) {
+          continue;
+        }
+        if (isWholeNumber(count) && isBelievableInput(count, request.prompt, model)) {
+          return count;
+        }
         distrust(member, `counted ${count} tokens in a prompt`, {}, this.#parts);
       } catch (thrown) {
         signal.throwIfAborted();
         const error = toFailure(thrown, member.id, signal);
-        if (!isTransient(error) && !isServersFault(error)) throw error;
+        if (!isTransient(error) && !isServersFault(error)) {
+          throw error;
+        }
         this.#parts.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
       } finally {
         watchdog.close();
@@ -133,7 +149,9 @@ export class PooledFleet implements Fleet {
 
   resume(id: string): Server {
     const server = this.#setDraining(id, false);
-    for (const pool of this.#parts.roster.pools.values()) pool.pump();
+    for (const pool of this.#parts.roster.pools.values()) {
+      pool.pump();
+    }
     return server;
   }
 
@@ -158,7 +176,9 @@ export class PooledFleet implements Fleet {
 
   #unit(vector: Float32Array, model: ServedModel, member: Member): Float32Array {
     const unit = unitVector(vector, model.dimensions);
-    if (unit !== undefined) return unit;
+    if (unit !== undefined) {
+      return unit;
+    }
     const what = `${member.id} made a vector of ${vector.length} dimensions, or one without length`;
     throw serverFailed(what, true);
   }
@@ -169,9 +189,13 @@ export class PooledFleet implements Fleet {
       onDoubt(`counted ${told} tokens in inputs`);
       throw serverFailed("the tokens of inputs were not counted", false);
     }
-    if (told <= inputs.length * Math.min(templateTokens(model), model.context_length)) return told;
+    if (told <= inputs.length * Math.min(templateTokens(model), model.context_length)) {
+      return told;
+    }
     const bound = believableInputs(inputs, model);
-    if (told <= bound) return told;
+    if (told <= bound) {
+      return told;
+    }
     onDoubt(`counted ${told} tokens in inputs that have ${bound} at most`);
     return bound;
   }
@@ -187,15 +211,21 @@ export class PooledFleet implements Fleet {
   /** A server that serves several of our models as one of its own has one name. */
   #setDraining(id: string, draining: boolean): Server {
     const named = this.#members().filter((member) => member.id === id);
-    for (const member of named) member.draining = draining;
+    for (const member of named) {
+      member.draining = draining;
+    }
     const [first] = named;
-    if (first === undefined) throw failure(Reason.SERVER_NOT_FOUND, `There is no server ${id}.`);
+    if (first === undefined) {
+      throw failure(Reason.SERVER_NOT_FOUND, `There is no server ${id}.`);
+    }
     return this.#describe(first);
   }
 
   #pool(modelId: string): Pool {
     const pool = this.#parts.roster.pools.get(modelId);
-    if (pool === undefined) throw failure(Reason.MODEL_NOT_FOUND, `There is no model ${modelId}.`);
+    if (pool === undefined) {
+      throw failure(Reason.MODEL_NOT_FOUND, `There is no model ${modelId}.`);
+    }
     return pool;
   }
 }

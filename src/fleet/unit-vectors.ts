@@ -3,10 +3,16 @@ const tolerance = 1e-3;
 
 /** The vector with unit length. Undefined: it has another number of dimensions, or no length. */
 export function unitVector(vector: Float32Array, dimensions: number): Float32Array | undefined {
-  if (vector.length !== dimensions) return undefined;
+  if (vector.length !== dimensions) {
+    return undefined;
+  }
   let squares = 0;
-  for (const value of vector) squares += value * value;
+  for (const value of vector) {
+    squares += value * value;
+  }
   const length = Math.sqrt(squares);
-  if (!(length > 0) || !Number.isFinite(length)) return undefined;
+  if (!(length > 0) || !Number.isFinite(length)) {
+    return undefined;
+  }
   return Math.abs(length - 1) < tolerance ? vector : vector.map((value) => value / length);
 }

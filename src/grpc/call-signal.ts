@@ -35,25 +35,35 @@ class CallLife implements CallSignal {
   constructor(caller: AbortSignal | undefined, timeoutMs: number | undefined) {
     this.#caller = caller;
     this.#timer = setTimer(timeoutMs, () => this.abort(deadlineExceeded()));
-    if (caller?.aborted) this.handleEvent();
-    else caller?.addEventListener("abort", this);
+    if (caller?.aborted) {
+      this.handleEvent();
+    } else {
+      caller?.addEventListener("abort", this);
+    }
   }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.reason) this.#controller.abort(this.reason);
+      if (this.reason) {
+        this.#controller.abort(this.reason);
+      }
     }
     return this.#controller.signal;
   }
 
   onEnd(listener: () => void): void {
-    if (this.reason) listener();
-    else this.#listener = listener;
+    if (this.reason) {
+      listener();
+    } else {
+      this.#listener = listener;
+    }
   }
 
   abort(reason: ConnectError): void {
-    if (this.reason) return;
+    if (this.reason) {
+      return;
+    }
     this.reason = reason;
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener("abort", this);

@@ -97,7 +97,9 @@ function contextOf({ method }: MethodImplSpec, url: string, init: CallInit): Han
 /** The context as the interceptors left it: each of them may have put another value into the request. */
 function seenBy(request: Request, context: HandlerContext): HandlerContext {
   const { header: requestHeader, signal, contextValues: values } = request;
-  if (requestHeader === context.requestHeader && signal === context.signal && values === context.values) return context;
+  if (requestHeader === context.requestHeader && signal === context.signal && values === context.values) {
+    return context;
+  }
   return { ...context, requestHeader, signal, values };
 }
 

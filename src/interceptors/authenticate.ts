@@ -30,7 +30,9 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
         const wait = attempts.count(clientAddressOf(head, trusts));
-        if (wait !== undefined) throw throttled(wait);
+        if (wait !== undefined) {
+          throw throttled(wait);
+        }
       }
       throw error;
     }
@@ -38,9 +40,13 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
   return {
     async admit(head) {
       const needed = accessOf(head.method);
-      if (needed === Access.PUBLIC) return readPeer(head);
+      if (needed === Access.PUBLIC) {
+        return readPeer(head);
+      }
       const principal = await check(head);
-      if (!isAllowed(needed, principal)) throw denied(needed);
+      if (!isAllowed(needed, principal)) {
+        throw denied(needed);
+      }
       head.contextValues.set(principalKey, principal);
       return principal.kind === "caller" ? principal.accountId : principal.kind;
     },
@@ -52,8 +58,12 @@ export function authenticate(gate: Gate): Interceptor {
   return (next) => async (request) => {
     const { contextValues } = request;
     const refusal = contextValues.get(refusalKey);
-    if (refusal !== undefined) throw refusal;
-    if (contextValues.get(principalKey) === undefined) await gate.admit(request);
+    if (refusal !== undefined) {
+      throw refusal;
+    }
+    if (contextValues.get(principalKey) === undefined) {
+      await gate.admit(request);
+    }
     return next(request);
   };
 }

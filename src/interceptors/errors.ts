@@ -9,9 +9,13 @@ import { watchStream } from "./watch-stream.ts";
 export function hideErrors(log: Logger, explain: (error: unknown) => ConnectError | undefined): Interceptor {
   return (next) => async (request) => {
     const translate = (error: unknown): unknown => {
-      if (error === undefined || error instanceof ConnectError) return error;
+      if (error === undefined || error instanceof ConnectError) {
+        return error;
+      }
       // Whatever a handler trips over once its caller is gone follows from that.
-      if (request.signal.aborted) return ConnectError.from(request.signal.reason, Code.Canceled);
+      if (request.signal.aborted) {
+        return ConnectError.from(request.signal.reason, Code.Canceled);
+      }
       log.error({ err: error, method: `${request.service.typeName}/${request.method.name}` }, "a call failed");
       return explain(error) ?? new ConnectError("internal error", Code.Internal, undefined, undefined, error);
     };

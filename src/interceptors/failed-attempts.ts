@@ -54,7 +54,9 @@ export function createFailedAttempts(
 
   function makeRoom(windows: Map<string, Window>, now: number): void {
     for (const [network, { endsAt }] of windows) {
-      if (endsAt > now) return;
+      if (endsAt > now) {
+        return;
+      }
       windows.delete(network);
     }
   }
@@ -64,11 +66,15 @@ export function createFailedAttempts(
       const now = clock.monotonic();
       const network = networkOf(address);
       makeRoom(narrow, now);
-      if (narrow.has(network) || narrow.size < maxNetworks) return countIn(narrow, network, points, now);
+      if (narrow.has(network) || narrow.size < maxNetworks) {
+        return countIn(narrow, network, points, now);
+      }
       makeRoom(wide, now);
       const wider = widen(network);
       const [oldest] = wide.keys();
-      if (!wide.has(wider) && wide.size >= maxNetworks && oldest !== undefined) wide.delete(oldest);
+      if (!wide.has(wider) && wide.size >= maxNetworks && oldest !== undefined) {
+        wide.delete(oldest);
+      }
       return countIn(wide, wider, points * widerPoints, now);
     },
     get size() {

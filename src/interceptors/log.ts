@@ -12,7 +12,9 @@ const maxRefusals = 50;
 export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
   const isSummed = createSums(log, clock);
   return ({ method, requestId, runId, code, reason, ms }) => {
-    if (isSummed(reason)) return;
+    if (isSummed(reason)) {
+      return;
+    }
     const line = {
       method: `${method.parent.typeName}/${method.name}`,
       ...(requestId && { requestId }),
@@ -38,7 +40,9 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => 
     [refused, throttled, isOpen] = [0, 0, false];
   };
   const open = () => {
-    if (isOpen) return;
+    if (isOpen) {
+      return;
+    }
     isOpen = true;
     clock.after(intervalMs, close);
   };

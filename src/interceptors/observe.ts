@@ -33,7 +33,9 @@ export type CallObserver = (call: EndedCall) => void;
 export function outcomeOf(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason"> {
   // A stream that its caller left has no error of its own.
   const cause = error ?? (signal.aborted ? signal.reason : undefined);
-  if (cause === undefined) return { code: undefined, reason: undefined };
+  if (cause === undefined) {
+    return { code: undefined, reason: undefined };
+  }
   return { code: ConnectError.from(cause).code, reason: detailOf(cause)?.reason };
 }
 
@@ -51,12 +53,16 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[]): 
         reason,
         ms: clock.monotonic() - started,
       };
-      for (const observe of observers) observe(call);
+      for (const observe of observers) {
+        observe(call);
+      }
       return error;
     };
     try {
       const response = await next(request);
-      if (response.stream) return { ...response, message: watchStream(response.message, tell) };
+      if (response.stream) {
+        return { ...response, message: watchStream(response.message, tell) };
+      }
       tell();
       return response;
     } catch (error) {

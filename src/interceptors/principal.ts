@@ -9,7 +9,9 @@ export const principalKey = createContextKey<Principal | undefined>(undefined, {
 /** Who made the call. Throws PERMISSION_DENIED where nobody was asked to say. */
 export function principalOf(context: Pick<HandlerContext, "values">): Principal {
   const principal = context.values.get(principalKey);
-  if (!principal) throw failure(Reason.PERMISSION_DENIED, "This call has no authenticated caller.");
+  if (!principal) {
+    throw failure(Reason.PERMISSION_DENIED, "This call has no authenticated caller.");
+  }
   return principal;
 }
 

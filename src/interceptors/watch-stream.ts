@@ -6,7 +6,9 @@
 export function watchStream<M>(messages: AsyncIterable<M>, onEnd: (error?: unknown) => unknown): AsyncIterable<M> {
   let over = false; // of the stream, not of a reader: one that failed may be asked again to clean up
   const end = (error?: unknown): unknown => {
-    if (over) return error;
+    if (over) {
+      return error;
+    }
     over = true;
     return onEnd(error);
   };
@@ -14,7 +16,9 @@ export function watchStream<M>(messages: AsyncIterable<M>, onEnd: (error?: unkno
     [Symbol.asyncIterator](): AsyncIterator<M> {
       const source = messages[Symbol.asyncIterator]();
       const onResult = (result: IteratorResult<M>) => {
-        if (result.done) end();
+        if (result.done) {
+          end();
+        }
         return result;
       };
       const onError = (error: unknown): never => {

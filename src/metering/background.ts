@@ -51,7 +51,9 @@ export function startBackground(parts: BackgroundParts): () => void {
   const proveBooks = async () => {
     const { ok, findings } = await reconcile(storage, ledger);
     observer.reconciled(ok);
-    if (!ok) logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
+    if (!ok) {
+      logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
+    }
   };
   const countDeadLetters = async () => observer.deadLetters(await deadLetters.count());
   const jobs = [
@@ -60,9 +62,12 @@ export function startBackground(parts: BackgroundParts): () => void {
     repeat(clock, reconcileMs * apart, logger, "prove the books", proveBooks, firstReconcileMs * apart),
     repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
   ];
-  if (storage.dialect === "postgresql")
+  if (storage.dialect === "postgresql") {
     jobs.push(repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()));
+  }
   return () => {
-    for (const stop of jobs) stop();
+    for (const stop of jobs) {
+      stop();
+    }
   };
 }

@@ -176,7 +176,9 @@ export interface RateLimitState {
 /** A key's standing as the contract carries it. */
 export function rateLimitStatus({ limit, remaining, resetAfterMs }: RateLimitState): RateLimitStatus {
   const status: RateLimitStatus = { $typeName: "tollgate.metering.v1.RateLimitStatus", limit, remaining };
-  if (resetAfterMs > 0) status.resetAfter = { $typeName: "google.protobuf.Duration", ...durationOf(resetAfterMs) };
+  if (resetAfterMs > 0) {
+    status.resetAfter = { $typeName: "google.protobuf.Duration", ...durationOf(resetAfterMs) };
+  }
   return status;
 }
 

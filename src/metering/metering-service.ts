@@ -26,18 +26,22 @@ export function createMeteringService({
 
     async getReceipt({ requestId, accountId }, context) {
       const only = onlyAccountOf(context);
-      if (only !== undefined && accountId !== "" && accountId !== only)
+      if (only !== undefined && accountId !== "" && accountId !== only) {
         throw failure(Reason.PERMISSION_DENIED, "A key sees the receipts of its own account alone.");
+      }
       const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, only ?? (accountId || undefined));
       return { ...(receipt && { receipt }), furtherRuns };
     },
 
     async *streamUsage(request, context) {
       const only = onlyAccountOf(context);
-      if (only !== undefined && request.accountId !== "" && request.accountId !== only)
+      if (only !== undefined && request.accountId !== "" && request.accountId !== only) {
         throw failure(Reason.PERMISSION_DENIED, "A key sees the usage of its own account alone.");
+      }
       const visible = { ...request, accountId: only ?? request.accountId };
-      for await (const rows of streamUsage(storage, visible)) yield { rows };
+      for await (const rows of streamUsage(storage, visible)) {
+        yield { rows };
+      }
     },
   };
 }

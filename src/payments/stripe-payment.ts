@@ -21,7 +21,9 @@ export function readStripeEvent(event: Stripe.Event): Outcome {
   switch (event.type) {
     case "checkout.session.completed": {
       const { metadata, payment_status, payment_intent, amount_total, currency, id } = event.data.object;
-      if (payment_status !== "paid") return { ignored: `the session is ${payment_status}` };
+      if (payment_status !== "paid") {
+        return { ignored: `the session is ${payment_status}` };
+      }
       const intent = typeof payment_intent === "string" ? payment_intent : payment_intent?.id;
       return paymentOf(metadata, amount_total, currency, intent ?? id);
     }
@@ -41,8 +43,14 @@ function paymentOf(
   reference: string,
 ): Outcome {
   const accountId = metadata?.account_id;
-  if (accountId === undefined) return { ignored: "the payment names no account in metadata.account_id" };
-  if (currency !== "usd") return { refused: `${reference}: only USD are taken, not ${currency}` };
-  if (cents === null || !Number.isSafeInteger(cents) || cents <= 0) return { refused: `${reference}: no amount` };
+  if (accountId === undefined) {
+    return { ignored: "the payment names no account in metadata.account_id" };
+  }
+  if (currency !== "usd") {
+    return { refused: `${reference}: only USD are taken, not ${currency}` };
+  }
+  if (cents === null || !Number.isSafeInteger(cents) || cents <= 0) {
+    return { refused: `${reference}: no amount` };
+  }
   return { payment: { accountId, amountPicoUsd: BigInt(cents) * picoUsdACent, reference } };
 }

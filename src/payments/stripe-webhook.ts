@@ -73,7 +73,9 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
       observe("ignored");
       return [200, `ignored: ${outcome.ignored}`];
     }
-    if ("refused" in outcome) return refuse(outcome.refused, outcome.refused);
+    if ("refused" in outcome) {
+      return refuse(outcome.refused, outcome.refused);
+    }
     try {
       await topUp(outcome.payment);
       observe("credited");
@@ -94,7 +96,9 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = (status: number, text: string) => void response.writeHead(status).end(`${text}\n`);
-    if (request.method !== "POST") return answer(405, "POST only");
+    if (request.method !== "POST") {
+      return answer(405, "POST only");
+    }
     const signature = request.headers["stripe-signature"];
     if (typeof signature !== "string") {
       observe("unsigned");
@@ -102,7 +106,9 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
       return answer(400, "the signature is missing");
     }
     const body = await readEvent(request, receiving);
-    if (!Array.isArray(body)) return answer(...(await judge(body, signature)));
+    if (!Array.isArray(body)) {
+      return answer(...(await judge(body, signature)));
+    }
     response.setHeader("connection", "close");
     answer(...body);
   }
@@ -122,18 +128,25 @@ async function readEvent(
   try {
     for await (const chunk of readBody(request, createContextValues(), receiving)) {
       size += chunk.length;
-      if (size > maxBytes) return [413, "too large"];
+      if (size > maxBytes) {
+        return [413, "too large"];
+      }
       chunks.push(chunk);
     }
     return Buffer.concat(chunks, size);
   } catch (error) {
-    if (error instanceof ConnectError) return [503, "try again"];
+    if (error instanceof ConnectError) {
+      return [503, "try again"];
+    }
     throw error;
   }
 }
 
 /** Throws for a signature of the future, beyond what clocks may be apart: the library looks at its age alone. */
 function requirePast(signature: string, now: number): void {
-  for (const [, seconds] of signature.matchAll(/t=(\d+)/g))
-    if (Number(seconds) * 1000 - now > mostAgeS * 1000) throw new Error("the signature is of the future");
+  for (const [, seconds] of signature.matchAll(/t=(\d+)/g)) {
+    if (Number(seconds) * 1000 - now > mostAgeS * 1000) {
+      throw new Error("the signature is of the future");
+    }
+  }
 }

@@ -59,12 +59,18 @@ export class FaultPanel {
 
   /** What strikes this request. Counts it against faults that are limited in number. */
   strike(model: string | undefined, path: string): Fault {
-    if (this.#standing.length === 0) return none;
+    if (this.#standing.length === 0) {
+      return none;
+    }
     let merged = none;
     for (const one of this.#standing) {
       const { scope } = one;
-      if (scope.model !== undefined && scope.model !== model) continue;
-      if (scope.path !== undefined && scope.path !== path) continue;
+      if (scope.model !== undefined && scope.model !== model) {
+        continue;
+      }
+      if (scope.path !== undefined && scope.path !== path) {
+        continue;
+      }
       one.left--;
       merged = { ...merged, ...one.fault };
     }
@@ -85,12 +91,18 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 
 /** The fault that directives describe; those that mean something else are passed over. */
 export function faultOf(directives: readonly Directive[]): Fault {
-  if (directives.length === 0) return none;
+  if (directives.length === 0) {
+    return none;
+  }
   const fault: Record<string, unknown> = {};
   for (const { name, value } of directives) {
-    if (counts.has(name) && /^\d{1,9}$/.test(value)) fault[name] = Number(value);
-    else if (flags.has(name)) fault[name] = true;
-    else if (choices[name]?.includes(value)) fault[name] = value;
+    if (counts.has(name) && /^\d{1,9}$/.test(value)) {
+      fault[name] = Number(value);
+    } else if (flags.has(name)) {
+      fault[name] = true;
+    } else if (choices[name]?.includes(value)) {
+      fault[name] = value;
+    }
   }
   return fault;
 }

@@ -109,6 +109,8 @@ function settleModel({ gpu: own, ...model }: ModelOptions, shared: Partial<Gpu> 
       `${traits.id}: a context of ${traits.contextLength} tokens does not fit ${gpu.kvTokens} tokens of KV`,
     );
   }
-  if (gpu.kvTokens % blockSize !== 0) throw new Error(`${traits.id}: kvTokens must be a multiple of ${blockSize}`);
+  if (gpu.kvTokens % blockSize !== 0) {
+    throw new Error(`${traits.id}: kvTokens must be a multiple of ${blockSize}`);
+  }
   return { traits, gpu };
 }

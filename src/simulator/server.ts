@@ -34,10 +34,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     settings.models.map(({ traits, gpu }) => [traits.id, new Model(traits, gpu, speed, clock)] as const),
   );
   const faults = new FaultPanel();
-  if (settings.fault !== undefined) faults.add(settings.fault);
+  if (settings.fault !== undefined) {
+    faults.add(settings.fault);
+  }
   const server = createServer({ keepAliveTimeout: 60_000 });
   const stop = (): Promise<void> => {
-    for (const { scheduler } of models.values()) scheduler.close();
+    for (const { scheduler } of models.values()) {
+      scheduler.close();
+    }
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
     return closed;
@@ -56,7 +60,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     faults,
     metrics(id = models.keys().next().value ?? "") {
       const model = models.get(id);
-      if (model === undefined) throw new Error(`no model ${id}`);
+      if (model === undefined) {
+        throw new Error(`no model ${id}`);
+      }
       return metricsOf(model);
     },
     close: stop,
@@ -80,11 +86,19 @@ function answerer(host: Host): (request: IncomingMessage, response: ServerRespon
     readBody(request, (body) => {
       guard(() => {
         const route = routes.get(`${request.method} ${path}`);
-        if (route === undefined) throw new EngineError(404, "Not Found");
+        if (route === undefined) {
+          throw new EngineError(404, "Not Found");
+        }
         const open = !path.startsWith("/v1") || authorization === undefined;
-        if (!open && request.headers.authorization !== authorization) throw new EngineError(401, "Unauthorized");
-        if (settings.loading > 0 && settings.clock.monotonic() < loadedAt) throw dialect.loading();
-        if (body instanceof EngineError) throw body;
+        if (!open && request.headers.authorization !== authorization) {
+          throw new EngineError(401, "Unauthorized");
+        }
+        if (settings.loading > 0 && settings.clock.monotonic() < loadedAt) {
+          throw dialect.loading();
+        }
+        if (body instanceof EngineError) {
+          throw body;
+        }
         const exchange: Exchange = { host, request, response, path, body, guard };
         route(exchange);
       });

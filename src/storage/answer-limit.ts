@@ -31,11 +31,15 @@ export class AnswerLimit {
     const stop = () => clearTimeout(timer);
     client.query = ((...parameters: [string | Partial<LongQuery>]) => {
       const answer: unknown = Reflect.apply(query, client, parameters);
-      if (answer instanceof Promise) answer.catch((error: unknown) => leaveStandby(client, error));
+      if (answer instanceof Promise) {
+        answer.catch((error: unknown) => leaveStandby(client, error));
+      }
       const [statement] = parameters;
       const ms = (typeof statement === "string" ? undefined : statement.answerMs) ?? this.#ms;
       stop();
-      if (ms !== undefined) timer = setTimeout(() => client.connection.stream.destroy(silence(ms)), ms);
+      if (ms !== undefined) {
+        timer = setTimeout(() => client.connection.stream.destroy(silence(ms)), ms);
+      }
       return answer;
     }) as typeof query;
     client.on("drain", stop); // nothing waits for an answer any more
@@ -48,7 +52,9 @@ export class AnswerLimit {
 
 /** A primary that became a standby keeps its connections and refuses to write: a new one finds the new primary. */
 function leaveStandby(client: PoolClient, error: unknown): void {
-  if ((error as { code?: unknown }).code === readOnly) client.connection.stream.destroy();
+  if ((error as { code?: unknown }).code === readOnly) {
+    client.connection.stream.destroy();
+  }
 }
 
 function silence(ms: number): Error {

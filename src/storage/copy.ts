@@ -26,19 +26,25 @@ export async function copyStorage(from: Storage, to: Storage): Promise<RowCounts
     const counts: Record<string, number> = {};
     for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
       const { properties, tableName } = from.orm.getMetadata().get(entity);
-      if ((await target.count(entity)) > 0) throw new Error(`the target is in use: its table ${tableName} has rows`);
+      if ((await target.count(entity)) > 0) {
+        throw new Error(`the target is in use: its table ${tableName} has rows`);
+      }
       const fields = Object.keys(properties);
       let piece: Row[] = [];
       let count = 0;
       const insert = async () => {
-        if (piece.length > 0) await target.insertMany(entity, piece);
+        if (piece.length > 0) {
+          await target.insertMany(entity, piece);
+        }
         count += piece.length;
         piece = [];
       };
       for await (const row of source.stream(entity)) {
         // The row's values, without what the ORM attaches to it.
         piece.push(Object.fromEntries(fields.map((field) => [field, row[field]])));
-        if (piece.length === pieceSize) await insert();
+        if (piece.length === pieceSize) {
+          await insert();
+        }
       }
       await insert();
       counts[tableName] = count;

@@ -76,8 +76,11 @@ export class DatabaseClock implements JudgedClock {
   async measure(): Promise<void> {
     const offset = await this.#read();
     this.#ahead = offset - this.#offset;
-    if (this.#ahead <= mostApartMs) this.#aheadSince = undefined;
-    else this.#aheadSince ??= this.monotonic();
+    if (this.#ahead <= mostApartMs) {
+      this.#aheadSince = undefined;
+    } else {
+      this.#aheadSince ??= this.monotonic();
+    }
     const believed = this.#aheadSince === undefined || this.monotonic() - this.#aheadSince >= believedAfterMs;
     if (believed) {
       this.#offset = offset;
@@ -95,19 +98,28 @@ export class DatabaseClock implements JudgedClock {
   /** The database's time less that of the monotonic clock. The server read its clock halfway, as far as we know. */
   async #read(): Promise<number> {
     const asked = this.#machine.monotonic();
-    if (this.#storage.dialect === "sqlite") return this.#machine.now() - asked;
+    if (this.#storage.dialect === "sqlite") {
+      return this.#machine.now() - asked;
+    }
     const text = "select (extract(epoch from now()) * 1000)::float8 as now";
     const { rows } = await this.#storage.pool.query<{ now: number }>(text);
     const [{ now } = { now: Number.NaN }] = rows;
-    if (!Number.isFinite(now)) throw new Error("the database did not tell its time");
+    if (!Number.isFinite(now)) {
+      throw new Error("the database did not tell its time");
+    }
     return Math.round(now - (asked + this.#machine.monotonic()) / 2);
   }
 
   #judge(): void {
-    if (this.agrees === this.#agreed) return;
+    if (this.agrees === this.#agreed) {
+      return;
+    }
     this.#agreed = this.agrees;
     const seconds = Math.round(this.apart / 1000);
-    if (this.#agreed) this.#logger.info({ seconds }, "the clocks agree again");
-    else this.#logger.error({ seconds }, "the clocks of this core and its database disagree");
+    if (this.#agreed) {
+      this.#logger.info({ seconds }, "the clocks agree again");
+    } else {
+      this.#logger.error({ seconds }, "the clocks of this core and its database disagree");
+    }
   }
 }

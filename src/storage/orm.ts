@@ -63,12 +63,16 @@ export async function openStorage(
   patience = usualPatience,
   warn: (message: string) => void = () => {},
 ): Promise<Storage> {
-  if (url.startsWith("sqlite:")) return migrated(await openFile(url.slice("sqlite:".length)), migrate);
+  if (url.startsWith("sqlite:")) {
+    return migrated(await openFile(url.slice("sqlite:".length)), migrate);
+  }
   const { storage, limit } = await openServer(url, patience);
   let pooled = false;
   await migrated(storage, async () => {
     const server = await checkServer(storage.pool);
-    for (const finding of server.findings) warn(finding);
+    for (const finding of server.findings) {
+      warn(finding);
+    }
     pooled = server.pooled;
     await migrateAlone(storage);
   });
@@ -89,8 +93,9 @@ async function migrated<T extends Storage>(storage: T, bringUpToDate: (storage: 
 async function openFile(path: string): Promise<SqliteStorage> {
   // Two cores on one file would each lend out the same money.
   const unlock = path === ":memory:" ? () => {} : lockFile(path);
-  if (unlock === undefined)
+  if (unlock === undefined) {
     throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`);
+  }
   const database = openSqlite(path);
   const orm = await MikroORM.init({
     ...common("sqlite", sqliteMigrations),
@@ -141,7 +146,9 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
   await orm.connect().catch((error: unknown) => {
     throw new Error(`PostgreSQL: ${reasonOf(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`);
   });
-  if (pool === undefined) throw new Error("the driver made no connection pool");
+  if (pool === undefined) {
+    throw new Error("the driver made no connection pool");
+  }
   const connections = pool;
   const snapshot = limited(() => openPostgresqlSnapshot(connections));
   const close = () => orm.close();

@@ -9,7 +9,9 @@ export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      if (attempt === tries || !isConflict(error)) throw error;
+      if (attempt === tries || !isConflict(error)) {
+        throw error;
+      }
       // Who meets again must not do so at the same moment.
       const ms = firstPauseMs * 2 ** attempt * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, ms));
@@ -19,6 +21,8 @@ export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
 
 /** Whether a transaction was ended in favour of another; the ORM's errors carry the driver's code or cause. */
 export function isConflict(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error)) {
+    return false;
+  }
   return ("code" in error && conflicts.has(String(error.code))) || isConflict(error.cause);
 }

@@ -81,28 +81,35 @@ async function readState(client: PoolClient, value: "setting" | "reset_val"): Pr
 }
 
 function judge(state: ServerState, pooled: boolean): string[] {
-  if (state.standby)
+  if (state.standby) {
     throw new Error(
       "PostgreSQL: this server is a read-only standby: give the address of the primary in TOLLGATE_STORAGE_URL",
     );
-  if (state.read_only)
+  }
+  if (state.read_only) {
     throw new Error("PostgreSQL: transactions are read-only: set default_transaction_read_only = off for the role");
-  if (state.schema === null)
+  }
+  if (state.schema === null) {
     throw new Error("PostgreSQL: the role's search_path names no schema that exists: create one, or set search_path");
+  }
   const found: string[] = [];
-  if (state.fsync === "off" || state.full_page_writes === "off")
+  if (state.fsync === "off" || state.full_page_writes === "off") {
     found.push("PostgreSQL runs with fsync or full_page_writes off: a power cut may destroy the books");
-  if (state.commit === "off")
+  }
+  if (state.commit === "off") {
     found.push(
       "synchronous_commit stays off in PostgreSQL's sessions: a crash loses acknowledged charges. alter role … set synchronous_commit = on",
     );
-  if (state.isolation !== "read committed")
+  }
+  if (state.isolation !== "read committed") {
     found.push(
       `transactions are ${state.isolation}: alter role … set default_transaction_isolation = 'read committed'`,
     );
-  if (pooled)
+  }
+  if (pooled) {
     found.push(
       "PostgreSQL is reached through a pooler: unless it pools sessions, cores do not hear each other's announcements, and the role's settings must be as docs/deployment.md says",
     );
+  }
   return found;
 }

@@ -44,8 +44,12 @@ export async function openSqliteSnapshot(path: string): Promise<Snapshot> {
       let question: ReaderQuestion = { sql, parameters: parameters.map(toSqlite) };
       for (;;) {
         const { rows = [], done } = (await ask(question)) as Exclude<ReaderAnswer, { error: string }>;
-        if (rows.length > 0) yield rows;
-        if (done) return;
+        if (rows.length > 0) {
+          yield rows;
+        }
+        if (done) {
+          return;
+        }
         question = "more";
       }
     },
@@ -87,8 +91,12 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
       try {
         for (;;) {
           const { rows } = await client.query<Row>(next);
-          if (rows.length > 0) yield rows;
-          if (rows.length < pieceSize) return;
+          if (rows.length > 0) {
+            yield rows;
+          }
+          if (rows.length < pieceSize) {
+            return;
+          }
         }
       } finally {
         await client.query("close piece").catch(() => {});
@@ -110,12 +118,18 @@ export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> 
   let free = mostSnapshots;
   const leave = () => {
     const next = waiting.shift();
-    if (next === undefined) free++;
-    else next();
+    if (next === undefined) {
+      free++;
+    } else {
+      next();
+    }
   };
   return async () => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    if (free > 0) {
+      free--;
+    } else {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
     try {
       const snapshot = await open();
       return { rows: snapshot.rows, close: () => snapshot.close().finally(leave) };

@@ -23,11 +23,15 @@ parentPort?.on("message", (question: ReaderQuestion) => {
 
 function answer(question: ReaderQuestion): ReaderAnswer {
   try {
-    if (question !== "more") rows = database.prepare(question.sql).iterate(...question.parameters);
+    if (question !== "more") {
+      rows = database.prepare(question.sql).iterate(...question.parameters);
+    }
     const found: Record<string, unknown>[] = [];
     while (found.length < piece) {
       const next = rows.next();
-      if (next.done) return { rows: found, done: true };
+      if (next.done) {
+        return { rows: found, done: true };
+      }
       found.push(next.value);
     }
     return { rows: found, done: false };

@@ -11,7 +11,9 @@ const sqliteBusy = 5;
  * it syncs the log only at checkpoints unless synchronous is FULL.
  */
 export function openSqlite(path: string): DatabaseSync {
-  if (path !== ":memory:") keepPrivate(path);
+  if (path !== ":memory:") {
+    keepPrivate(path);
+  }
   const database = new DatabaseSync(path, { timeout: 5000 });
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   return database;
@@ -21,7 +23,11 @@ export function openSqlite(path: string): DatabaseSync {
 function keepPrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   keepFilePrivate(path);
-  for (const beside of [`${path}-wal`, `${path}-shm`]) if (existsSync(beside)) keepFilePrivate(beside);
+  for (const beside of [`${path}-wal`, `${path}-shm`]) {
+    if (existsSync(beside)) {
+      keepFilePrivate(beside);
+    }
+  }
 }
 
 /**
@@ -37,7 +43,9 @@ export function lockFile(path: string): (() => void) | undefined {
     return () => lock.close();
   } catch (error) {
     lock.close();
-    if ((error as { errcode?: number }).errcode === sqliteBusy) return undefined;
+    if ((error as { errcode?: number }).errcode === sqliteBusy) {
+      return undefined;
+    }
     throw error;
   }
 }
@@ -72,7 +80,9 @@ export function sqliteDialect(database: DatabaseSync): SqliteDialect {
           all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(narrow),
           run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
           *iterate(parameters) {
-            for (const row of statement.iterate(...(parameters as SQLInputValue[]))) yield narrow(row);
+            for (const row of statement.iterate(...(parameters as SQLInputValue[]))) {
+              yield narrow(row);
+            }
           },
         };
       },
@@ -83,8 +93,9 @@ export function sqliteDialect(database: DatabaseSync): SqliteDialect {
 /** Whole numbers as numbers wherever a number holds them exactly. */
 function narrow(row: Record<string, SQLOutputValue>): Record<string, SQLOutputValue> {
   for (const [name, value] of Object.entries(row)) {
-    if (typeof value === "bigint" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER)
+    if (typeof value === "bigint" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) {
       row[name] = Number(value);
+    }
   }
   return row;
 }

@@ -25,9 +25,13 @@ const driverMessages =
 
 /** Whether a call failed because the database server is not there; the ORM's errors carry the driver's code or cause. */
 export function isUnreachable(error: unknown): boolean {
-  if (!isNativeError(error)) return false;
+  if (!isNativeError(error)) {
+    return false;
+  }
   const code = "code" in error ? String(error.code) : "";
-  if (socketCodes.has(code) || sqlStates.test(code) || driverMessages.test(error.message)) return true;
+  if (socketCodes.has(code) || sqlStates.test(code) || driverMessages.test(error.message)) {
+    return true;
+  }
   const inner = "errors" in error && Array.isArray(error.errors) ? error.errors : [error.cause];
   return inner.some(isUnreachable);
 }

@@ -41,7 +41,9 @@ export async function startAdminServer(
 }
 
 function listenerOf(handler: RequestListener, tls: ServerTls | undefined) {
-  if (tls === undefined) return createServer(handler);
+  if (tls === undefined) {
+    return createServer(handler);
+  }
   const server = createHttpsServer(tlsOptions(tls, "anybody"), handler);
   keepRenewed(server, tls);
   return server;

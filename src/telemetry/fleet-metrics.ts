@@ -25,7 +25,9 @@ export function fleetMetrics(registry: Registry, servers: () => readonly Server[
     registers,
     collect() {
       // An alarm that first shows up as 1 has not increased.
-      for (const { id: server, model } of servers()) this.inc({ server, model }, 0);
+      for (const { id: server, model } of servers()) {
+        this.inc({ server, model }, 0);
+      }
     },
   });
   return {
@@ -53,7 +55,9 @@ export function watchFleet(
       registers,
       collect() {
         this.reset(); // a reload may have taken a model away
-        for (const model of models()) this.set({ model }, value(model));
+        for (const model of models()) {
+          this.set({ model }, value(model));
+        }
       },
     });
   ofModel("tollgate_queue_length", "Requests that wait for a server.", (model) => fleet.waiting(model));
@@ -71,7 +75,9 @@ export function watchFleet(
         this.reset(); // a server may no longer tell, or be gone
         for (const server of fleet.servers()) {
           const number = value(server);
-          if (number !== undefined) this.set({ server: server.id, model: server.model }, number);
+          if (number !== undefined) {
+            this.set({ server: server.id, model: server.model }, number);
+          }
         }
       },
     });

@@ -27,7 +27,9 @@ export function httpMetrics(registry: Registry) {
     streamed: (): void => streams.inc(),
     closed(status: number | undefined, isStream: boolean): void {
       open.dec();
-      if (isStream) streams.dec();
+      if (isStream) {
+        streams.dec();
+      }
       responses.inc({ status: status ?? 499 });
     },
   };

@@ -38,7 +38,9 @@ export function inferenceMetrics(
     registers,
     collect() {
       // An alarm that first shows up as 1 has not increased.
-      for (const model of models()) this.inc({ model }, 0);
+      for (const model of models()) {
+        this.inc({ model }, 0);
+      }
     },
   });
 
@@ -54,10 +56,16 @@ export function inferenceMetrics(
     ended(model: string, usage: EngineUsage): void {
       tokens.inc({ model, kind: "input" }, usage.inputTokens);
       tokens.inc({ model, kind: "output" }, usage.outputTokens);
-      if (usage.reasoningTokens) tokens.inc({ model, kind: "reasoning" }, usage.reasoningTokens);
-      if (usage.cachedInputTokens) tokens.inc({ model, kind: "cached_input" }, usage.cachedInputTokens);
+      if (usage.reasoningTokens) {
+        tokens.inc({ model, kind: "reasoning" }, usage.reasoningTokens);
+      }
+      if (usage.cachedInputTokens) {
+        tokens.inc({ model, kind: "cached_input" }, usage.cachedInputTokens);
+      }
       const gaps = usage.outputTokens - 1;
-      if (gaps > 0) interToken.observe({ model }, (clock.monotonic() - this.#beganAt) / 1000 / gaps);
+      if (gaps > 0) {
+        interToken.observe({ model }, (clock.monotonic() - this.#beganAt) / 1000 / gaps);
+      }
     }
 
     unbilled(model: string): void {

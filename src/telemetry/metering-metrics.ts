@@ -32,7 +32,9 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     registers,
     collect() {
       // An alarm that first shows up as 1 has not increased.
-      for (const model of models()) this.inc({ model }, 0);
+      for (const model of models()) {
+        this.inc({ model }, 0);
+      }
     },
   });
   const deadLettered = new Counter({
@@ -41,7 +43,9 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     labelNames: ["model"],
     registers,
     collect() {
-      for (const model of models()) this.inc({ model }, 0);
+      for (const model of models()) {
+        this.inc({ model }, 0);
+      }
     },
   });
   const deadLetters = new Gauge({
@@ -93,7 +97,9 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     charged(model, picoUsd, short, status) {
       cost.inc({ model }, picoUsd / perUsd);
       settlements.inc({ status });
-      if (short > 0) shortfall.inc(short / perUsd);
+      if (short > 0) {
+        shortfall.inc(short / perUsd);
+      }
     },
     deadLetters: (waiting) => deadLetters.set(waiting),
     deadLettered: (model) => deadLettered.inc({ model }),

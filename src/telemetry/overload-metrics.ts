@@ -11,7 +11,9 @@ export function watchOverload(registry: Registry, monitor: OverloadMonitor): voi
     labelNames: ["shortage"],
     registers: [registry],
     collect() {
-      for (const shortage of shortages) this.set({ shortage }, monitor.shortage === shortage ? 1 : 0);
+      for (const shortage of shortages) {
+        this.set({ shortage }, monitor.shortage === shortage ? 1 : 0);
+      }
     },
   });
   new Gauge({

@@ -10,6 +10,8 @@ export function webhookMetrics(registry: Registry): WebhookObserver {
     registers: [registry],
   });
   // An alarm that first shows up as 1 has not increased.
-  for (const outcome of webhookOutcomes) events.inc({ outcome }, 0);
+  for (const outcome of webhookOutcomes) {
+    events.inc({ outcome }, 0);
+  }
   return (outcome) => events.inc({ outcome });
 }

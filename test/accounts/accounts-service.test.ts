@@ -99,7 +99,9 @@ test("accounts are listed in pages, oldest first", async () => {
 test("an account's keys are listed in pages, oldest first", async () => {
   const accountId = await newAccount();
   const made: string[] = [];
-  for (let each = 0; each < 5; each++) made.push((await client.createKey({ accountId })).key?.id ?? "");
+  for (let each = 0; each < 5; each++) {
+    made.push((await client.createKey({ accountId })).key?.id ?? "");
+  }
   const first = await client.listKeys({ accountId, pageSize: 2 });
   const ask = (page: object) => client.listKeys({ accountId, ...page });
   expect(
@@ -207,11 +209,12 @@ test("a request that is sent again makes no second key, and names the one that i
     ...all.filter(({ status }) => status === "rejected"),
   ]);
   const keyId = made?.status === "fulfilled" ? (made.value.key?.id ?? "") : "";
-  for (const other of others)
+  for (const other of others) {
     expect(detailOf((other as PromiseRejectedResult).reason)).toMatchObject({
       reason: Reason.KEY_ALREADY_MADE,
       made: keyId,
     });
+  }
   expect((await client.listKeys({ accountId })).keys.map(({ id }) => id)).toEqual([keyId]);
 
   const { key } = await client.rotateKey({ keyId, requestId: "rotate" });
@@ -251,13 +254,17 @@ test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) 
     () => client.createKey({ accountId: id }),
     () => client.listKeys({ accountId: id }),
   ];
-  for (const call of noAccount) expect((await detail(call()))?.reason).toBe(Reason.ACCOUNT_NOT_FOUND);
+  for (const call of noAccount) {
+    expect((await detail(call()))?.reason).toBe(Reason.ACCOUNT_NOT_FOUND);
+  }
   const noKey = [
     () => client.rotateKey({ keyId: id }),
     () => client.revokeKey({ keyId: id }),
     () => client.updateKey({ keyId: id }),
   ];
-  for (const call of noKey) expect((await detail(call()))?.reason).toBe(Reason.KEY_NOT_FOUND);
+  for (const call of noKey) {
+    expect((await detail(call()))?.reason).toBe(Reason.KEY_NOT_FOUND);
+  }
 });
 
 test("wrong fields are named", async () => {

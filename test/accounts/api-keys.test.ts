@@ -61,8 +61,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const newer = { version: 4, secret: "newer" };
     const renewing = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: newer });
     const before = await renewing.countByPepper();
-    for (const _ of [1, 2])
+    for (const _ of [1, 2]) {
       expect(await renewing.find([digestOf(secret, newer), digestOf(secret, pepper)])).toMatchObject({ id: key.id });
+    }
     expect(await keys.find([digestOf(secret, pepper)])).toBeUndefined();
     const after = await renewing.countByPepper();
     expect([after.get(3) ?? 0, after.get(4)]).toEqual([(before.get(3) ?? 0) - 1, 1]);

@@ -35,7 +35,9 @@ function setUp() {
       reads++;
       for (const digest of digests) {
         const key = stored.get(digest.toString("hex"));
-        if (key) return key as ApiKey;
+        if (key) {
+          return key as ApiKey;
+        }
       }
       return undefined;
     },

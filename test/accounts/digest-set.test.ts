@@ -10,18 +10,26 @@ test("has what was added and nothing else, as a Set has", () => {
     fc.property(fc.array(fc.nat(5000)), fc.array(fc.nat(5000)), (added, asked) => {
       const digests = new DigestSet();
       const model = new Set(added);
-      for (const one of added) digests.add(digest(String(one)));
+      for (const one of added) {
+        digests.add(digest(String(one)));
+      }
       expect(digests.size).toBe(model.size);
-      for (const one of asked) expect(digests.has(digest(String(one)))).toBe(model.has(one));
+      for (const one of asked) {
+        expect(digests.has(digest(String(one)))).toBe(model.has(one));
+      }
     }),
   );
 });
 
 test("takes more than it was made for", () => {
   const digests = new DigestSet();
-  for (let index = 0; index < 20_000; index += 1) digests.add(digest(String(index)));
+  for (let index = 0; index < 20_000; index += 1) {
+    digests.add(digest(String(index)));
+  }
   expect(digests.size).toBe(20_000);
-  for (let index = 0; index < 20_000; index += 1) expect(digests.has(digest(String(index)))).toBe(true);
+  for (let index = 0; index < 20_000; index += 1) {
+    expect(digests.has(digest(String(index)))).toBe(true);
+  }
   expect(digests.has(digest("another"))).toBe(false);
 });
 

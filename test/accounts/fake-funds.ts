@@ -12,7 +12,9 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
   const credits: Credit[] = [];
   const lotsOf = (accountId: string) => {
     const found = lots.get(accountId);
-    if (!found) throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    if (!found) {
+      throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    }
     return found;
   };
   const add = (accountId: string, kind: Credit["kind"], amount: number, expiresAt?: Date) => {
@@ -35,7 +37,9 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
       const facts = { requestId: null, ...account, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n };
       await storage.orm.em.fork().insert(Account, facts);
       lots.set(account.id, []);
-      if (freeGrant > 0) add(account.id, "free", freeGrant);
+      if (freeGrant > 0) {
+        add(account.id, "free", freeGrant);
+      }
     },
     async credit(credit) {
       credits.push(credit);

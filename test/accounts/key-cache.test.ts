@@ -89,7 +89,9 @@ test("a fetch under way does not bring back what was forgotten", async () => {
 test("forgetting takes only what matches", async () => {
   const { fetches, cache } = setUp();
   const asked = [cache.get("a"), cache.get("b")];
-  for (const fetch of fetches) fetch.answer(fetch.secret);
+  for (const fetch of fetches) {
+    fetch.answer(fetch.secret);
+  }
   await Promise.all(asked);
   cache.forget((value) => value === "a");
   expect(cache.get("b")).toBe("b");
@@ -101,8 +103,12 @@ test("a flood of unknown keys pushes out no known one", async () => {
   const known = cache.get("known");
   fetches[0]?.answer("known");
   await known;
-  for (let i = 0; i < 10_500; i++) void cache.get(`guess ${i}`);
-  for (const fetch of fetches.slice(1)) fetch.answer(undefined);
+  for (let i = 0; i < 10_500; i++) {
+    void cache.get(`guess ${i}`);
+  }
+  for (const fetch of fetches.slice(1)) {
+    fetch.answer(undefined);
+  }
   await settled();
   expect(cache.get("known")).toBe("known");
   expect(cache.get("guess 0")).toBeInstanceOf(Promise); // the oldest guesses are forgotten

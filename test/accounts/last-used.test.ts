@@ -9,7 +9,9 @@ function setUp(fail = false) {
   const stored: { ids: readonly string[]; at: number }[] = [];
   const lastUsed = new LastUsed(
     async (ids, at) => {
-      if (fail) throw new Error("away");
+      if (fail) {
+        throw new Error("away");
+      }
       stored.push({ ids, at: at.getTime() });
     },
     clock,
@@ -25,7 +27,9 @@ test("what was used is written once a minute", async () => {
   const start = clock.now();
   for (let second = 0; second < 60; second++) {
     lastUsed.note("busy");
-    if (second === 12) lastUsed.note("once");
+    if (second === 12) {
+      lastUsed.note("once");
+    }
     clock.advance(1000);
   }
   await settled();

@@ -66,7 +66,9 @@ export function parseOptions(args: readonly string[]): Options {
   });
   const known = scenarios.map(({ name }) => name);
   const unknown = positionals.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`no scenario "${unknown}"; there are ${known.join(", ")}`);
+  if (unknown !== undefined) {
+    throw new Error(`no scenario "${unknown}"; there are ${known.join(", ")}`);
+  }
   const { quick } = values;
   return {
     scenarios: positionals,
@@ -83,18 +85,26 @@ export function parseOptions(args: readonly string[]): Options {
 }
 
 function peerOptions(url: string | undefined, command: string | undefined, headers: string[]): PeerOptions | undefined {
-  if (url === undefined && command === undefined) return undefined;
-  if (url === undefined || command === undefined) throw new Error("--peer-url and --peer-command go together");
+  if (url === undefined && command === undefined) {
+    return undefined;
+  }
+  if (url === undefined || command === undefined) {
+    throw new Error("--peer-url and --peer-command go together");
+  }
   return { url, command, headers };
 }
 
 function retakes(text = "4"): number {
-  if (!/^\d{1,3}$/.test(text)) throw new Error(`--retakes must be a whole number, not "${text}"`);
+  if (!/^\d{1,3}$/.test(text)) {
+    throw new Error(`--retakes must be a whole number, not "${text}"`);
+  }
   return Number(text);
 }
 
 function positive(name: string, text: string | undefined, otherwise: number): number {
   const value = text === undefined ? otherwise : Number(text);
-  if (!(value > 0)) throw new Error(`${name} must be a number above zero, not "${text}"`);
+  if (!(value > 0)) {
+    throw new Error(`${name} must be a number above zero, not "${text}"`);
+  }
   return value;
 }

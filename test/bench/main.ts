@@ -52,7 +52,9 @@ async function main(options: Options): Promise<void> {
     const found = await scenario.run({ options, directory: own, systems, progress });
     results.push(...(found.results ?? []));
     figures.push(...(found.figures ?? []));
-    for (const [name, svg] of found.plots ?? []) plots.set(name, svg);
+    for (const [name, svg] of found.plots ?? []) {
+      plots.set(name, svg);
+    }
   }
   // Kept when a run fails: the systems' logs are in it.
   rmSync(directory, { recursive: true });
@@ -67,12 +69,21 @@ async function main(options: Options): Promise<void> {
     verdicts: [...judge(results), ...judgeFigures(figures)],
   };
   console.log(report.machine);
-  if (results.length > 0) console.log(`\n${resultTable(results)}`);
-  if (figures.length > 0) console.log(`\n${figureTable(figures)}`);
-  if (report.verdicts.length > 0) console.log(`\n${verdictTable(report.verdicts)}`);
-  if (options.against !== undefined)
+  if (results.length > 0) {
+    console.log(`\n${resultTable(results)}`);
+  }
+  if (figures.length > 0) {
+    console.log(`\n${figureTable(figures)}`);
+  }
+  if (report.verdicts.length > 0) {
+    console.log(`\n${verdictTable(report.verdicts)}`);
+  }
+  if (options.against !== undefined) {
     console.log(`\n${changeTable(compare(readReport(options.against), report, 0.05))}`);
-  if (options.out !== undefined) writeReport(options.out, options.scenarios.join("-") || "all", report, plots);
+  }
+  if (options.out !== undefined) {
+    writeReport(options.out, options.scenarios.join("-") || "all", report, plots);
+  }
 }
 
 function fail(error: unknown, help = ""): never {

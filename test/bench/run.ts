@@ -47,10 +47,14 @@ export async function run(cells: readonly Cell[], of: readonly System[], bench: 
     const stage = { systems, load: await helper("load/load.ts"), light: await helper("load/load.ts"), duration };
     await warmUp(cells, stage, bench);
     const results: Result[] = [];
-    for (const cell of cells) results.push(...(await takeTurns(cell, stage, rounds, bench)));
+    for (const cell of cells) {
+      results.push(...(await takeTurns(cell, stage, rounds, bench)));
+    }
     return results;
   } finally {
-    for (const stop of stops.reverse()) await stop();
+    for (const stop of stops.reverse()) {
+      await stop();
+    }
   }
 }
 
@@ -67,13 +71,17 @@ async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promi
     size: Math.min(cell.size, 10),
     model: cell.stream ? "eager" : cell.model,
   }));
-  for (const { system, running } of stage.systems)
+  for (const { system, running } of stage.systems) {
     for (const cell of hot) {
-      if (running.paths[cell.surface] === undefined) continue;
+      if (running.paths[cell.surface] === undefined) {
+        continue;
+      }
       let requests = 0;
-      for (let turn = 0; turn < warmTurns && requests < warmRequests; turn++)
+      for (let turn = 0; turn < warmTurns && requests < warmRequests; turn++) {
         requests += (await attempt(system, bench, () => measure(cell, running, stage.load, 1500)))?.requests ?? 0;
+      }
     }
+  }
 }
 
 async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench): Promise<Result[]> {
@@ -82,7 +90,9 @@ async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench)
     // There and back, so that what drifts with time touches all alike.
     const order = round % 2 === 0 ? stage.systems : stage.systems.toReversed();
     for (const { system, running } of order) {
-      if (running.paths[cell.surface] === undefined) continue;
+      if (running.paths[cell.surface] === undefined) {
+        continue;
+      }
       const turn = await attempt(system, bench, () =>
         takeUndisturbed(
           () => take(cell, running, stage),
@@ -90,7 +100,9 @@ async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench)
           { retakes: bench.options.retakes, progress: bench.progress },
         ),
       );
-      if (!turn) continue;
+      if (!turn) {
+        continue;
+      }
       turns.set(system.name, [...(turns.get(system.name) ?? []), turn]);
       bench.progress(`${cellName(cell)}: ${system.name}: ${short(cpuOfUnit(cell, turn.load))} µs`);
     }
@@ -103,7 +115,9 @@ async function attempt<T>(system: System, bench: Bench, act: () => Promise<T>): 
   try {
     return await act();
   } catch (error) {
-    if (!system.foreign) throw error;
+    if (!system.foreign) {
+      throw error;
+    }
     bench.progress(`${system.name}: ${error instanceof Error ? error.message.split("\n", 2).join(" ") : error}`);
     return undefined;
   }
@@ -112,7 +126,9 @@ async function attempt<T>(system: System, bench: Bench, act: () => Promise<T>): 
 /** One turn of a system under a load, with the light load alone and then amid it where the cell has one. */
 async function take(cell: Cell, system: Running, stage: Stage): Promise<Turn> {
   const { beside } = cell;
-  if (!beside) return { load: await measure(cell, system, stage.load, stage.duration) };
+  if (!beside) {
+    return { load: await measure(cell, system, stage.load, stage.duration) };
+  }
   const quiet = await measure(beside, system, stage.light, stage.duration);
   const load = measure(cell, system, stage.load, stage.duration);
   // One after the other, so that the light load's CPU time is not counted to the streams, which stay open meanwhile.
@@ -131,6 +147,8 @@ export async function measure(cell: Cell, system: Running, load: Helper, duratio
   const { concurrency, rampUp: warmUp = rampUpMs } = cell;
   const job: Job = { host, ports, path, headers, body, word, expected, concurrency, processes, warmUp, duration };
   const measured = await load.ask<Measurement>({ ...job });
-  if (measured.errors.length > 0) throw new Error(`${cellName(cell)}: requests failed:\n${measured.errors.join("\n")}`);
+  if (measured.errors.length > 0) {
+    throw new Error(`${cellName(cell)}: requests failed:\n${measured.errors.join("\n")}`);
+  }
   return measured;
 }

@@ -42,8 +42,12 @@ export const soak: Scenario = {
     const watched = soaked.flatMap((one) => one.watched);
     const figures = soaked.flatMap((one, at) => {
       const name = (what: string) => `${systems[at]?.name}: ${what}`;
-      for (const text of [...one.complaints, ...one.brokenBooks]) bench.progress(name(text));
-      for (const [text, times] of one.grievances) bench.progress(name(`${times} × ${text}`));
+      for (const text of [...one.complaints, ...one.brokenBooks]) {
+        bench.progress(name(text));
+      }
+      for (const [text, times] of one.grievances) {
+        bench.progress(name(`${times} × ${text}`));
+      }
       return [
         single(name("answers that were not as they must be"), one.wrong, 0),
         single(name("proofs of the books that failed"), one.brokenBooks.length, 0),
@@ -63,7 +67,9 @@ async function soakOne(system: System, bench: Bench): Promise<Soaked> {
   const running = await system.start({ enginePort: engine.port, directory, models: [gone] });
   try {
     const { inside, host, ports } = running;
-    if (inside === undefined) throw new Error(`${system.name} cannot be looked into`);
+    if (inside === undefined) {
+      throw new Error(`${system.name} cannot be looked into`);
+    }
     const fronts = ports.map((port) => `http://${host}:${port}`);
     return await watch(system.name, inside, fronts, (order) => load.ask<LoadReport>(order), bench);
   } finally {
@@ -95,7 +101,9 @@ async function watch(
   };
   const prove = async () => {
     const wrong = await operator.reconcile();
-    if (wrong.length > 0) brokenBooks.push(wrong.join("; "));
+    if (wrong.length > 0) {
+      brokenBooks.push(wrong.join("; "));
+    }
   };
 
   note(await tell({ fronts, keys: operator.keys, perSecond }));

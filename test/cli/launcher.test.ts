@@ -14,7 +14,9 @@ const simulatorArguments = ["sim", "--port", "0", "--log", "json"];
 
 const started: ChildProcess[] = [];
 afterEach(() => {
-  for (const child of started.splice(0)) child.kill("SIGKILL");
+  for (const child of started.splice(0)) {
+    child.kill("SIGKILL");
+  }
 });
 
 /** Starts a service in one of the ways that people do and waits until it answers. */
@@ -26,7 +28,9 @@ async function start(command: string, args: readonly string[], env = process.env
   const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
   const { http: address, pid } = await new Promise<{ http: string; pid: number }>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
-      if (line.includes('"msg":"tollgate ready"')) resolve(JSON.parse(line));
+      if (line.includes('"msg":"tollgate ready"')) {
+        resolve(JSON.parse(line));
+      }
     });
     void exited.then(([code]) => reject(new Error(`ended with ${code}: ${errors.join("")}`)));
   });
@@ -43,7 +47,9 @@ async function answers(address: string): Promise<boolean> {
 
 /** Waits until nothing answers any more, however busy the machine is. */
 async function untilGone(address: string): Promise<void> {
-  while (await answers(address)) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (await answers(address)) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 const old = [process.execPath, ["--import", pretendOld, launcher, ...simulatorArguments]] as const;
@@ -99,7 +105,9 @@ test("the service ends with npx also after a SIGHUP", async () => {
   const { child, exited, address, pid } = await start("npx", ["tollgate", ...simulatorArguments]);
   const heard = new Promise<void>((resolve) => {
     createInterface(child.stdout as Readable).on("line", (line) => {
-      if (line.includes("nothing to reload")) resolve();
+      if (line.includes("nothing to reload")) {
+        resolve();
+      }
     });
   });
   process.kill(pid, "SIGHUP");

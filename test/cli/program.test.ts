@@ -24,7 +24,9 @@ test("help names every command", async () => {
   const { code, output } = await runHere(["--help"]);
   expect(code).toBe(0);
   const commands = "serve core facade sim check accounts keys prices usage receipt reconcile servers";
-  for (const command of commands.split(" ")) expect(output).toMatch(new RegExp(`^  ${command} `, "m"));
+  for (const command of commands.split(" ")) {
+    expect(output).toMatch(new RegExp(`^  ${command} `, "m"));
+  }
 });
 
 test("tells its version", async () => {

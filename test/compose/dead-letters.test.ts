@@ -53,7 +53,9 @@ test("what cannot be charged is listed, settled or dropped, and the service runs
   });
   const counted = async () => (await scrape(service)).samples.get("tollgate_dead_letters");
   const deadline = Date.now() + 30_000;
-  while ((await counted()) !== 2 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+  while ((await counted()) !== 2 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
   expect(await counted()).toBe(2);
 
   const refused = (...args: string[]) =>

@@ -55,10 +55,14 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  for (const socket of loris ?? []) socket.destroy();
+  for (const socket of loris ?? []) {
+    socket.destroy();
+  }
   await tollgate?.stop();
   await site?.remove();
-  for (const server of [engine, canary]) server?.close().closeAllConnections();
+  for (const server of [engine, canary]) {
+    server?.close().closeAllConnections();
+  }
 }, 60_000);
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -70,7 +74,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     const choices = [{ index: 0, delta: { content: "fine" }, finish_reason: "stop" }];
     response.write(`data: ${JSON.stringify({ choices, usage })}\n\n`);
     response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
-  } else response.end(JSON.stringify({ object: "list", data: [{ id: model, object: "model" }] }));
+  } else {
+    response.end(JSON.stringify({ object: "list", data: [{ id: model, object: "model" }] }));
+  }
 }
 
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -95,7 +101,9 @@ async function exchange(bytes: string | Buffer, address?: string): Promise<strin
 
 async function closed(socket: Socket): Promise<void> {
   socket.resume();
-  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
+  if (!socket.closed) {
+    await new Promise((resolve) => socket.once("close", resolve));
+  }
 }
 
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
@@ -276,7 +284,9 @@ test("no address in a request is ever called, nor handed to an engine that might
     { "x-forwarded-host": url, referer: url, origin: url, forwarded: `host=${url}` },
   );
   expect(fetched).toBe(0);
-  for (const { rawHeaders, body } of reached) expect(rawHeaders.join("\n") + body).not.toContain(url);
+  for (const { rawHeaders, body } of reached) {
+    expect(rawHeaders.join("\n") + body).not.toContain(url);
+  }
 });
 
 test("a flood of wrong keys is slowed down, and a right one from the same address is not", async () => {
@@ -314,7 +324,9 @@ test.each(["grpc", "connect", "admin"])("rubbish on the %s address is cut off", 
     Buffer.alloc(100_000, 0xff),
     Buffer.from(`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${"\xff".repeat(500)}`, "latin1"),
   ];
-  for (const bytes of rubbish) expect(await exchange(bytes, address)).not.toContain(" 500 ");
+  for (const bytes of rubbish) {
+    expect(await exchange(bytes, address)).not.toContain(" 500 ");
+  }
 });
 
 test("connections whose head never ends are closed within 20 seconds", async () => {

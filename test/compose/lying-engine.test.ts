@@ -14,7 +14,9 @@ let tollgate: Tollgate;
 let key: string;
 
 beforeAll(async () => {
-  for (const engine of engines) servers.set(engine, await startHostileServer(engine));
+  for (const engine of engines) {
+    servers.set(engine, await startHostileServer(engine));
+  }
   site = await createSite();
   const models = engines.map((engine) => ({
     id: `of/${engine}`,
@@ -32,12 +34,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await tollgate?.stop();
   await site?.remove();
-  for (const server of servers.values()) await server[Symbol.asyncDispose]();
+  for (const server of servers.values()) {
+    await server[Symbol.asyncDispose]();
+  }
 }, 60_000);
 
 function serverOf(engine: EngineName): HostileServer {
   const server = servers.get(engine);
-  if (server === undefined) throw new Error(`there is no ${engine}`);
+  if (server === undefined) {
+    throw new Error(`there is no ${engine}`);
+  }
   return server;
 }
 
@@ -124,8 +130,11 @@ test.each(
           return !isLeftAlone;
         });
         const text = await response?.text();
-        if (response?.status === 200) expect(text).toMatch(/"error"/);
-        else expect(response?.status).toBe(502);
+        if (response?.status === 200) {
+          expect(text).toMatch(/"error"/);
+        } else {
+          expect(response?.status).toBe(502);
+        }
         expect(text).not.toMatch(/TypeError|internal/i);
       }
     }

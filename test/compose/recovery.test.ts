@@ -182,8 +182,9 @@ test("a row that was changed by hand is found, seen on the metrics, and put righ
   ]);
   expect((await scrape(wrong)).samples.get("tollgate_ledger_invariant_ok")).toBe(0);
   expect(await ask(wrong, customer.key)).toMatch(/^req_/); // moves the sums, though not what they are off by
-  for (const { id } of (await wrong.admin("keys", "list", customer.id)) as { id: string }[])
+  for (const { id } of (await wrong.admin("keys", "list", customer.id)) as { id: string }[]) {
     await wrong.admin("keys", "revoke", id);
+  }
   await expect(ask(wrong, customer.key)).rejects.toMatchObject({ status: 401 });
   await wrong.stop();
 
@@ -210,14 +211,18 @@ test("another pepper: keys that are used meanwhile go over to it, idle ones are 
   };
   const both = await startWith("2:second-pepper,1:first-pepper");
   const { key: fresh } = (await both.admin("keys", "create", old.id)) as { key: string };
-  for (const key of [old.key, fresh]) expect(await ask(both, key)).toMatch(/^req_/);
+  for (const key of [old.key, fresh]) {
+    expect(await ask(both, key)).toMatch(/^req_/);
+  }
   expect(both.log).toContainEqual(
     // with the key of the demo account
     expect.objectContaining({ msg: "keys have not been used since the pepper changed", pepper: 1, keys: 3 }),
   );
   await both.stop();
   const changed = await startWith("2:second-pepper");
-  for (const key of [old.key, fresh]) expect(await ask(changed, key)).toMatch(/^req_/);
+  for (const key of [old.key, fresh]) {
+    expect(await ask(changed, key)).toMatch(/^req_/);
+  }
   await expect(ask(changed, idle)).rejects.toMatchObject({ status: 401 });
   expect(changed.log).toContainEqual(
     expect.objectContaining({ msg: "keys are refused: their pepper is gone", pepper: 1, keys: 2 }),

@@ -47,7 +47,9 @@ async function reload(config: object | string): Promise<Record<string, unknown>>
   tollgate.process.kill("SIGHUP");
   for (;;) {
     const line = tollgate.log.slice(seen).find(({ msg }) => String(msg).startsWith("configuration re"));
-    if (line) return line;
+    if (line) {
+      return line;
+    }
     await sleep(20);
   }
 }
@@ -67,8 +69,12 @@ test("a stream runs on while its server and its model leave, and others take ove
   const reading = streams.map(async (stream) => {
     let chunks = 0;
     for await (const { choices } of stream) {
-      if (choices[0]?.delta.content) chunks++;
-      if (choices[0]?.finish_reason) finished.push(choices[0].finish_reason);
+      if (choices[0]?.delta.content) {
+        chunks++;
+      }
+      if (choices[0]?.finish_reason) {
+        finished.push(choices[0].finish_reason);
+      }
     }
     return chunks;
   });
@@ -84,14 +90,17 @@ test("a stream runs on while its server and its model leave, and others take ove
   expect((await ask("new")).choices[0]?.message.content).toMatch(/\w/);
   const servers = (await tollgate.admin("servers", "list")) as { url: string }[];
   expect(new Set(servers.map(({ url }) => url))).toEqual(new Set([simulators[1]?.url]));
-  for (const chunks of await Promise.all(reading)) expect(chunks).toBeGreaterThan(5);
+  for (const chunks of await Promise.all(reading)) {
+    expect(chunks).toBeGreaterThan(5);
+  }
   expect(finished).toHaveLength(2);
   const { samples } = await scrape(tollgate);
   // Counters stay, as what happened did; gauges tell what is.
   const gone = [...samples.keys()].filter((name) => name.includes("goes") && !/_(total|bucket|sum|count)\{/.test(name));
   expect(gone).toEqual([]);
-  for (const alarm of ["uncharged_requests", "unbilled_generations"])
+  for (const alarm of ["uncharged_requests", "unbilled_generations"]) {
     expect(samples.get(`tollgate_${alarm}_total{model="new"}`)).toBe(0); // from 0 on it can be seen to rise
+  }
   const prices = (await tollgate.admin("prices", "list")) as { model: string; input: string; version: number }[];
   expect(prices).toMatchObject([
     { model: "stays", input: "0.30" },
@@ -131,7 +140,9 @@ test("a process without models in a file has nothing to reload, says so and goes
   try {
     for (const started of [simulated, facade]) {
       started.process.kill("SIGHUP");
-      while (!started.log.some(({ msg }) => String(msg).startsWith("nothing to reload"))) await sleep(20);
+      while (!started.log.some(({ msg }) => String(msg).startsWith("nothing to reload"))) {
+        await sleep(20);
+      }
       expect((await fetch(`${started.url}/openapi.json`)).status).toBe(200);
     }
   } finally {

@@ -13,8 +13,10 @@ let streams: ServerResponse[];
 
 const model = "slow/model";
 const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
-const say = (response: ServerResponse | undefined, content: string, finish_reason: string | null = null) =>
-  response?.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason }], usage })}\n\n`);
+const say = (response: ServerResponse | undefined, content: string, finishReason: string | null = null) =>
+  response?.write(
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finishReason }], usage })}\n\n`,
+  );
 
 beforeEach(async () => {
   streams = [];
@@ -54,13 +56,17 @@ async function begin(tollgate: Tollgate, key: string): Promise<ReadableStreamDef
     body: JSON.stringify({ model, stream: true, messages: [{ role: "user", content: "Hello" }] }),
   });
   expect(response.status).toBe(200);
-  if (response.body === null) throw new Error("no body");
+  if (response.body === null) {
+    throw new Error("no body");
+  }
   return response.body.pipeThrough(new TextDecoderStream()).getReader();
 }
 
 async function rest(reader: ReadableStreamDefaultReader<string>): Promise<string> {
   let text = "";
-  for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    text += part.value;
+  }
   return text;
 }
 
@@ -81,7 +87,9 @@ async function holdsOf({ addresses }: Tollgate): Promise<number> {
 }
 
 async function until(is: () => Promise<boolean>): Promise<void> {
-  while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!(await is())) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 test("SIGTERM: unready at once and new requests refused, while the stream that runs finishes", async () => {
@@ -141,7 +149,9 @@ test("facades go over to the other core while one restarts, and no request fails
     first.process.kill("SIGTERM");
     await until(async () => (await statusOf(`http://${first.addresses.admin}/readyz`)) === 503);
     const later = await Promise.all(Array.from({ length: 6 }, () => begin(facade, key)));
-    for (const reader of later) await reader.read();
+    for (const reader of later) {
+      await reader.read();
+    }
     for (const stream of streams) {
       say(stream, " and done", "stop");
       stream.end("data: [DONE]\n\n");

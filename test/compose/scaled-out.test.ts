@@ -89,7 +89,9 @@ async function exhausted(): Promise<Response[]> {
     const { key } = await customer("30");
     const before = timesAlone();
     const answers = await Promise.all(Array.from({ length: 80 }, () => ask(key)));
-    if (timesAlone() === before) return answers;
+    if (timesAlone() === before) {
+      return answers;
+    }
     await sleep(3000);
   }
   throw new Error("Redis never answered in time");
@@ -149,7 +151,9 @@ test("a revoked key stops on every core within 10 seconds", async () => {
   await admin("keys", "revoke", id);
   const deadline = Date.now() + 10_000;
   const statuses = async () => [(await ask(key)).status, (await ask(key)).status];
-  while (Date.now() < deadline && (await statuses()).includes(200)) await sleep(500);
+  while (Date.now() < deadline && (await statuses()).includes(200)) {
+    await sleep(500);
+  }
   expect(await statuses()).toEqual([401, 401]);
 }, 30_000);
 
@@ -167,8 +171,13 @@ test("a request id of a caller's own gets nothing free on two cores, over Connec
     const asked = { requestId, model: "tollgate-sim/plain", prompt, maxOutputTokens: 20 };
     let tokens = 0;
     try {
-      for await (const { events } of createClient(InferenceService, transport).generate(asked, bearer(key)))
-        for (const { event } of events) if (event.case === "finished") tokens = event.value.usage?.outputTokens ?? 0;
+      for await (const { events } of createClient(InferenceService, transport).generate(asked, bearer(key))) {
+        for (const { event } of events) {
+          if (event.case === "finished") {
+            tokens = event.value.usage?.outputTokens ?? 0;
+          }
+        }
+      }
     } catch (error) {
       return String(Reason[detailOf(error)?.reason ?? 0]);
     }
@@ -176,8 +185,9 @@ test("a request id of a caller's own gets nothing free on two cores, over Connec
   };
   for (const requestId of [newRequestId(systemRandom), `own-${mine.account}`]) {
     const answers = [];
-    for (let round = 0; round < 3; round++)
+    for (let round = 0; round < 3; round++) {
       answers.push(...(await Promise.all(doors.map((transport) => generate(transport, mine.key, requestId)))));
+    }
     const delivered = answers.filter((answer) => typeof answer === "number");
     expect(delivered.length).toBeGreaterThanOrEqual(1);
     expect(new Set(answers.filter((answer) => typeof answer === "string"))).toEqual(new Set(["DUPLICATE_REQUEST"]));
@@ -212,7 +222,9 @@ test("a core that is killed under load leaves the books right, and the other goe
         const response = await ask(key);
         const body = (await response.json()) as { usage?: { completion_tokens: number } };
         const id = response.headers.get("x-request-id");
-        if (response.ok && id && body.usage) acknowledged.push({ id, tokens: body.usage.completion_tokens });
+        if (response.ok && id && body.usage) {
+          acknowledged.push({ id, tokens: body.usage.completion_tokens });
+        }
       } catch {
         // a connection that the killed core took with it
       }

@@ -68,8 +68,11 @@ function joinPieces(stream: string): string {
     const [, before = event, piece = "", after = ""] =
       /^(.*"(?:content|reasoning|text|thinking|partial_json|arguments)":")((?:[^"\\]|\\.)*)(".*)$/s.exec(event) ?? [];
     const last = joined.at(-1);
-    if (piece !== "" && last?.piece && last.before === before && last.after === after) last.piece += piece;
-    else joined.push({ before, piece, after });
+    if (piece !== "" && last?.piece && last.before === before && last.after === after) {
+      last.piece += piece;
+    } else {
+      joined.push({ before, piece, after });
+    }
   }
   return joined.map(({ before, piece, after }) => before + piece + after).join("");
 }

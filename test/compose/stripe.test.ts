@@ -16,7 +16,9 @@ test("a signed event tops an account of the real program up, once", async () => 
     expect((await fetch(elsewhere, { method: "POST", body, headers })).status).toBe(404);
     const services = `http://${tollgate.addresses.webhooks}/tollgate.catalogue.v1.CatalogueService/ListModels`;
     expect((await fetch(services, { method: "POST", body: "{}" })).status).toBe(404);
-    for (const _ of [1, 2]) expect((await fetch(url, { method: "POST", body, headers })).status).toBe(200);
+    for (const _ of [1, 2]) {
+      expect((await fetch(url, { method: "POST", body, headers })).status).toBe(200);
+    }
     expect(await tollgate.admin("accounts", "show", id)).toMatchObject({ paid_total_usd: "19.99" });
   } finally {
     await tollgate.stop();

@@ -10,8 +10,8 @@ import { createSite, freePorts, runTollgate, type Site, startTollgate, type Toll
 
 const model = "held/model";
 const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
-const chunk = (content: string, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason }], usage })}\n\n`;
+const chunk = (content: string, finishReason: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finishReason }], usage })}\n\n`;
 
 let engine: Server;
 let held: ServerResponse[];
@@ -24,15 +24,20 @@ beforeAll(async () => {
   postgres = await startPostgresql();
   engine = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(piece as Buffer);
+    for await (const piece of request) {
+      pieces.push(piece as Buffer);
+    }
     if (request.method !== "POST") {
       response.end(JSON.stringify({ object: "list", data: [{ id: model, object: "model" }] }));
       return;
     }
     response.setHeader("content-type", "text/event-stream");
     response.write(chunk("begun"));
-    if (Buffer.concat(pieces).includes("Hold")) held.push(response);
-    else response.end(`${chunk(" and done", "stop")}data: [DONE]\n\n`);
+    if (Buffer.concat(pieces).includes("Hold")) {
+      held.push(response);
+    } else {
+      response.end(`${chunk(" and done", "stop")}data: [DONE]\n\n`);
+    }
   }).listen(0, "127.0.0.1");
   await once(engine, "listening");
   site = await createSite({
@@ -75,7 +80,9 @@ async function metrics(): Promise<string> {
 }
 
 async function until(is: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await is())) await sleep(50);
+  while (!(await is())) {
+    await sleep(50);
+  }
 }
 
 const readyWorkers = async () => /^tollgate_workers_ready\{.*\} (\d)$/m.exec(await metrics())?.[1];
@@ -100,21 +107,25 @@ test("a worker that is killed is replaced, the other goes on, and its money come
   const streams: Response[] = [];
   const open = async (worker: string) =>
     new RegExp(`^tollgate_http_streams_open\\{worker="${worker}"\\} [1-9]`, "m").test(await metrics());
-  while (!((await open("1")) && (await open("2")))) streams.push(await ask(key, "Hold", { stream: true }));
+  while (!((await open("1")) && (await open("2")))) {
+    streams.push(await ask(key, "Hold", { stream: true }));
+  }
   const ready = () => tollgate.log.filter(({ msg, worker }) => msg === "worker ready" && worker === "1");
   process.kill(Number(ready()[0]?.pid), "SIGKILL");
   await until(() => tollgate.log.some(({ msg, ended }) => msg === "worker ended" && ended === "SIGKILL"));
   expect((await ask(key)).status).toBe(200);
   expect((await fetch(`http://${tollgate.addresses.admin}/readyz`)).status).toBe(200);
   await until(() => ready().length === 2);
-  for (const response of held) response.end(`${chunk(" and done", "stop")}data: [DONE]\n\n`);
+  for (const response of held) {
+    response.end(`${chunk(" and done", "stop")}data: [DONE]\n\n`);
+  }
   const texts = await Promise.allSettled(streams.map((stream) => stream.text()));
   expect(new Set(texts.map(({ status }) => status))).toEqual(new Set(["fulfilled", "rejected"]));
-  const held_usd = async () => {
+  const heldUsd = async () => {
     const accounts = (await tollgate.admin("accounts", "list")) as { held_usd: string }[];
     return accounts.map((account) => account.held_usd);
   };
-  await until(async () => (await held_usd()).every((usd) => Number(usd) === 0));
+  await until(async () => (await heldUsd()).every((usd) => Number(usd) === 0));
   expect(await tollgate.admin("reconcile")).toMatchObject({ ok: true });
 }, 120_000);
 
@@ -171,7 +182,7 @@ test("a worker that cannot start ends the start with its reason", async () => {
   const file = await site.configure({ ...config, listen: { ...freePorts.listen, http: taken } }, "taken.yaml");
   await expect(runTollgate(site, "serve", "--workers", "2", "--config", file)).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`${taken} is already in use`),
+    stderr: expect.stringContaining(`Cannot listen on ${taken}: another process already does`),
   });
 }, 120_000);
 
@@ -188,7 +199,11 @@ test("SIGTERM: unready at once and new requests refused, while streams on every 
       () => true,
     ),
   );
-  for (const response of held) response.end(`${chunk(" and done", "stop")}data: [DONE]\n\n`);
-  for (const stream of streams) expect(await stream.text()).toMatch(/and done[\s\S]*\[DONE\]/);
+  for (const response of held) {
+    response.end(`${chunk(" and done", "stop")}data: [DONE]\n\n`);
+  }
+  for (const stream of streams) {
+    expect(await stream.text()).toMatch(/and done[\s\S]*\[DONE\]/);
+  }
   expect(await tollgate.stop()).toBe(0);
 }, 120_000);

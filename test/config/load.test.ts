@@ -77,8 +77,9 @@ test("amounts may stand without quotes", () => {
 test.each(["2000.123456789012", "90060.199254740993", "1000000.000000000001", "010000.50"])(
   "the amount %s means what is written, with quotes and without",
   (amount) => {
-    for (const written of [amount, `"${amount}"`, `&amount ${amount}`])
+    for (const written of [amount, `"${amount}"`, `&amount ${amount}`]) {
       expect(parseConfig(`payments: { rolling_24h_usd: ${written} }`, "t.yaml").payments.rolling_24h_usd).toBe(amount);
+    }
   },
 );
 
@@ -100,7 +101,9 @@ test("an amount that stands for several is what is written where it stands", () 
     `  - { id: ${id}, servers: [{ url: "http://127.0.0.1:1" }], price: ${of} }\n`;
   const text = `models:\n${price("a", "&price { input: &rate 0.100000, output: *rate }")}${price("b", "*price")}`;
   const { models } = parseConfig(text, "t.yaml");
-  for (const { price } of models) expect(price).toMatchObject({ input: "0.100000", output: "0.100000" });
+  for (const { price } of models) {
+    expect(price).toMatchObject({ input: "0.100000", output: "0.100000" });
+  }
   expect(refusals(text.replace("0.100000", "0x1"))).toHaveLength(4);
 });
 

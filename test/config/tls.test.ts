@@ -91,5 +91,7 @@ async function nameShownAt(address: string): Promise<string> {
 }
 
 async function until(isDone: () => boolean): Promise<void> {
-  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!isDone()) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }

@@ -35,7 +35,9 @@ const ours = Object.entries(services).filter(([, { image }]) => image.startsWith
 
 async function configOf({ volumes: mounts = [] }: Service, inside: unknown): Promise<Config> {
   const mount = mounts.find((one) => one.split(":")[1] === inside);
-  if (mount === undefined) throw new Error(`${inside} is not mounted`);
+  if (mount === undefined) {
+    throw new Error(`${inside} is not mounted`);
+  }
   return loadConfig(join(folder, String(mount.split(":")[0])));
 }
 
@@ -74,7 +76,9 @@ test.each(ours)(
       const isOurs = ours.some(([one]) => one === name);
       expect([condition, isOurs || services[name]?.healthcheck !== undefined]).toEqual(["service_healthy", true]);
     }
-    if (command === "sim") return;
+    if (command === "sim") {
+      return;
+    }
     const { listen, shutdown } = await configOf(service, path);
     expect(listen.admin).toBe("0.0.0.0:9464");
     for (const port of service.ports ?? []) {

@@ -45,7 +45,9 @@ test("its command exists", async () => {
 test("the program starts from what is copied and from production packages alone, and is healthy", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-image-"));
   try {
-    for (const path of copied.flat()) await cp(join(root, path), join(folder, path), { recursive: true });
+    for (const path of copied.flat()) {
+      await cp(join(root, path), join(folder, path), { recursive: true });
+    }
     await linkProductionPackages(folder);
     const config = join(folder, "tollgate.yaml");
     const addresses = ["http", "grpc", "connect", "admin"].map((name) => `${name}: 127.0.0.1:0`).join(", ");
@@ -59,8 +61,12 @@ test("the program starts from what is copied and from production packages alone,
     let admin: string | undefined;
     for await (const line of createInterface(child.stdout)) {
       const entry = JSON.parse(line) as { msg: string; admin?: string };
-      if (entry.msg === "tollgate ready") admin = entry.admin;
-      if (admin !== undefined) break;
+      if (entry.msg === "tollgate ready") {
+        admin = entry.admin;
+      }
+      if (admin !== undefined) {
+        break;
+      }
     }
     const health = await checkHealth(`http://${admin}/readyz`, folder);
     child.kill("SIGTERM");

@@ -21,7 +21,9 @@ export async function listDeploy(folder: string): Promise<string[]> {
 /** Every document of a YAML file; throws when it is none. */
 export async function readYaml<T>(path: string): Promise<T[]> {
   return parseAllDocuments(await readDeploy(path), { merge: true }).map((document) => {
-    if (document.errors[0] !== undefined) throw document.errors[0];
+    if (document.errors[0] !== undefined) {
+      throw document.errors[0];
+    }
     return document.toJS({ maxAliasCount: 100 }) as T;
   });
 }
@@ -41,7 +43,9 @@ export async function parseCommand(args: readonly string[]): Promise<Record<stri
   };
   program.commands.forEach(replaceActions);
   await program.parseAsync(args, { from: "user" });
-  if (parsed === undefined) throw new Error(`${args.join(" ")} runs no command`);
+  if (parsed === undefined) {
+    throw new Error(`${args.join(" ")} runs no command`);
+  }
   return parsed;
 }
 

@@ -56,7 +56,9 @@ test.each(resources.map((one) => [`${one.kind} ${one.metadata.name}`, one] as co
     ) => { validate(): void }
   >;
   const Model = group[one.kind];
-  if (Model === undefined) throw new Error(`no schema of ${one.kind}`);
+  if (Model === undefined) {
+    throw new Error(`no schema of ${one.kind}`);
+  }
   expect(() => new Model(one).validate()).not.toThrow();
 });
 
@@ -92,7 +94,9 @@ test.each(ours.map((one) => [containerOf(one).name, one] as const))(
           .split(":")
           .at(-1),
       );
-    for (const port of ports) expect([port.name, portOf(port.name)]).toEqual([port.name, port.containerPort]);
+    for (const port of ports) {
+      expect([port.name, portOf(port.name)]).toEqual([port.name, port.containerPort]);
+    }
     for (const { secretRef } of envFrom) {
       const secret = ofKind("Secret").find(({ metadata }) => metadata.name === secretRef.name);
       const names = await environmentNames();
@@ -120,7 +124,9 @@ test.each(workloads.map((one) => [containerOf(one).name, one] as const))(
     const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
     const paths = ours.includes(one) ? ["/readyz", "/readyz", "/livez"] : ["/health", "/health", "/health"];
     expect(probes.map(({ httpGet }) => httpGet.path)).toEqual(paths);
-    for (const { httpGet } of probes) expect(names).toContain(httpGet.port);
+    for (const { httpGet } of probes) {
+      expect(names).toContain(httpGet.port);
+    }
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true });
     expect(container.securityContext).toMatchObject({
       allowPrivilegeEscalation: false,
@@ -140,8 +146,12 @@ test.each(ours.map((one) => [containerOf(one).name, one] as const))("%s may drai
 test("budgets, autoscalers, services and policies point at something", () => {
   const apps = workloads.map((one) => one.spec.template.metadata.labels.app as string);
   const names = workloads.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  for (const { spec } of ofKind("PodDisruptionBudget")) expect(apps).toContain(spec.selector.matchLabels.app);
-  for (const { spec } of ofKind("Service")) expect(apps).toContain(spec.selector.app);
+  for (const { spec } of ofKind("PodDisruptionBudget")) {
+    expect(apps).toContain(spec.selector.matchLabels.app);
+  }
+  for (const { spec } of ofKind("Service")) {
+    expect(apps).toContain(spec.selector.app);
+  }
   for (const { spec } of ofKind("HorizontalPodAutoscaler")) {
     expect(names).toContain(`${spec.scaleTargetRef.kind} ${spec.scaleTargetRef.name}`);
   }
@@ -155,7 +165,11 @@ test("budgets, autoscalers, services and policies point at something", () => {
     const workload = workloads.find((one) => one.spec.template.metadata.labels.app === app);
     const ports = workload === undefined ? undefined : containerOf(workload).ports.map(({ name }) => name);
     const wanted = (spec.ingress ?? []).flatMap((rule: { ports: { port: string }[] }) => rule.ports);
-    for (const { port } of wanted) if (ports !== undefined) expect(ports).toContain(port);
+    for (const { port } of wanted) {
+      if (ports !== undefined) {
+        expect(ports).toContain(port);
+      }
+    }
   }
 });
 

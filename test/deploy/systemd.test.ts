@@ -26,11 +26,16 @@ beforeAll(async () => {
   for (const line of (await readDeploy("systemd/tollgate.service")).split("\n")) {
     const [, header] = /^\[(\w+)\]$/.exec(line) ?? [];
     const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? [];
-    if (header !== undefined) section = header;
-    else if (name !== undefined && value !== undefined) {
+    if (header !== undefined) {
+      section = header;
+    } else if (name !== undefined && value !== undefined) {
       settings.set(name, value);
-      if (!directives[section]?.split(/\s+/).includes(name)) unknown.push(`${section}: ${name}`);
-    } else if (!/^(#.*)?$/.test(line)) unknown.push(line);
+      if (!directives[section]?.split(/\s+/).includes(name)) {
+        unknown.push(`${section}: ${name}`);
+      }
+    } else if (!/^(#.*)?$/.test(line)) {
+      unknown.push(line);
+    }
   }
 });
 
@@ -40,7 +45,9 @@ test("has only directives that exist, each in its section", () => {
 
 test("starts a command that exists, with files that a clone has", async () => {
   const [node = "", program = "", ...args] = settings.get("ExecStart")?.split(" ") ?? [];
-  for (const path of [node, program]) expect(existsSync(join(root, path.replace("/opt/tollgate/", "")))).toBe(true);
+  for (const path of [node, program]) {
+    expect(existsSync(join(root, path.replace("/opt/tollgate/", "")))).toBe(true);
+  }
   expect(await parseCommand(args)).toMatchObject({ command: "serve", config: "/etc/tollgate/tollgate.yaml" });
 });
 

@@ -35,6 +35,8 @@ test.each(examples.flat())("the configuration in %s loads", (name, block) => {
 test("engines.md has an example for every engine that a configuration names", async () => {
   const page = await readFile(`${folder}docs/engines.md`, "utf8");
   for (const engine of configSchema.shape.models.unwrap().element.shape.servers.element.shape.engine.unwrap().options) {
-    if (engine !== "simulator") expect(page).toContain(`engine: ${engine}`);
+    if (engine !== "simulator") {
+      expect(page).toContain(`engine: ${engine}`);
+    }
   }
 });

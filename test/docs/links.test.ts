@@ -21,7 +21,9 @@ test.each(pages)("every link of %s leads somewhere", (page) => {
     const [path = "", anchor] = target.split("#");
     const file = path === "" ? page : join(dirname(page), path);
     expect({ target, exists: existsSync(join(root, file)) }).toEqual({ target, exists: true });
-    if (anchor !== undefined && statSync(join(root, file)).isFile()) expect(anchorsOf(file)).toContain(anchor);
+    if (anchor !== undefined && statSync(join(root, file)).isFile()) {
+      expect(anchorsOf(file)).toContain(anchor);
+    }
   }
 });
 

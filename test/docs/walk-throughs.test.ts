@@ -55,12 +55,16 @@ test("both surfaces have the files that the walk-through names", () => {
   const own = ["surface.ts", "errors.ts", "request/generate.ts", "response/answer.ts", "response/stream.ts"];
   for (const file of own) {
     expect(page).toContain(file);
-    for (const surface of ["chat", "messages"]) expect(existsSync(`${root}facades/${surface}/${file}`)).toBe(true);
+    for (const surface of ["chat", "messages"]) {
+      expect(existsSync(`${root}facades/${surface}/${file}`)).toBe(true);
+    }
   }
 });
 
 test("a receipt's column passes through the files that the walk-through names", () => {
   const steps = named("A receipt's column").filter((path) => path !== "src/metering/store/usage-columns.ts");
   expect(steps.length).toBeLessThanOrEqual(7);
-  for (const path of steps) expect(readFileSync(root + path, "utf8")).toMatch(/outputTokens|output_tokens/);
+  for (const path of steps) {
+    expect(readFileSync(root + path, "utf8")).toMatch(/outputTokens|output_tokens/);
+  }
 });

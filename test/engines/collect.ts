@@ -13,15 +13,21 @@ export interface Answer {
 export function join(events: readonly GenerationEvent[]): Answer {
   const answer: Answer = { reasoning: "", text: "", calls: [] };
   for (const { event } of events) {
-    if (event.case === "reasoning") answer.reasoning += event.value;
-    if (event.case === "text") answer.text += event.value;
+    if (event.case === "reasoning") {
+      answer.reasoning += event.value;
+    }
+    if (event.case === "text") {
+      answer.text += event.value;
+    }
     if (event.case === "toolCallStarted") {
       expect(event.value.index).toBe(answer.calls.length);
       answer.calls.push({ id: event.value.id, name: event.value.name, arguments: "" });
     }
     if (event.case === "toolCallArguments") {
       const call = answer.calls[event.value.index];
-      if (call === undefined) throw new Error("arguments of a call that has not started");
+      if (call === undefined) {
+        throw new Error("arguments of a call that has not started");
+      }
       call.arguments += event.value.fragment;
     }
   }
@@ -35,7 +41,9 @@ export async function drain(
   const outputs: EngineOutput[] = [];
   let failed: { error?: unknown } = {};
   try {
-    for await (const output of stream) outputs.push(output);
+    for await (const output of stream) {
+      outputs.push(output);
+    }
   } catch (error) {
     failed = { error };
   }

@@ -151,7 +151,9 @@ describe.each(engines)("$dialect", (abilities) => {
     expect(on.answer.reasoning).not.toContain("think>");
     const deep = await ask(true, true);
     expect(deep.answer.reasoning.length).toBeGreaterThan(on.answer.reasoning.length);
-    if (mode !== "always") expect((await ask(false)).answer).toEqual({ reasoning: "", text: "Hello.", calls: [] });
+    if (mode !== "always") {
+      expect((await ask(false)).answer).toEqual({ reasoning: "", text: "Hello.", calls: [] });
+    }
     await thinker.close();
   });
 
@@ -286,15 +288,21 @@ describe.each(engines)("$dialect", (abilities) => {
     const request = chatRequest({ messages: [{ role: Role.USER, text: question }], tools: [tool] });
     const outputs: EngineOutput[] = [];
     const reading = (async () => {
-      for await (const output of engine.generate(request, controller.signal)) outputs.push(output);
+      for await (const output of engine.generate(request, controller.signal)) {
+        outputs.push(output);
+      }
     })();
     await eventually(() => sim.metrics("m").generatedTokens - before === stall);
     const counted = () => outputs.at(-1)?.usage?.outputTokens ?? 0;
-    if (exact) await eventually(() => counted() === stall);
+    if (exact) {
+      await eventually(() => counted() === stall);
+    }
     controller.abort(new Error("client gone"));
     await expect(reading).rejects.toThrow("client gone");
     expect(counted()).toBeLessThanOrEqual(stall);
-    if (outputs.length > 0) expect(outputs.at(-1)?.usage?.inputTokens).toBeGreaterThan(0);
+    if (outputs.length > 0) {
+      expect(outputs.at(-1)?.usage?.inputTokens).toBeGreaterThan(0);
+    }
     await eventually(() => sim.metrics("m").running === 0);
     expect(sim.metrics("m").generatedTokens - before).toBe(stall);
   });
@@ -310,10 +318,16 @@ describe.each(engines)("$dialect", (abilities) => {
     await generate(request);
     const { outputs } = await generate(request);
     const told: EngineUsage = outputs.at(-1)?.usage ?? { inputTokens: 0, outputTokens: 0 };
-    if (reasoningTokens) expect(told.reasoningTokens).toBeGreaterThan(0);
-    else expect(told.reasoningTokens).toBeUndefined();
-    if (cachedTokens) expect(told.cachedInputTokens).toBeGreaterThan(0);
-    else expect(told.cachedInputTokens).toBeUndefined();
+    if (reasoningTokens) {
+      expect(told.reasoningTokens).toBeGreaterThan(0);
+    } else {
+      expect(told.reasoningTokens).toBeUndefined();
+    }
+    if (cachedTokens) {
+      expect(told.cachedInputTokens).toBeGreaterThan(0);
+    } else {
+      expect(told.cachedInputTokens).toBeUndefined();
+    }
     expect(told.reasoningTokens ?? 0).toBeLessThan(told.outputTokens);
     expect(told.cachedInputTokens ?? 0).toBeLessThan(told.inputTokens);
   });
@@ -353,7 +367,9 @@ describe.each(engines)("$dialect", (abilities) => {
       const { outputs, answer, error } = await drain(slowEngine.generate(request, never()));
       expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
       expect(outputs.at(-1)?.finish).toBeUndefined();
-      if (fault === "reset") return; // it may overtake what was sent before
+      if (fault === "reset") {
+        return; // it may overtake what was sent before
+      }
       expect(answer.text.length).toBeGreaterThan(0);
       expect(outputs.at(-1)?.usage?.outputTokens).toBeGreaterThan(0);
     });
@@ -367,7 +383,9 @@ describe.each(engines)("$dialect", (abilities) => {
     test.each([{ done: "missing" }, { pings: true }, { split: 1 }, { split: 3, pings: true }] as const)(
       "%j changes nothing",
       async (fault) => {
-        if ("pings" in fault && !sse) return;
+        if ("pings" in fault && !sse) {
+          return;
+        }
         const request = chatRequest("[[sim:text=Grüße 😀 aus Köln.]]");
         const expected = await generate(request);
         sim.faults.add(fault);
@@ -433,6 +451,8 @@ function connect(url: string, engine: DialectName, context_length = contextLengt
   const config = configSchema.parse({ models: [{ id: "m", context_length, servers: [{ url, engine }] }] });
   const [model] = config.models;
   const [server] = model?.servers ?? [];
-  if (model === undefined || server === undefined) throw new Error("the configuration lost its server");
+  if (model === undefined || server === undefined) {
+    throw new Error("the configuration lost its server");
+  }
   return createEngine(server, model, config.fleet);
 }

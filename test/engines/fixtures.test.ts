@@ -99,10 +99,14 @@ describe.each(fixtures)("%s", (name, reader, answer, counted, finish) => {
   test("cut anywhere, it fails and has counted what came", () => {
     for (let end = 0; end < bytes.length - 60; end += 23) {
       const { outputs, error } = read(bytes.subarray(0, end), bytes.length, reader);
-      if (outputs.at(-1)?.finish !== undefined) continue; // what was cut was said before
+      if (outputs.at(-1)?.finish !== undefined) {
+        continue; // what was cut was said before
+      }
       expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
       const last = outputs.at(-1);
-      if (last === undefined || last.events.length === 0) continue;
+      if (last === undefined || last.events.length === 0) {
+        continue;
+      }
       expect(last.usage?.inputTokens).toBeGreaterThan(0);
       expect(last.usage?.outputTokens).toBeGreaterThan(0);
       expect(last.usage?.outputTokens).toBeLessThanOrEqual(counted.outputTokens);

@@ -37,7 +37,9 @@ function inspectUrl(url: string, engine: EngineName, configured: object = {}, ca
   });
   const [model] = config.models;
   const [parsed] = model?.servers ?? [];
-  if (model === undefined || parsed === undefined) throw new Error("the configuration lost its server");
+  if (model === undefined || parsed === undefined) {
+    throw new Error("the configuration lost its server");
+  }
   return inspectServer({ model, server: parsed }, 1000, new AbortController().signal);
 }
 

@@ -27,7 +27,9 @@ test.each(["vllm", "sglang", "trtllm", "llama.cpp", "openai", "ollama"] as const
     expect([...new Set(asked.map(({ headers }) => headers["x-request-id"]))]).toEqual(["run-a", "run-b"]);
     expect(JSON.stringify(server.received)).not.toContain(requestId);
     const chats = asked.filter(({ path }) => path === "/v1/chat/completions");
-    if (name === "sglang") expect(chats.map(({ body }) => body.rid)).toEqual(["run-a", "run-b"]);
+    if (name === "sglang") {
+      expect(chats.map(({ body }) => body.rid)).toEqual(["run-a", "run-b"]);
+    }
     await engine.close();
   },
 );

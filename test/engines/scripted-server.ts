@@ -30,8 +30,11 @@ export async function scriptedServer(
       const one = { method, path: url, headers, body: text === "" ? undefined : JSON.parse(text) };
       received.push(one);
       const answer = answers[url];
-      if (answer === undefined) response.writeHead(404).end();
-      else answer(one, response);
+      if (answer === undefined) {
+        response.writeHead(404).end();
+      } else {
+        answer(one, response);
+      }
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

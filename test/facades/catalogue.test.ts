@@ -25,7 +25,9 @@ test.each(
   const asked = Promise.withResolvers<AbortSignal>();
   const lookUp = async ({ signal }: HandlerContext) => {
     asked.resolve(signal);
-    if (!signal.aborted) await once(signal, "abort");
+    if (!signal.aborted) {
+      await once(signal, "abort");
+    }
     return true;
   };
   await using front = await startFront(scriptedCore({ lookUp }).transport);
@@ -34,5 +36,7 @@ test.each(
   const signal = await asked.promise;
   leaving.abort();
   await expect(answer).rejects.toThrow("aborted");
-  if (!signal.aborted) await once(signal, "abort");
+  if (!signal.aborted) {
+    await once(signal, "abort");
+  }
 });

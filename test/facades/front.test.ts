@@ -57,8 +57,11 @@ describe("what leads nowhere", () => {
     expect(status).toBe(404);
     expect(shapeOf(json)).toBe(shape);
     expect(json.error.message).toMatch(message);
-    if (shape === "chat") expect(json.error).toMatchObject({ type: "invalid_request_error", code: "unknown_url" });
-    else expect(json.error.type).toBe("not_found_error");
+    if (shape === "chat") {
+      expect(json.error).toMatchObject({ type: "invalid_request_error", code: "unknown_url" });
+    } else {
+      expect(json.error.type).toBe("not_found_error");
+    }
     expect(log.counted).toBe(0);
   });
 
@@ -76,8 +79,11 @@ describe("what leads nowhere", () => {
     expect(status).toBe(405);
     expect(headers.get("allow")).toBe(allow);
     expect(shapeOf(json)).toBe(shape);
-    if (shape === "chat") expect(json.error.code).toBe("method_not_allowed");
-    else expect(json.error.type).toBe("invalid_request_error");
+    if (shape === "chat") {
+      expect(json.error.code).toBe("method_not_allowed");
+    } else {
+      expect(json.error.type).toBe("invalid_request_error");
+    }
   });
 });
 

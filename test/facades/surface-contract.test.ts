@@ -18,7 +18,9 @@ const samples: Readonly<Record<string, SurfaceSample>> = { chat: chatSample, mes
 const surfaces = createSurfaces(createCore(scriptedCore().transport));
 const listed = surfaces.map((surface) => {
   const sample = samples[surface.name];
-  if (sample === undefined) throw new Error(`the contract has no sample of the surface ${surface.name}`);
+  if (sample === undefined) {
+    throw new Error(`the contract has no sample of the surface ${surface.name}`);
+  }
   return { ...surface, sample };
 });
 
@@ -30,7 +32,9 @@ test("every surface has a name of its own, and owns its own endpoints whoever as
     );
     expect(own).not.toEqual([]);
     for (const { path } of own) {
-      for (const { sample } of listed) expect(chooseSurface(surfaces, { url: path, ...sample }).name).toBe(name);
+      for (const { sample } of listed) {
+        expect(chooseSurface(surfaces, { url: path, ...sample }).name).toBe(name);
+      }
     }
   }
 });
@@ -145,7 +149,9 @@ describe.each(listed)("the surface $name", ({ name, claims, unavailable, sample,
       const given = await ask(path, { body: JSON.stringify({ ...sample.body, stream }) }, { refuse: () => error });
       expectRefusal(given, refusal);
       expect(given.headers.get("content-type")).toBe("application/json");
-      for (const [header, value] of Object.entries(expected)) expect(given.headers.get(header)).toBe(value);
+      for (const [header, value] of Object.entries(expected)) {
+        expect(given.headers.get(header)).toBe(value);
+      }
     }
   });
 
@@ -160,7 +166,9 @@ describe.each(listed)("the surface $name", ({ name, claims, unavailable, sample,
   test("says nothing of an unexpected error, before the head and after it", async () => {
     const broken = (events: Parameters<typeof answer>[0] | undefined): Partial<Script> => ({
       async *generate() {
-        if (events !== undefined) yield { events: [started(), { event: { case: "text", value: events } }] };
+        if (events !== undefined) {
+          yield { events: [started(), { event: { case: "text", value: events } }] };
+        }
         throw new Error("secret");
       },
     });
@@ -168,7 +176,9 @@ describe.each(listed)("the surface $name", ({ name, claims, unavailable, sample,
     expect(early.status).toBe(500);
     const late = await ask(path, { body: JSON.stringify({ ...sample.body, stream: true }) }, broken("Hel"));
     expect(late.status).toBe(200);
-    for (const { text } of [early, late]) expect(text).not.toContain("secret");
+    for (const { text } of [early, late]) {
+      expect(text).not.toContain("secret");
+    }
   });
 
   test("streams by the grammar of its events", async () => {
@@ -189,7 +199,9 @@ describe.each(listed)("the surface $name", ({ name, claims, unavailable, sample,
       async *generate(_request, { signal }) {
         yield { events: answer("Hello").slice(0, 2) };
         running.resolve(signal);
-        if (!signal.aborted) await once(signal, "abort");
+        if (!signal.aborted) {
+          await once(signal, "abort");
+        }
       },
     });
     await using front = await startFront(transport);
@@ -200,7 +212,9 @@ describe.each(listed)("the surface $name", ({ name, claims, unavailable, sample,
     const signal = await running.promise;
     leaving.abort();
     await expect(read).rejects.toThrow("aborted");
-    if (!signal.aborted) await once(signal, "abort");
+    if (!signal.aborted) {
+      await once(signal, "abort");
+    }
     expect(front.errors).toEqual([]);
   });
 });

@@ -48,11 +48,15 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
 
     /** Undefined: the request was not charged. */
     async receipt(requestId: string | undefined): Promise<Receipt | undefined> {
-      if (requestId === undefined) return undefined;
+      if (requestId === undefined) {
+        return undefined;
+      }
       try {
         return (await metering.getReceipt({ requestId })).receipt;
       } catch (error) {
-        if (detailOf(error)?.reason === Reason.RECEIPT_NOT_FOUND) return undefined;
+        if (detailOf(error)?.reason === Reason.RECEIPT_NOT_FOUND) {
+          return undefined;
+        }
         throw error;
       }
     },
@@ -67,8 +71,11 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     /** How many receipts the account has. */
     async requests(accountId: string): Promise<number> {
       let requests = 0n;
-      for await (const { rows } of metering.streamUsage({ accountId }))
-        for (const row of rows) requests += row.requests;
+      for await (const { rows } of metering.streamUsage({ accountId })) {
+        for (const row of rows) {
+          requests += row.requests;
+        }
+      }
       return Number(requests);
     },
   };
@@ -78,7 +85,9 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
 export function discrepancies(acknowledged: readonly Asked[], receipts: ReadonlyMap<string, Receipt>): string[] {
   return acknowledged.flatMap(({ name, acknowledged: told }) => {
     const receipt = receipts.get(name);
-    if (receipt === undefined) return [`${name} was acknowledged but never charged`];
+    if (receipt === undefined) {
+      return [`${name} was acknowledged but never charged`];
+    }
     const same = receipt.inputTokens === told?.inputTokens && receipt.outputTokens === told.outputTokens;
     const whole = receipt.status === ReceiptStatus.COMPLETED;
     return same && whole

@@ -23,7 +23,9 @@ export class FleetLoad {
 
   constructor(url: string, key: string, clients: number) {
     this.#clients = Array.from({ length: clients }, async () => {
-      while (this.#asking) this.outcomes.push(await ask(url, key));
+      while (this.#asking) {
+        this.outcomes.push(await ask(url, key));
+      }
     });
   }
 
@@ -51,7 +53,9 @@ export async function ask(url: string, key: string, tokens = 30): Promise<Outcom
         messages: [{ role: "user", content: `[[sim:tokens=${tokens}]] Tell me of the plains.` }],
       }),
     });
-    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece;
+    }
   } catch {
     // What came until then is judged.
   }

@@ -55,7 +55,9 @@ beforeAll(async () => {
 afterAll(async () => {
   core?.close();
   await tollgate?.stop();
-  for (const sim of sims) sim.process.kill("SIGCONT");
+  for (const sim of sims) {
+    sim.process.kill("SIGCONT");
+  }
   await Promise.all(sims.map((sim) => sim.stop("SIGKILL")));
   await site?.remove();
 }, 60_000);
@@ -71,8 +73,12 @@ async function until(at: number, is: (server: Server) => boolean): Promise<void>
   const deadline = performance.now() + 20_000;
   for (let now: Server | undefined; ; await sleep(25)) {
     now = (await servers())[at];
-    if (now !== undefined && is(now)) return;
-    if (performance.now() > deadline) throw new Error(`server ${at} stays as it is: ${JSON.stringify(now)}`);
+    if (now !== undefined && is(now)) {
+      return;
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`server ${at} stays as it is: ${JSON.stringify(now)}`);
+    }
   }
 }
 
@@ -99,7 +105,9 @@ test("a server that is killed takes what it had begun with it and nothing else; 
     await sims[0]?.stop("SIGKILL");
     await until(0, ({ state }) => state === ServerState.UNHEALTHY);
   });
-  for (const outcome of failed(outcomes)) expect(outcome).toMatchObject({ status: 200, began: true });
+  for (const outcome of failed(outcomes)) {
+    expect(outcome).toMatchObject({ status: 200, began: true });
+  }
   expect(failed(outcomes).length).toBeLessThanOrEqual(clients);
   expect(outcomes.slice(-clients).every(({ whole }) => whole)).toBe(true);
 
@@ -120,7 +128,9 @@ test("a server that stops holds its requests no longer than they may take, and g
   });
   expect(failed(outcomes).length).toBeGreaterThan(0);
   expect(outcomes.slice(-clients).every(({ whole }) => whole)).toBe(true);
-  for (const { status, began } of failed(outcomes)) expect([status, began]).toEqual(began ? [200, true] : [504, false]);
+  for (const { status, began } of failed(outcomes)) {
+    expect([status, began]).toEqual(began ? [200, true] : [504, false]);
+  }
 
   const back = await during(async () => {
     sims[1]?.process.kill("SIGCONT");
@@ -157,7 +167,9 @@ test("a storm of 503 on all servers is waited out, or told as such before anythi
     await until(0, ({ lastError }) => lastError.includes("503"));
     await Promise.all([0, 1, 2].map(clearFaults));
   });
-  for (const outcome of failed(outcomes)) expect(outcome).toMatchObject({ status: 503, began: false });
+  for (const outcome of failed(outcomes)) {
+    expect(outcome).toMatchObject({ status: 503, began: false });
+  }
   expect(outcomes.slice(-clients).every(({ whole }) => whole)).toBe(true);
 }, 60_000);
 

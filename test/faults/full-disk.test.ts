@@ -22,7 +22,9 @@ afterAll(async () => {
 /** Sets the size in bytes that no file of a process may pass; a write beyond it is an error. */
 function limitFiles(pid: number | undefined, bytes: number | "unlimited"): void {
   const { status, stderr } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
-  if (status !== 0) throw new Error(`prlimit: ${stderr}`);
+  if (status !== 0) {
+    throw new Error(`prlimit: ${stderr}`);
+  }
 }
 
 test("a journal that cannot be written stops new requests, loses none, and takes up again", async () => {
@@ -34,10 +36,14 @@ test("a journal that cannot be written stops new requests, loses none, and takes
     const refused = () => load.asked.filter(({ status }) => status === 503).length;
     await eventually("requests are done", () => load.acknowledged.length >= 12);
     expect(refused()).toBe(0);
-    for (const { process } of service.processes) limitFiles(process.pid, 1);
+    for (const { process } of service.processes) {
+      limitFiles(process.pid, 1);
+    }
     await eventually("new requests are refused", () => refused() >= 12);
     const acknowledged = load.acknowledged.length;
-    for (const { process } of service.processes) limitFiles(process.pid, "unlimited");
+    for (const { process } of service.processes) {
+      limitFiles(process.pid, "unlimited");
+    }
     await eventually("requests are done again", () => load.acknowledged.length >= acknowledged + 12);
     await load.finish();
 

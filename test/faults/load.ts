@@ -33,13 +33,17 @@ export class Load {
 
   /** Keeps so many clients asking at once, each at the next of the URLs, until finish is called. */
   start(clients: number, urls: readonly string[], tokens: number): void {
-    for (let at = 0; at < clients; at++) this.#clients.push(this.#ask(urls[at % urls.length] ?? "", tokens));
+    for (let at = 0; at < clients; at++) {
+      this.#clients.push(this.#ask(urls[at % urls.length] ?? "", tokens));
+    }
   }
 
   async #ask(url: string, tokens: number): Promise<void> {
     while (!this.#stopping) {
       const { status } = await this.stream(url, tokens);
-      if (status !== 200) await sleep(200);
+      if (status !== 200) {
+        await sleep(200);
+      }
     }
   }
 
@@ -65,13 +69,17 @@ export class Load {
       asked.status = response.status;
       let text = "";
       const id = response.headers.get("x-request-id");
-      if (id !== null) asked.id = id;
+      if (id !== null) {
+        asked.id = id;
+      }
       for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
         text += piece;
         asked.seen += piece.split(token).length - 1;
       }
       const usage = usageOf(text);
-      if (usage !== undefined) asked.acknowledged = usage;
+      if (usage !== undefined) {
+        asked.acknowledged = usage;
+      }
     } catch {
       // the connection went with the process
     }
@@ -82,7 +90,9 @@ export class Load {
 /** The usage at the end of a whole stream. */
 function usageOf(text: string): Asked["acknowledged"] {
   const events = text.split("\n\n").filter((event) => event.startsWith("data: "));
-  if (events.at(-1) !== "data: [DONE]") return undefined;
+  if (events.at(-1) !== "data: [DONE]") {
+    return undefined;
+  }
   const { usage } = JSON.parse(events.at(-2)?.slice("data: ".length) ?? "");
   return { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
 }

@@ -58,7 +58,9 @@ test.concurrent("PostgreSQL is down for 30 seconds: what was acknowledged meanwh
     );
     expect(await service.books.requests(account)).toBe((await receipts()).size);
     expect(await service.books.reconcile()).toMatchObject({ ok: true, debtPicoUsd: "0" });
-    for (const process of service.processes) expect(said(process, uncharged)).toEqual([]);
+    for (const process of service.processes) {
+      expect(said(process, uncharged)).toEqual([]);
+    }
   } finally {
     await Promise.all([load.finish(), service.stop()]);
     await service.remove();
@@ -120,9 +122,13 @@ test.concurrent("a core sleeps past its lease: nothing is stored on what it has 
     // A lot's spending is that of its closed slices: a row stored on one of them later would show here.
     expect(await service.books.reconcile()).toMatchObject({ ok: true, findings: [] });
     expect(said(sleeper, "a charge came after its slices were lost").length).toBeGreaterThanOrEqual(12);
-    for (const process of service.processes) expect(said(process, uncharged)).toEqual([]);
+    for (const process of service.processes) {
+      expect(said(process, uncharged)).toEqual([]);
+    }
   } finally {
-    for (const { process } of service.processes) process.kill("SIGCONT");
+    for (const { process } of service.processes) {
+      process.kill("SIGCONT");
+    }
     await Promise.all([...loads.map((load) => load.finish()), service.stop()]);
     await service.remove();
   }

@@ -39,7 +39,9 @@ export async function startMetronome(): Promise<Metronome> {
       return;
     }
     let body = "";
-    for await (const piece of request) body += piece;
+    for await (const piece of request) {
+      body += piece;
+    }
     const { messages, max_tokens = Number.POSITIVE_INFINITY } = JSON.parse(body);
     const [name = "", tokens, heedless] = String(messages.at(-1).content).split(" ");
     const stream = {
@@ -59,11 +61,13 @@ export async function startMetronome(): Promise<Metronome> {
     const before = counted.get(stream.name) ?? 0;
     const now = Math.min(before + beatTokens, stream.length);
     counted.set(stream.name, now);
-    const finish_reason = now < stream.length ? null : "stop";
-    const choice = { index: 0, delta: { content: token.repeat(now - before) }, finish_reason };
+    const finishReason = now < stream.length ? null : "stop";
+    const choice = { index: 0, delta: { content: token.repeat(now - before) }, finish_reason: finishReason };
     const usage = { prompt_tokens: promptTokens, completion_tokens: now, total_tokens: promptTokens + now };
     stream.response.write(`data: ${JSON.stringify({ choices: [choice], usage })}\n\n`);
-    if (finish_reason === null) return;
+    if (finishReason === null) {
+      return;
+    }
     streams.delete(stream);
     stream.response.end("data: [DONE]\n\n");
   }

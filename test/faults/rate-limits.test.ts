@@ -70,7 +70,9 @@ async function together(): Promise<number> {
     await noneAway();
     const before = away();
     const admitted = total(await exhaust(await newKey()));
-    if (away() === before) return admitted;
+    if (away() === before) {
+      return admitted;
+    }
   }
   throw new Error("the server never answered in time");
 }

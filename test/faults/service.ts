@@ -29,12 +29,14 @@ export async function startService(engineUrl: string, shared: Shared = {}): Prom
   const number = shared.TOLLGATE_STORAGE_URL === undefined ? 1 : 2;
   const secrets = { TOLLGATE_OPERATOR_TOKEN: operatorToken, TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests" };
   const sites: Site[] = [];
-  for (let at = 0; at < number; at++) sites.push(await createSite({ ...secrets, ...shared }));
+  for (let at = 0; at < number; at++) {
+    sites.push(await createSite({ ...secrets, ...shared }));
+  }
   const servers = [{ url: engineUrl, engine: "openai", capacity: 1000 }];
-  const free_tier = { grant_usd: "0" };
+  const freeTier = { grant_usd: "0" };
   const config = {
     ...freePorts,
-    free_tier,
+    free_tier: freeTier,
     models: [{ id: testModel, price: { input: "0.20", output: "0.25" }, servers }],
   };
   const start = () =>

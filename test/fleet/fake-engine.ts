@@ -62,10 +62,16 @@ export class FakeEngine implements Engine {
     try {
       for (const step of this.scripts.shift() ?? whole) {
         signal.throwIfAborted();
-        if (step instanceof Error) throw step;
-        if (step === "silence") await aborted(signal);
-        else if (step instanceof Promise) await Promise.race([step, aborted(signal)]);
-        else yield step;
+        if (step instanceof Error) {
+          throw step;
+        }
+        if (step === "silence") {
+          await aborted(signal);
+        } else if (step instanceof Promise) {
+          await Promise.race([step, aborted(signal)]);
+        } else {
+          yield step;
+        }
       }
     } finally {
       this.running--;
@@ -74,16 +80,22 @@ export class FakeEngine implements Engine {
 
   async embed(request: EngineEmbedRequest): Promise<EngineEmbeddings> {
     if (request.runId.startsWith("trial-")) {
-      if (this.trial === undefined) throw tooLong;
+      if (this.trial === undefined) {
+        throw tooLong;
+      }
       return this.trial;
     }
     this.embedded.push(request);
-    if (this.embedError !== undefined) throw this.embedError;
+    if (this.embedError !== undefined) {
+      throw this.embedError;
+    }
     return { vectors: request.inputs.map(() => this.vector), inputTokens: request.inputs.length };
   }
 
   async countTokens(): Promise<number | undefined> {
-    if (this.count instanceof Error) throw this.count;
+    if (this.count instanceof Error) {
+      throw this.count;
+    }
     return this.count;
   }
 
@@ -93,7 +105,9 @@ export class FakeEngine implements Engine {
 
   async checkHealth(): Promise<void> {
     this.checks++;
-    if (this.health !== undefined) throw this.health;
+    if (this.health !== undefined) {
+      throw this.health;
+    }
   }
 
   async readLoad(): Promise<EngineLoad | undefined> {
@@ -108,7 +122,10 @@ export class FakeEngine implements Engine {
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const fail = () => reject(signal.reason);
-    if (signal.aborted) fail();
-    else signal.addEventListener("abort", fail, { once: true });
+    if (signal.aborted) {
+      fail();
+    } else {
+      signal.addEventListener("abort", fail, { once: true });
+    }
   });
 }

@@ -44,7 +44,9 @@ export function fixture(
   });
   const models = parsed.models.map((one) => ({ ...one, createdAt: new Date(0) }));
   const [served] = models;
-  if (served === undefined) throw new Error("there is no model");
+  if (served === undefined) {
+    throw new Error("there is no model");
+  }
   const clock = new FakeClock();
   const engines: FakeEngine[] = [];
   const implausible: string[] = [];
@@ -80,5 +82,7 @@ export function fixture(
 
 /** Lets everything happen that needs no time to pass. */
 export async function settle(): Promise<void> {
-  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 20; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }

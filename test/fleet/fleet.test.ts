@@ -34,7 +34,9 @@ describe("a generation", () => {
 
   test("tries three servers at most", async () => {
     const { run, engines } = fixture([1, 1, 1, 1]);
-    for (const engine of engines) engine.scripts.push([broken()]);
+    for (const engine of engines) {
+      engine.scripts.push([broken()]);
+    }
     expect(await reasonOf(run())).toBe(Reason.ENGINE_FAILED);
     expect(engines.map(({ requests }) => requests.length)).toEqual([1, 1, 1, 0]);
   });
@@ -48,7 +50,9 @@ describe("a generation", () => {
     await settle();
     expect(engines[0]?.requests).toHaveLength(2);
     clock.advance(1000);
-    for (const answer of answers) expect(await answer).toEqual(whole);
+    for (const answer of answers) {
+      expect(await answer).toEqual(whole);
+    }
   });
 
   test("has no other try where there is no other server", async () => {
@@ -67,8 +71,11 @@ describe("a generation", () => {
     engines[0]?.scripts.push([error]);
     const told = detailOf(await run().catch((thrown) => thrown));
     expect(told?.reason).toBe(Reason.ENGINE_FAILED);
-    if (retryAfter === undefined) expect(told?.retryAfter).toBeUndefined();
-    else expect(told?.retryAfter).toMatchObject(retryAfter);
+    if (retryAfter === undefined) {
+      expect(told?.retryAfter).toBeUndefined();
+    } else {
+      expect(told?.retryAfter).toMatchObject(retryAfter);
+    }
   });
 
   test("waits out a pause of less than a second", async () => {
@@ -121,7 +128,9 @@ describe("a generation", () => {
   test("stops the engine when the reader leaves", async () => {
     const { fleet, engines, model } = fixture([1]);
     engines[0]?.scripts.push([output(1), "silence"]);
-    for await (const _ of fleet.generate(model, chatRequest("hi"), new AbortController().signal)) break;
+    for await (const _ of fleet.generate(model, chatRequest("hi"), new AbortController().signal)) {
+      break;
+    }
     await settle();
     expect(engines[0]?.running).toBe(0);
     expect(fleet.servers()[0]?.inFlight).toBe(0);
@@ -270,13 +279,17 @@ describe("embedding", () => {
 
   test.each([[[1, 2, 3]], [[0, 0]], [[Number.NaN, 1]]])("refuses the vector %j", async (vector) => {
     const fleet = embedding(1);
-    for (const engine of fleet.engines) engine.vector = Float32Array.from(vector);
+    for (const engine of fleet.engines) {
+      engine.vector = Float32Array.from(vector);
+    }
     expect(await reasonOf(embed(fleet))).toBe(Reason.ENGINE_FAILED);
   });
 
   test("moves on from a broken server", async () => {
     const fleet = embedding(2);
-    for (const engine of fleet.engines.slice(0, 1)) engine.embedError = broken();
+    for (const engine of fleet.engines.slice(0, 1)) {
+      engine.embedError = broken();
+    }
     expect((await embed(fleet)).vectors).toHaveLength(1);
   });
 
@@ -300,14 +313,20 @@ describe("counting tokens", () => {
   test("asks until a server can tell", async () => {
     const fleet = fixture([1, 1, 1]);
     const [first, second] = fleet.engines;
-    if (first) first.count = undefined;
-    if (second) second.count = broken();
+    if (first) {
+      first.count = undefined;
+    }
+    if (second) {
+      second.count = broken();
+    }
     expect(await count(fleet)).toBe(5);
   });
 
   test("says so when none can", async () => {
     const fleet = fixture([1]);
-    for (const engine of fleet.engines) engine.count = undefined;
+    for (const engine of fleet.engines) {
+      engine.count = undefined;
+    }
     expect(await count(fleet)).toBeUndefined();
   });
 });

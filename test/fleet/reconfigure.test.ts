@@ -28,7 +28,9 @@ test("servers that stay keep what they have, new ones get work", async () => {
     ["server-1:8000/m", ServerState.HEALTHY],
     ["server-9:8000/m", ServerState.HEALTHY],
   ]);
-  for (let i = 0; i < 4; i++) await run();
+  for (let i = 0; i < 4; i++) {
+    await run();
+  }
   expect(engines.map(({ requests }) => requests.length)).toEqual([0, 3, 2]);
 });
 
@@ -41,7 +43,9 @@ test("a server that is gone finishes what it has and is closed then", async () =
   await settle();
   reconfigure(fleet, [withServers(model, "server-1")]);
   expect(fleet.servers().map(({ id }) => id)).toEqual(["server-1:8000/m"]);
-  for (let i = 0; i < 3; i++) await run();
+  for (let i = 0; i < 3; i++) {
+    await run();
+  }
   expect(first?.requests).toHaveLength(1);
   expect(first?.closed).toBe(false);
   free();
@@ -86,7 +90,9 @@ test("another way to choose holds at once, on the same servers", async () => {
   const chat = { prompt: { case: "text", value: "a long story ".repeat(100) } } as const;
   const counts = async () => {
     const before = engines.map(({ requests }) => requests.length);
-    for (let i = 0; i < 6; i++) await run(chat);
+    for (let i = 0; i < 6; i++) {
+      await run(chat);
+    }
     return engines.map(({ requests }, index) => requests.length - (before[index] ?? 0));
   };
   expect(await counts()).toEqual([2, 2, 2]);

@@ -16,7 +16,9 @@ import { chatRequest } from "../engines/requests.ts";
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 const cleanUp: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const clean of cleanUp.splice(0).reverse()) await clean();
+  for (const clean of cleanUp.splice(0).reverse()) {
+    await clean();
+  }
 });
 
 /** A fleet that finds its servers by a name whose addresses the test changes. */
@@ -27,7 +29,9 @@ function fleetOf(url: string, addresses: () => readonly string[], model: object 
   });
   const models = config.models.map((one) => ({ ...one, createdAt: new Date(0) }));
   const [served] = models;
-  if (served === undefined) throw new Error("there is no model");
+  if (served === undefined) {
+    throw new Error("there is no model");
+  }
   const fleet = createFleet({
     ...{ models, config: config.fleet, clock: systemClock, random: systemRandom, logger },
     engines: (server, one) => createEngine(server, one, config.fleet),
@@ -44,7 +48,9 @@ function fleetOf(url: string, addresses: () => readonly string[], model: object 
 /** Reads an answer to its end. */
 async function finish(answer: AsyncIterable<EngineOutput>): Promise<EngineOutput[]> {
   const outputs: EngineOutput[] = [];
-  for await (const output of answer) outputs.push(output);
+  for await (const output of answer) {
+    outputs.push(output);
+  }
   return outputs;
 }
 
@@ -61,7 +67,9 @@ test("every address is a server; one that goes finishes its streams", async () =
 
   addresses = ["127.0.0.3"];
   await eventually(() => ids().join() === `engine.invalid:${port}@127.0.0.3/m`);
-  for (let i = 0; i < 3; i++) expect((await finish(run())).at(-1)?.finish).toBeDefined();
+  for (let i = 0; i < 3; i++) {
+    expect((await finish(run())).at(-1)?.finish).toBeDefined();
+  }
   const rest = await finish({ [Symbol.asyncIterator]: () => stream });
   expect(rest.at(-1)?.finish).toBeDefined();
 

@@ -66,13 +66,17 @@ export class ScriptedService implements ServiceImpl<typeof InferenceService>, Wi
     this.started += 1;
     const onAbort = () => this.#abort.resolve(signal.reason);
     signal.addEventListener("abort", onAbort);
-    if (signal.aborted) onAbort();
+    if (signal.aborted) {
+      onAbort();
+    }
   }
 }
 
 /** A stream of texts, as a handler may yield them: plain and partial. */
 export async function* texts(values: Iterable<string>): Responses {
-  for (const value of values) yield { events: [{ event: { case: "text", value } }] };
+  for (const value of values) {
+    yield { events: [{ event: { case: "text", value } }] };
+  }
 }
 
 /** Never answers; ends as a good handler does when its caller has gone. */
@@ -80,7 +84,9 @@ export function untilAborted({ signal }: HandlerContext): Promise<never> {
   return new Promise((_resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort);
-    if (signal.aborted) onAbort();
+    if (signal.aborted) {
+      onAbort();
+    }
   });
 }
 

@@ -26,7 +26,9 @@ import { type OpenRoute, openChannel, openConnect, openDirect, type Route, route
 
 const opened: Route[] = [];
 afterEach(async () => {
-  for (const route of opened.splice(0)) await route.close();
+  for (const route of opened.splice(0)) {
+    await route.close();
+  }
 });
 
 async function transportTo(open: OpenRoute, services: ServiceRegistration[], interceptors: Interceptor[] = []) {
@@ -53,7 +55,9 @@ async function errorOf(call: Promise<unknown>): Promise<ConnectError> {
 }
 
 async function drain(messages: AsyncIterable<unknown>, received: unknown[] = []): Promise<unknown[]> {
-  for await (const message of messages) received.push(message);
+  for await (const message of messages) {
+    received.push(message);
+  }
   return received;
 }
 
@@ -147,8 +151,11 @@ describe.each(routes)("%s", (_name, open) => {
       );
       const error = await errorOf(client.countTokens({}));
       expect(detailOf(error)?.reason).toBe(Reason.MODEL_NOT_FOUND);
-      if (typeof received === "string") expect(error.rawMessage).toBe(received);
-      else expect(error.rawMessage).toMatch(received);
+      if (typeof received === "string") {
+        expect(error.rawMessage).toBe(received);
+      } else {
+        expect(error.rawMessage).toMatch(received);
+      }
     });
 
     test("hides and logs an error that was not meant for callers", async () => {
@@ -283,7 +290,9 @@ describe.each(routes)("%s", (_name, open) => {
           onTrailer: (trailer) => order.push(trailer.get("x-trailer")),
         },
       );
-      for await (const message of stream) order.push(...textsOf(message));
+      for await (const message of stream) {
+        order.push(...textsOf(message));
+      }
       expect(order).toEqual(["first", "a", "last"]);
     });
 
@@ -351,7 +360,9 @@ describe.each(routes)("%s", (_name, open) => {
       const client = await clientOf(open, service);
       const cancel = new AbortController();
       const read = async () => {
-        for await (const _message of client.generate({}, { signal: cancel.signal })) cancel.abort();
+        for await (const _message of client.generate({}, { signal: cancel.signal })) {
+          cancel.abort();
+        }
       };
       expect((await errorOf(read())).code).toBe(Code.Canceled);
       await service.aborted;
@@ -373,7 +384,9 @@ describe.each(routes)("%s", (_name, open) => {
       await Promise.all(
         models.map(async (model) => {
           const received: unknown[] = [];
-          for await (const message of client.generate({ model })) received.push(...textsOf(message));
+          for await (const message of client.generate({ model })) {
+            received.push(...textsOf(message));
+          }
           expect(received).toEqual(Array.from({ length: 20 }, () => model));
         }),
       );
@@ -466,7 +479,9 @@ describe.each(routes.filter(([, open]) => open !== openConnect))("a stream over 
     await settled(() => service.produced);
     expect(service.produced).toBeLessThan(floodLength / 2);
     let received = 1;
-    while (!(await reader.next()).done) received += 1;
+    while (!(await reader.next()).done) {
+      received += 1;
+    }
     expect(received).toBe(floodLength);
   });
 
@@ -502,7 +517,9 @@ describe.each([
     });
     const transport = await transportTo(open, [registration(InferenceService, service)]);
     const { message } = await transport.stream(generate, undefined, undefined, undefined, request());
-    for await (const _first of message) break;
+    for await (const _first of message) {
+      break;
+    }
     expect(ConnectError.from(await service.aborted).code).toBe(Code.Canceled);
     await service.finished;
     expect(await message[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });

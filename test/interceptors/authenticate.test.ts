@@ -43,7 +43,9 @@ class FakeAuthenticator implements Authenticator {
       case "operator":
         return operator;
       case "service":
-        if (payingAccountId === undefined) throw failure(Reason.PERMISSION_DENIED, "Name an account.");
+        if (payingAccountId === undefined) {
+          throw failure(Reason.PERMISSION_DENIED, "Name an account.");
+        }
         return { kind: "caller", accountId: payingAccountId, keyId: "" };
       case "down":
         throw failure(Reason.LEDGER_UNAVAILABLE, "Try again.");
@@ -61,7 +63,11 @@ async function contractServices(): Promise<DescService[]> {
   const services: DescService[] = [];
   for (const file of globSync("gen/**/*_pb.js", { exclude: notServed })) {
     const module: Record<string, { kind?: string }> = await import(`../../${file}`);
-    for (const value of Object.values(module)) if (value.kind === "service") services.push(value as DescService);
+    for (const value of Object.values(module)) {
+      if (value.kind === "service") {
+        services.push(value as DescService);
+      }
+    }
   }
   return services;
 }
@@ -77,7 +83,9 @@ async function codeOf(transport: Transport, method: DescMethod, headers: Record<
         yield request;
       })();
       const { message } = await transport.stream(method as never, undefined, undefined, headers, requests as never);
-      for await (const _message of message) break;
+      for await (const _message of message) {
+        break;
+      }
     }
     return "passed";
   } catch (error) {
@@ -160,7 +168,9 @@ test("only health, reflection and the model list are public, and no method forgo
 
 const opened: Route[] = [];
 afterEach(async () => {
-  for (const route of opened.splice(0)) await route.close();
+  for (const route of opened.splice(0)) {
+    await route.close();
+  }
 });
 
 describe.each(routes)("over %s", (_name, open) => {
@@ -211,7 +221,9 @@ describe.each(routes)("over %s", (_name, open) => {
     const { call } = await start(2);
     const from = { "x-tollgate-client-address": "203.0.113.7" };
     const wrong = { authorization: "Bearer wrong" };
-    for (let attempt = 0; attempt < 10; attempt += 1) await call(from); // no credential is no guess
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      await call(from); // no credential is no guess
+    }
     expect(await call({ ...wrong, ...from })).toBe("UNAUTHENTICATED");
     expect(await call({ ...wrong, ...from })).toBe("UNAUTHENTICATED");
     expect(await call({ ...wrong, ...from })).toBe("AUTHENTICATION_THROTTLED");

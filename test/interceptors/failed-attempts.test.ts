@@ -36,7 +36,9 @@ test("a network starts anew when its window is over", () => {
 test("networks that are over make room, without a timer", () => {
   const clock = new FakeClock();
   const attempts = createFailedAttempts({ maxNetworks: 10 }, clock);
-  for (let last = 0; last < 10; last += 1) attempts.count(`203.0.113.${last}`);
+  for (let last = 0; last < 10; last += 1) {
+    attempts.count(`203.0.113.${last}`);
+  }
   clock.advance(60_000);
   attempts.count("198.51.100.1");
   expect(attempts.size).toBe(1);
@@ -47,7 +49,9 @@ test("300,000 networks are counted in bounded memory, and still throttled", () =
   let throttled = 0;
   for (let index = 0; index < 300_000; index += 1) {
     const network = index.toString(16).padStart(5, "0");
-    if (attempts.count(`2001:db8:${network.slice(0, 2)}:${network.slice(2)}::1`) !== undefined) throttled += 1;
+    if (attempts.count(`2001:db8:${network.slice(0, 2)}:${network.slice(2)}::1`) !== undefined) {
+      throttled += 1;
+    }
   }
   expect(attempts.size).toBeLessThanOrEqual(2000);
   expect(throttled).toBeGreaterThan(250_000); // each /48 has 4,096 of them and may fail 240 times
@@ -55,6 +59,8 @@ test("300,000 networks are counted in bounded memory, and still throttled", () =
 
 test("when there are too many wide networks as well the oldest is forgotten", () => {
   const attempts = createFailedAttempts({ maxNetworks: 5 }, new FakeClock());
-  for (let block = 0; block < 100; block += 1) attempts.count(`2001:db8:${block}::1`);
+  for (let block = 0; block < 100; block += 1) {
+    attempts.count(`2001:db8:${block}::1`);
+  }
   expect(attempts.size).toBe(10);
 });

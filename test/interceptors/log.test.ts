@@ -28,7 +28,9 @@ class Lines implements Logger {
 
 const opened: Route[] = [];
 afterEach(async () => {
-  for (const route of opened.splice(0)) await route.close();
+  for (const route of opened.splice(0)) {
+    await route.close();
+  }
 });
 
 describe.each(routes)("over %s", (_name, open) => {
@@ -74,7 +76,9 @@ describe.each(routes)("over %s", (_name, open) => {
     });
     const started = clock.monotonic();
     for await (const _message of client.generate({})) {
-      if (clock.monotonic() === started) expect(log.lines).toEqual([]);
+      if (clock.monotonic() === started) {
+        expect(log.lines).toEqual([]);
+      }
       clock.advance(5);
       release.resolve();
     }
@@ -105,7 +109,8 @@ describe.each(routes)("over %s", (_name, open) => {
     });
     await client.countTokens({}).catch(() => {});
     const stream = async () => {
-      for await (const _message of client.generate({}));
+      for await (const _message of client.generate({})) {
+      }
     };
     await stream().catch(() => {});
     expect(log.lines).toMatchObject([line, line]);
@@ -119,7 +124,8 @@ describe.each(routes)("over %s", (_name, open) => {
       },
     });
     const stream = async () => {
-      for await (const _message of client.generate({}));
+      for await (const _message of client.generate({})) {
+      }
     };
     await stream().catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
@@ -135,11 +141,15 @@ describe.each(routes)("over %s", (_name, open) => {
     });
     const cancel = new AbortController();
     const read = async () => {
-      for await (const _message of client.generate({}, { signal: cancel.signal })) cancel.abort();
+      for await (const _message of client.generate({}, { signal: cancel.signal })) {
+        cancel.abort();
+      }
     };
     await read().catch(() => {});
     await service.finished;
-    while (log.lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (log.lines.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     expect(log.lines).toMatchObject([{ code: "Canceled" }]);
   });
 });
@@ -150,8 +160,9 @@ describe("calls with wrong credentials", () => {
     const clock = new FakeClock();
     const observer = logCalls(log, clock);
     const method = InferenceService.method.countTokens;
-    for (const reason of reasons)
+    for (const reason of reasons) {
       observer({ method, requestId: "", runId: "", code: Code.Unauthenticated, reason, ms: 1 });
+    }
     return { log, clock };
   }
 

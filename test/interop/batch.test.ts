@@ -38,9 +38,9 @@ test("each prompt has a choice, and one receipt has what all used", async () => 
   });
 });
 
-test.each([true, false])("streamed, each chunk tells whose it is; usage apart: %s", async (include_usage) => {
+test.each([true, false])("streamed, each chunk tells whose it is; usage apart: %s", async (includeUsage) => {
   const { data, response } = await client()
-    .completions.create({ ...request, stream: true, stream_options: { include_usage } })
+    .completions.create({ ...request, stream: true, stream_options: { include_usage: includeUsage } })
     .withResponse();
   const texts = ["", "", ""];
   const ends: (string | null)[] = [];
@@ -48,9 +48,13 @@ test.each([true, false])("streamed, each chunk tells whose it is; usage apart: %
   for await (const chunk of data) {
     for (const choice of chunk.choices) {
       texts[choice.index] += choice.text;
-      if (choice.finish_reason !== null) ends[choice.index] = choice.finish_reason;
+      if (choice.finish_reason !== null) {
+        ends[choice.index] = choice.finish_reason;
+      }
     }
-    if (chunk.usage) usage = chunk.usage;
+    if (chunk.usage) {
+      usage = chunk.usage;
+    }
   }
   expect(texts.every((text) => text !== "")).toBe(true);
   expect(ends).toEqual(["stop", "length", "stop"]);
@@ -79,7 +83,8 @@ test("one that fails ends all, and what ran is charged as one", async () => {
     .withResponse();
   await expect(
     (async () => {
-      for await (const _ of data);
+      for await (const _ of data) {
+      }
     })(),
   ).rejects.toThrow("inference server");
   const receipt = await service.receipt(response.headers.get("x-request-id"));

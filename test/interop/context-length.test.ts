@@ -45,7 +45,9 @@ describe.each([
       await expect(anthropic.messages.create({ model: "m", max_tokens: 5, messages, stream })).rejects.toThrow(
         /400 .*prompt is too long: (\d+ tokens > 300 maximum|the maximum is 300 tokens)/,
       );
-      if (dialect === "ollama") return; // continues no bare text
+      if (dialect === "ollama") {
+        return; // continues no bare text
+      }
       const completion = openai.completions.create({ model: "m", prompt: content, max_tokens: 5, stream });
       await expect(completion).rejects.toMatchObject({
         status: 400,

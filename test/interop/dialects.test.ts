@@ -91,8 +91,9 @@ describe.each(["vllm", "sglang", "llama.cpp"] as const)("engines that speak %s",
     const calls = (await chat.finalChatCompletion()).choices[0]?.message.tool_calls ?? [];
     expect(calls).toHaveLength(2);
     expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
-    for (const call of calls)
+    for (const call of calls) {
       expect(JSON.parse(call.type === "function" ? call.function.arguments : "")).toEqual(expect.any(Object));
+    }
     const message = await anthropic()
       .messages.stream({
         model: models.plain,

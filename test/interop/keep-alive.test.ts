@@ -58,13 +58,17 @@ const params = { model, messages, max_tokens: 99 };
 
 async function joined(stream: AsyncIterable<string>): Promise<string> {
   let text = "";
-  for await (const piece of stream) text += piece;
+  for await (const piece of stream) {
+    text += piece;
+  }
   return text;
 }
 
 async function langchain(chat: BaseChatModel): Promise<string> {
   let text = "";
-  for await (const chunk of await chat.stream(prompt)) text += chunk.text;
+  for await (const chunk of await chat.stream(prompt)) {
+    text += chunk.text;
+  }
   return text;
 }
 

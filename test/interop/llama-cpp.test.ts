@@ -36,8 +36,8 @@ const anthropic = () => new Anthropic({ baseURL: service.url, apiKey: service.ke
 const messages = [{ role: "user" as const, content: "Hello" }];
 
 test("openai: plain and streamed, with and without thinking", async () => {
-  for (const reasoning_effort of ["none", "medium"] as const) {
-    const request = { model: "chat", messages, max_tokens: 30, seed: 1, reasoning_effort };
+  for (const reasoningEffort of ["none", "medium"] as const) {
+    const request = { model: "chat", messages, max_tokens: 30, seed: 1, reasoning_effort: reasoningEffort };
     const { data, response } = await openai().chat.completions.create(request).withResponse();
     expect(data.usage?.completion_tokens).toBeGreaterThan(0);
     expect(await service.receipt(response.headers.get("x-request-id"))).toMatchObject({
@@ -61,7 +61,9 @@ test("anthropic: plain and streamed, input counted in message_start", async () =
   const stream = anthropic().messages.stream(request);
   let begun = 0;
   stream.on("streamEvent", (event) => {
-    if (event.type === "message_start") begun = event.message.usage.input_tokens;
+    if (event.type === "message_start") {
+      begun = event.message.usage.input_tokens;
+    }
   });
   const whole = await stream.finalMessage();
   expect(begun).toBe(message.usage.input_tokens);

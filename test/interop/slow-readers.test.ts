@@ -14,7 +14,9 @@ let simulator: Simulator;
 let service: Omit<Service, "idle">;
 let sockets: Socket[] = [];
 afterEach(async () => {
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets) {
+    socket.destroy();
+  }
   sockets = [];
   await service[Symbol.asyncDispose]();
   await simulator.close();
@@ -58,14 +60,18 @@ async function served(requests: number): Promise<number> {
   for (let i = 0; i < requests; i++) {
     const response = await chat(key, wish(5));
     await response.text();
-    if (response.status === 200) answered++;
+    if (response.status === 200) {
+      answered++;
+    }
   }
   return answered;
 }
 
 async function eventually(holds: () => boolean): Promise<void> {
   for (const until = Date.now() + 30_000; !holds(); await setTimeout(20)) {
-    if (Date.now() > until) throw new Error("it never came about");
+    if (Date.now() > until) {
+      throw new Error("it never came about");
+    }
   }
 }
 
@@ -77,7 +83,9 @@ test.each([
   async (_, isSplit) => {
     await start(4, isSplit);
     // Longer, as events, than the sockets' buffers between the two.
-    for (let i = 0; i < 6; i++) neverRead(30_000);
+    for (let i = 0; i < 6; i++) {
+      neverRead(30_000);
+    }
     await eventually(() => simulator.metrics().running > 0);
     expect(await served(5)).toBe(5);
     await eventually(() => simulator.metrics().running === 0);
@@ -101,9 +109,13 @@ test("70 callers over gRPC that do not read leave all of 64 places to others", a
   let tokens = 0;
   for (;;) {
     const { done, value } = (await calls[0]?.next()) ?? { done: true };
-    if (done) break;
+    if (done) {
+      break;
+    }
     const finished = value?.events.at(-1)?.event;
-    if (finished?.case === "finished") tokens = finished.value.usage?.outputTokens ?? 0;
+    if (finished?.case === "finished") {
+      tokens = finished.value.usage?.outputTokens ?? 0;
+    }
   }
   expect(tokens).toBe(4000);
   transport.close();
@@ -121,7 +133,7 @@ test("a reader that stays too slow is broken off and pays for what ran", async (
   await reader.next();
   await eventually(() => simulator.metrics().running === 0);
   const rest = async () => {
-    while (!(await reader.next()).done);
+    while (!(await reader.next()).done) {}
   };
   await expect(rest()).rejects.toThrow("The answer was read too slowly");
   const receipt = await service.receipt("slow");

@@ -104,7 +104,9 @@ export async function openMetering(
     async account({ free = 0, paid = 0 } = {}) {
       const id = v7();
       await funds.open({ id, name: "", maxKeys: 20 }, free);
-      if (paid > 0) await funds.credit({ accountId: id, kind: "paid", amount: paid, reference: v7() });
+      if (paid > 0) {
+        await funds.credit({ accountId: id, kind: "paid", amount: paid, reference: v7() });
+      }
       return id;
     },
     async close() {

@@ -35,7 +35,9 @@ export class ManualClock implements Clock {
     await settled();
     for (;;) {
       const [next] = this.#timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at);
-      if (next === undefined) break;
+      if (next === undefined) {
+        break;
+      }
       this.#timers = this.#timers.filter((timer) => timer !== next);
       this.#move(next.at);
       next.callback();
@@ -62,8 +64,12 @@ export class ManualClock implements Clock {
     promise.then(finished, finished);
     for (let turn = 0; turn < 10_000; turn++) {
       await settled();
-      if (done) return promise;
-      if (this.#paced) await new Promise((resolve) => setTimeout(resolve, 1));
+      if (done) {
+        return promise;
+      }
+      if (this.#paced) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
       await this.advance(1);
     }
     throw new Error("the promise was not settled within ten seconds of the manual clock");
@@ -83,5 +89,7 @@ export class ManualClock implements Clock {
 
 /** Lets promises that are ready run, those of a local database included. */
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 3; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }

@@ -42,7 +42,9 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock(minuteToMidnight);
     const url = await newDatabase(dialect);
     // Days of usage are the database's; SQLite has no clock of its own.
-    if (dialect === "postgresql") await (await movableClock(url))(minuteToMidnight - Date.now());
+    if (dialect === "postgresql") {
+      await (await movableClock(url))(minuteToMidnight - Date.now());
+    }
     const metering = await openMetering({ clock, url });
     const limit = { limit: 60, remaining: 59, resetAfterMs: 1500 };
     const rateLimits = { admit: async () => limit };
@@ -50,7 +52,9 @@ describe.each(dialects)("%s", (dialect) => {
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
       const answer = service.streamUsage(create(StreamUsageRequestSchema, of), as(principal));
-      for await (const piece of answer) rows.push(...((piece.rows ?? []) as UsageRow[]));
+      for await (const piece of answer) {
+        rows.push(...((piece.rows ?? []) as UsageRow[]));
+      }
       return rows;
     };
     return { clock, metering, service, usage };
@@ -113,8 +117,9 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await ask(caller(first))).toMatchObject(mine(first));
     expect(await ask(caller(second), second)).toMatchObject(mine(second));
     expect(await reasonOf(() => ask(caller(second), first))).toBe(Reason.PERMISSION_DENIED);
-    for (const foreign of [() => ask(caller(v7())), () => ask(operator, v7()), () => ask(operator, "no uuid")])
+    for (const foreign of [() => ask(caller(v7())), () => ask(operator, v7()), () => ask(operator, "no uuid")]) {
       expect(await reasonOf(foreign)).toBe(Reason.RECEIPT_NOT_FOUND);
+    }
     await clock.until(metering.close());
   });
 
@@ -143,8 +148,9 @@ describe.each(dialects)("%s", (dialect) => {
     "usage of %j is refused, and a request of that id has no receipt",
     async (text) => {
       const parts = await start();
-      for (const field of ["keyId", "model"])
+      for (const field of ["keyId", "model"]) {
         expect(await reasonOf(() => parts.usage(operator, { [field]: text }))).toBe(Reason.INVALID_ARGUMENT);
+      }
       const ask = () => parts.service.getReceipt(create(GetReceiptRequestSchema, { requestId: text }), as(operator));
       expect(await reasonOf(ask)).toBe(Reason.RECEIPT_NOT_FOUND);
       await parts.clock.until(parts.metering.close());

@@ -20,7 +20,9 @@ let server: Server;
 
 beforeAll(async () => {
   const topUp = async (payment: Payment) => {
-    if (refusal) throw refusal;
+    if (refusal) {
+      throw refusal;
+    }
     payments.push(payment);
   };
   server = createServer(

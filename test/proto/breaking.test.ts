@@ -31,6 +31,9 @@ test.each([
   const command = ["breaking", "proto", "--against", "proto/baseline.binpb"];
   expect(readFileSync(join(root, "package.json"), "utf8")).toContain(`buf ${command.join(" ")}`);
   const { status, stdout } = spawnSync(join(root, "node_modules/.bin/buf"), command, { cwd: copy, encoding: "utf8" });
-  if (complaint === undefined) expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
-  else expect(stdout).toContain(complaint);
+  if (complaint === undefined) {
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+  } else {
+    expect(stdout).toContain(complaint);
+  }
 });

@@ -66,7 +66,9 @@ export function joinedCalls(chunks: readonly Answer[]): { name: string; argument
 export async function until(condition: () => boolean): Promise<void> {
   const end = performance.now() + 10_000;
   while (!condition()) {
-    if (performance.now() > end) throw new Error("waited in vain");
+    if (performance.now() > end) {
+      throw new Error("waited in vain");
+    }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

@@ -67,7 +67,9 @@ test.each(["cut", "reset"])("%s: the connection breaks in the middle of a stream
   expect(error).toBeDefined();
   // What was sent just before a reset may be lost with it.
   const chunks = eventsIn(Buffer.concat(parts).toString());
-  if (fault === "cut") expect(chunks).toHaveLength(1 + 5);
+  if (fault === "cut") {
+    expect(chunks).toHaveLength(1 + 5);
+  }
   expect(sim.metrics("m").running).toBe(0);
 });
 
@@ -109,7 +111,9 @@ test("stall: it falls silent and keeps its place until the reader goes", async (
   let text = "";
   while (eventsIn(text).length < 4) {
     const { done, value } = (await reader?.read()) ?? { done: true };
-    if (done) throw new Error("ended early");
+    if (done) {
+      throw new Error("ended early");
+    }
     text += Buffer.from(value ?? []).toString();
   }
   expect(sim.metrics("m").running).toBe(1);

@@ -20,5 +20,7 @@ test("the default fleet's configuration is valid and reaches every model", async
 });
 
 test("its names say that it is simulated", () => {
-  for (const { id } of defaultModels) expect(id).toMatch(/^tollgate-sim\//);
+  for (const { id } of defaultModels) {
+    expect(id).toMatch(/^tollgate-sim\//);
+  }
 });

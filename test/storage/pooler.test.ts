@@ -47,10 +47,14 @@ test("two cores lease, charge and give back through one, and their logs stay qui
     .getConnection()
     .execute<{ n: number }[]>("select count(*)::int as n from usage");
   expect(charged).toEqual({ n: 60 });
-  for (const core of cores) await clock.until(core.ledger.close());
+  for (const core of cores) {
+    await clock.until(core.ledger.close());
+  }
   expect(await reconcile(cores[0].storage)).toMatchObject({ ok: true, receipts: 60n });
   expect(cores.flatMap((core) => core.log).filter((line) => /error|fail|prepared/i.test(line))).toEqual([]);
-  for (const core of cores) await core.storage.close();
+  for (const core of cores) {
+    await core.storage.close();
+  }
 }, 60_000);
 
 test("settings that a transaction's session may not have are told, until the role has them", async () => {

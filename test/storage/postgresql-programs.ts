@@ -52,7 +52,9 @@ export async function startInstallation(): Promise<PostgresqlInstallation> {
 
 /** PostgreSQL refuses to run as root; its package has brought a user. */
 async function userOf(data: string): Promise<{ uid?: number; gid?: number; cwd: string }> {
-  if (process.getuid?.() !== 0) return { cwd: data };
+  if (process.getuid?.() !== 0) {
+    return { cwd: data };
+  }
   const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   const [uid, gid] = [id("-u"), id("-g")];
   await chown(data, uid, gid);
@@ -66,7 +68,9 @@ async function connected(make: () => pg.Client): Promise<pg.Client> {
       await client.connect();
       return client;
     } catch (error) {
-      if (attempt === 300) throw error;
+      if (attempt === 300) {
+        throw error;
+      }
       await sleep(100);
     }
   }

@@ -28,7 +28,9 @@ const hostile = {
 async function withPool<T>(url: string, use: (pool: Pool, warnings: readonly string[]) => Promise<T>): Promise<T> {
   const warnings: string[] = [];
   const storage = await openStorage(url, undefined, (warning) => void warnings.push(warning));
-  if (storage.dialect !== "postgresql") throw new Error("not PostgreSQL");
+  if (storage.dialect !== "postgresql") {
+    throw new Error("not PostgreSQL");
+  }
   try {
     return await use(storage.pool, warnings);
   } finally {
@@ -40,8 +42,9 @@ test("every session has our settings, whatever the database says", async () => {
   const url = await server.createDatabase();
   await withPool(url, async (pool) => {
     const name = new URL(url).pathname.slice(1);
-    for (const [setting, value] of Object.entries(hostile))
+    for (const [setting, value] of Object.entries(hostile)) {
       await pool.query(`alter database ${name} set ${setting} = '${value}'`);
+    }
   });
   await withPool(url, async (pool, warnings) => {
     const names = [...Object.keys(hostile), "transaction_isolation"];
@@ -82,7 +85,9 @@ test("transactions that lock each other out are run anew until both are done", a
         await client.query("update pair set value = value + 1 where id = $1", [first]);
         const deadline = performance.now() + 5000;
         met++;
-        while (met < 2 && performance.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
+        while (met < 2 && performance.now() < deadline) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
         await client.query("update pair set value = value + 1 where id = $1", [second]);
         await client.query("commit");
         client.release();

@@ -95,7 +95,9 @@ test("what a transaction on a silent connection has locked is free again soon", 
   );
   expect(isUnreachable(refusal)).toBe(true);
   let refused = 0;
-  while (isUnreachable(await refusalOf(lock()))) expect(++refused).toBeLessThan(20);
+  while (isUnreachable(await refusalOf(lock()))) {
+    expect(++refused).toBeLessThan(20);
+  }
   await storage.close();
 });
 
@@ -123,7 +125,9 @@ test("a snapshot that cannot begin costs no connection", async () => {
   const storage = await open();
   await ask(storage);
   door.forsake();
-  for (let times = 0; times < 6; times++) await refusalOf(storage.snapshot().then((snapshot) => snapshot.close()));
+  for (let times = 0; times < 6; times++) {
+    await refusalOf(storage.snapshot().then((snapshot) => snapshot.close()));
+  }
   const snapshot = await storage.snapshot();
   expect((await snapshot.rows("select 1 as one").next()).value).toEqual([{ one: 1 }]);
   await snapshot.close();
@@ -141,7 +145,9 @@ test("announcements come again after the connection that carries them has gone s
   const listener = (accountId: string) => void heard.push(accountId);
   await listening.listen(listener);
   await telling.announce("first");
-  while (heard.length < 1) await sleep(10);
+  while (heard.length < 1) {
+    await sleep(10);
+  }
   door.forsake();
   await telling.announce("lost");
   while (heard.length < 2) {
@@ -159,7 +165,9 @@ test("who finds every connection taken waits as long as a connection may take, a
   const storage = await open({ ...never, connectMs: 300 });
   const taken = await Promise.all(Array.from({ length: 10 }, () => storage.pool.connect()));
   expect(isUnreachable(await refusalOf(ask(storage)))).toBe(true);
-  for (const client of taken) client.release();
+  for (const client of taken) {
+    client.release();
+  }
   expect(await ask(storage)).toEqual([{ one: 1 }]);
   await storage.close();
 });

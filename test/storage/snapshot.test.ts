@@ -17,13 +17,17 @@ describe.each(dialects)("%s", (dialect) => {
     for await (const piece of snapshot.rows("select name, value from setting where name < ? order by name", [
       "999999",
     ])) {
-      if (pieces.length === 0) await storage.orm.em.fork().insertMany(Setting, settings(5000, 10));
+      if (pieces.length === 0) {
+        await storage.orm.em.fork().insertMany(Setting, settings(5000, 10));
+      }
       pieces.push(piece);
     }
     expect(pieces.map((piece) => piece.length)).toEqual([1000, 1000, 500]);
     expect(pieces[2]?.[499]).toEqual({ name: "002499", value: "é\n'" });
     const counted = [];
-    for await (const [row] of snapshot.rows("select count(*) as count from setting")) counted.push(Number(row?.count));
+    for await (const [row] of snapshot.rows("select count(*) as count from setting")) {
+      counted.push(Number(row?.count));
+    }
     expect(counted).toEqual([2500]);
     await snapshot.close();
     await storage.close();
@@ -38,7 +42,9 @@ describe.each(dialects)("%s", (dialect) => {
       break;
     }
     const counts = [];
-    for await (const [row] of snapshot.rows("select count(*) as count from setting")) counts.push(Number(row?.count));
+    for await (const [row] of snapshot.rows("select count(*) as count from setting")) {
+      counts.push(Number(row?.count));
+    }
     expect(counts).toEqual([1500]);
     await expect(snapshot.rows("select name from nowhere").next()).rejects.toThrow("nowhere");
     await snapshot.close();
@@ -57,7 +63,9 @@ describe.each(dialects)("%s", (dialect) => {
     expect(fifth).toBe(false);
     await open[0]?.close();
     await (await waiting).close();
-    for (const snapshot of open.slice(1)) await snapshot.close();
+    for (const snapshot of open.slice(1)) {
+      await snapshot.close();
+    }
     await storage.close();
   });
 });

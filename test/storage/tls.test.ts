@@ -22,7 +22,9 @@ afterAll(async () => {
 /** Runs a statement over a connection as the URL's parameters want it. */
 async function ask(parameters: string, sql: string): Promise<unknown> {
   const storage = await openStorage(`${url}?${parameters}`);
-  if (storage.dialect !== "postgresql") throw new Error("this is not PostgreSQL");
+  if (storage.dialect !== "postgresql") {
+    throw new Error("this is not PostgreSQL");
+  }
   try {
     return (await storage.pool.query(sql)).rows[0];
   } finally {
@@ -45,11 +47,15 @@ test("a URL that wants TLS gets it, with a certificate that the authority signed
   const ca = join(folder, "ca.crt");
   writeFileSync(ca, authority.ca);
   const storage = await openStorage(url);
-  if (storage.dialect !== "postgresql") throw new Error("this is not PostgreSQL");
+  if (storage.dialect !== "postgresql") {
+    throw new Error("this is not PostgreSQL");
+  }
   const { pool } = storage;
   const { rows } = await pool.query("show data_directory");
   const { uid, gid } = statSync(String(rows[0].data_directory));
-  for (const file of [folder, cert, key]) chownSync(file, uid, gid); // PostgreSQL reads no key of another user
+  for (const file of [folder, cert, key]) {
+    chownSync(file, uid, gid); // PostgreSQL reads no key of another user
+  }
   await pool.query(`alter system set ssl_cert_file = '${cert}'`);
   await pool.query(`alter system set ssl_key_file = '${key}'`);
   await pool.query("alter system set ssl = on");

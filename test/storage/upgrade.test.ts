@@ -50,11 +50,15 @@ async function connect(url: string): Promise<Connection> {
 /** Makes what the first version of the program made, with its rows. */
 async function restoreFirst(dialect: (typeof dialects)[number], url: string): Promise<void> {
   const [first] = migrations[dialect];
-  if (first === undefined || typeof first.class !== "function") throw new Error("there is no first migration");
+  if (first === undefined || typeof first.class !== "function") {
+    throw new Error("there is no first migration");
+  }
   const migration = new first.class(undefined as never, undefined as never);
   await migration.up?.();
   const connection = await connect(url);
-  for (const sql of migration.getQueries?.() ?? []) await connection.run(String(sql));
+  for (const sql of migration.getQueries?.() ?? []) {
+    await connection.run(String(sql));
+  }
   const serial = dialect === "sqlite" ? "integer primary key autoincrement" : "serial primary key";
   await connection.run(
     `create table mikro_orm_migrations (id ${serial}, name varchar(255), executed_at timestamp default current_timestamp)`,
@@ -75,9 +79,15 @@ async function restoreFirst(dialect: (typeof dialects)[number], url: string): Pr
 
 /** The fixture has bytes as hex, times as milliseconds and switches as 0 or 1, as SQLite keeps the latter two. */
 function stored(dialect: string, column: string, value: string | number | null): unknown {
-  if (column === "digest") return Buffer.from(String(value), "hex");
-  if (dialect === "sqlite" || value === null) return value;
-  if (/(^|_)at$/.test(column)) return new Date(Number(value));
+  if (column === "digest") {
+    return Buffer.from(String(value), "hex");
+  }
+  if (dialect === "sqlite" || value === null) {
+    return value;
+  }
+  if (/(^|_)at$/.test(column)) {
+    return new Date(Number(value));
+  }
   return column === "open" || column === "pinned" ? value === 1 : value;
 }
 

@@ -41,24 +41,37 @@ export async function startDoor(serverUrl: string): Promise<Door> {
   let server: Server | undefined;
   let trap: Trap | undefined;
   const cut = () => {
-    for (const { ends } of passages) for (const end of ends) end.destroy();
+    for (const { ends } of passages) {
+      for (const end of ends) {
+        end.destroy();
+      }
+    }
     passages.clear();
   };
   const cutOne = (passage: Passage, lost: () => void) => {
-    for (const end of passage.ends) end.destroy();
+    for (const end of passage.ends) {
+      end.destroy();
+    }
     lost();
   };
   /** Whether these bytes go no further. */
   const loses = (passage: Passage, data: Buffer | string, outwards: boolean): boolean => {
     if (!outwards) {
-      if (passage.loses !== undefined) cutOne(passage, passage.loses);
+      if (passage.loses !== undefined) {
+        cutOne(passage, passage.loses);
+      }
       return passage.loses !== undefined;
     }
-    if (trap === undefined || !data.includes(trap.text)) return false;
+    if (trap === undefined || !data.includes(trap.text)) {
+      return false;
+    }
     const { what, sprung } = trap;
     trap = undefined;
-    if (what === "reply") passage.loses = sprung;
-    else cutOne(passage, sprung);
+    if (what === "reply") {
+      passage.loses = sprung;
+    } else {
+      cutOne(passage, sprung);
+    }
     return what === "request";
   };
   const enter = (inside: Socket) => {
@@ -70,11 +83,15 @@ export async function startDoor(serverUrl: string): Promise<Door> {
       [outside, inside],
     ] as const) {
       from.on("data", (data) => {
-        if (!hanging && !passage.forsaken && !loses(passage, data, from === inside)) to.write(data);
+        if (!hanging && !passage.forsaken && !loses(passage, data, from === inside)) {
+          to.write(data);
+        }
       });
       from.on("error", () => {});
       from.on("close", () => {
-        if (passage.forsaken) return;
+        if (passage.forsaken) {
+          return;
+        }
         passages.delete(passage);
         to.destroy();
       });
@@ -95,7 +112,9 @@ export async function startDoor(serverUrl: string): Promise<Door> {
       hanging = true;
     },
     forsake() {
-      for (const passage of passages) passage.forsaken = true;
+      for (const passage of passages) {
+        passage.forsaken = true;
+      }
     },
     lose(text, what) {
       return new Promise((sprung) => {
@@ -103,9 +122,13 @@ export async function startDoor(serverUrl: string): Promise<Door> {
       });
     },
     async open() {
-      if (hanging) cut();
+      if (hanging) {
+        cut();
+      }
       hanging = false;
-      if (server?.listening) return;
+      if (server?.listening) {
+        return;
+      }
       const listening = createServer(enter);
       server = listening;
       await new Promise<void>((resolve) => listening.listen(port, "127.0.0.1", resolve));

@@ -63,7 +63,9 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
   return {
     ...service,
     async idle() {
-      while (engines.some((engine) => engine.metrics().running > 0)) await setTimeout(10);
+      while (engines.some((engine) => engine.metrics().running > 0)) {
+        await setTimeout(10);
+      }
     },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
@@ -90,7 +92,9 @@ export async function serveModels(
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry, { shortage: undefined });
   const transport = createDirectTransport(core.services, core.interceptors);
   const grpc = isSplit ? await startGrpcServer({ ...core, address: "127.0.0.1:0" }) : undefined;
-  if (grpc !== undefined) lifecycle.onStop(() => grpc.stop(0));
+  if (grpc !== undefined) {
+    lifecycle.onStop(() => grpc.stop(0));
+  }
   const way = grpc === undefined ? transport : createChannelTransport({ target: grpc.address });
   const address = await startFront(
     { ...config, listen: { ...config.listen, http: "127.0.0.1:0" } },

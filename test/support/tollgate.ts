@@ -72,10 +72,14 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
   const ready = new Promise<Record<string, string>>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
       output.push(`${line}\n`);
-      if (!line.startsWith("{")) return;
+      if (!line.startsWith("{")) {
+        return;
+      }
       const entry = JSON.parse(line) as Record<string, string>;
       log.push(entry);
-      if (entry.msg === "tollgate ready") resolve(entry);
+      if (entry.msg === "tollgate ready") {
+        resolve(entry);
+      }
     });
     exited.then(([code]) => reject(new Error(`tollgate ${args.join(" ")} ended with ${code}:\n${output.join("")}`)));
   });
@@ -90,7 +94,9 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
       return JSON.parse(stdout);
     },
     async stop(signal = "SIGTERM") {
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal);
+      }
       const [code] = await exited;
       return code as number | null;
     },

@@ -109,15 +109,21 @@ test("no prompt, answer, key or token is logged, whatever happens", async () => 
   await tollgate.stop();
 
   const written = output.join("") + JSON.stringify(tollgate.log);
-  for (const reason of ["ENGINE_FAILED", "UNAUTHENTICATED", "MODEL_NOT_FOUND"]) expect(written).toContain(reason);
+  for (const reason of ["ENGINE_FAILED", "UNAUTHENTICATED", "MODEL_NOT_FOUND"]) {
+    expect(written).toContain(reason);
+  }
   expect(written).toContain("unbilled usage");
   // Errors of parsers quote a few characters of what they could not parse.
-  for (const secret of ["MARKED", key, key.slice(-20), operator.trim()]) expect(written).not.toContain(secret);
+  for (const secret of ["MARKED", key, key.slice(-20), operator.trim()]) {
+    expect(written).not.toContain(secret);
+  }
 }, 60_000);
 
 test("every call's line has its request id", () => {
   const calls = tollgate.log.filter(({ msg, method }) => msg === "call" && String(method).endsWith("/Generate"));
   const identified = calls.filter(({ reason }) => reason !== "UNAUTHENTICATED");
   expect(identified.length).toBeGreaterThan(Object.keys(manners).length);
-  for (const { requestId } of identified) expect(requestId).toMatch(/^req_\w{32}$/);
+  for (const { requestId } of identified) {
+    expect(requestId).toMatch(/^req_\w{32}$/);
+  }
 });

@@ -78,5 +78,7 @@ test("an open stream is seen while it runs", async () => {
   expect(open.samples.get("tollgate_holds")).toBe(1);
   expect(open.samples.get("tollgate_held_usd")).toBeGreaterThan(0);
   let left = open;
-  while (left.samples.get("tollgate_http_streams_open") !== 0) left = await scrape(service.tollgate);
+  while (left.samples.get("tollgate_http_streams_open") !== 0) {
+    left = await scrape(service.tollgate);
+  }
 });

@@ -55,7 +55,9 @@ const added = ["instance", "job"];
 /** Names of labels in a set of samples. Undefined: nothing of this name has happened yet. */
 function labelsOf(name: string): Set<string> | undefined {
   const samples = [...scraped.samples.keys()].filter((sample) => sample === name || sample.startsWith(`${name}{`));
-  if (samples.length === 0) return undefined;
+  if (samples.length === 0) {
+    return undefined;
+  }
   return new Set(samples.flatMap((sample) => [...sample.matchAll(/(\w+)="/g)].map(([, label = ""]) => label)));
 }
 
@@ -72,17 +74,29 @@ test.each(queries)("%s asks for what is exported", (_, expr) => {
   expect(selectors).not.toEqual([]);
   const known = new Set(added);
   for (const { name, matchers } of selectors) {
-    if (name === "up") continue; // Prometheus's own
+    if (name === "up") {
+      continue; // Prometheus's own
+    }
     expect(scraped.series).toContain(name);
     const labels = labelsOf(name);
-    for (const label of labels ?? groupings) known.add(label);
+    for (const label of labels ?? groupings) {
+      known.add(label);
+    }
     for (const [label, value] of matchers) {
-      if (labels !== undefined) expect([...added, ...labels]).toContain(label);
+      if (labels !== undefined) {
+        expect([...added, ...labels]).toContain(label);
+      }
       const choices = values[label];
-      if (choices !== undefined) for (const one of value.split("|")) expect(choices).toContain(one);
+      if (choices !== undefined) {
+        for (const one of value.split("|")) {
+          expect(choices).toContain(one);
+        }
+      }
     }
   }
-  for (const label of groupings) expect([...known]).toContain(label);
+  for (const label of groupings) {
+    expect([...known]).toContain(label);
+  }
 });
 
 test("the dashboard's variables are read from what is exported", () => {

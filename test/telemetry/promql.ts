@@ -17,13 +17,22 @@ export function parseQuery(text: string): Query {
   const textOf = ({ from, to }: { from: number; to: number }) => query.slice(from, to);
   parser.parse(query).iterate({
     enter({ type, node, from }) {
-      if (type.isError) throw new Error(`no PromQL at ${from}: ${query}`);
-      if (type.name === "VectorSelector") selectors.push({ name: "", matchers: [] });
+      if (type.isError) {
+        throw new Error(`no PromQL at ${from}: ${query}`);
+      }
+      if (type.name === "VectorSelector") {
+        selectors.push({ name: "", matchers: [] });
+      }
       const selector = selectors.at(-1);
-      if (type.name === "Identifier" && selector && node.parent?.name === "VectorSelector")
+      if (type.name === "Identifier" && selector && node.parent?.name === "VectorSelector") {
         selector.name = textOf(node);
-      if (type.name === "UnquotedLabelMatcher") selector?.matchers.push(matcherOf(node, textOf));
-      if (type.name === "LabelName" && node.parent?.name === "GroupingLabels") groupings.push(textOf(node));
+      }
+      if (type.name === "UnquotedLabelMatcher") {
+        selector?.matchers.push(matcherOf(node, textOf));
+      }
+      if (type.name === "LabelName" && node.parent?.name === "GroupingLabels") {
+        groupings.push(textOf(node));
+      }
     },
   });
   return { selectors, groupings };
@@ -31,6 +40,8 @@ export function parseQuery(text: string): Query {
 
 function matcherOf(node: SyntaxNode, textOf: (node: SyntaxNode) => string): [string, string] {
   const [label, value] = [node.getChild("LabelName"), node.getChild("StringLiteral")];
-  if (label === null || value === null) throw new Error(`no label matcher: ${textOf(node)}`);
+  if (label === null || value === null) {
+    throw new Error(`no label matcher: ${textOf(node)}`);
+  }
   return [textOf(label), textOf(value).slice(1, -1)];
 }

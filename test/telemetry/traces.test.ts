@@ -21,8 +21,8 @@ const client = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b716
 const traceparent = `00-${client.traceId}-${client.spanId}-01`;
 
 function stream(response: ServerResponse): void {
-  const chunk = (delta: object, finish_reason: string | null) => ({
-    choices: [{ index: 0, delta, finish_reason }],
+  const chunk = (delta: object, finishReason: string | null) => ({
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
     usage: { prompt_tokens: 7, completion_tokens: 2 },
   });
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -130,5 +130,7 @@ test("a refusal is told, and is no error of ours", () => {
 
 test("no span has a prompt, an answer or a key", () => {
   const exported = JSON.stringify(collector.received.map(({ body }) => body));
-  for (const secret of [prompt, answer, key]) expect(exported).not.toContain(secret);
+  for (const secret of [prompt, answer, key]) {
+    expect(exported).not.toContain(secret);
+  }
 });

@@ -45,7 +45,9 @@ function toolCall({ id, function: called }: ToolCallParam, path: string): ToolCa
 }
 
 function isJsonObject(text: string): boolean {
-  if (!text.trimStart().startsWith("{")) return false;
+  if (!text.trimStart().startsWith("{")) {
+    return false;
+  }
   try {
     JSON.parse(text);
     return true;

@@ -15,7 +15,9 @@ export function toSampling(request: CreateChatCompletionRequest | CreateCompleti
   const asked = request as unknown as Readonly<Record<string, unknown>>;
   const sampling: Record<string, unknown> = { $typeName: "tollgate.inference.v1.Sampling" };
   for (const [field] of takenSampling) {
-    if (asked[field] !== undefined) sampling[field] = asked[field];
+    if (asked[field] !== undefined) {
+      sampling[field] = asked[field];
+    }
   }
   return sampling as unknown as Sampling;
 }

@@ -20,7 +20,9 @@ export function toThinking({
 }
 
 function toSwitch(on: boolean | undefined): Thinking {
-  if (on === undefined) return Thinking.UNSPECIFIED;
+  if (on === undefined) {
+    return Thinking.UNSPECIFIED;
+  }
   return on ? Thinking.ON : Thinking.OFF;
 }
 

@@ -20,7 +20,9 @@ export function toTools(
 ): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
   const tools = request.tools.map(toTool);
   const toolChoice = toToolChoice(request.toolChoice, tools);
-  if (tools.length === 0) return { tools };
+  if (tools.length === 0) {
+    return { tools };
+  }
   return {
     tools,
     ...(toolChoice !== undefined && { toolChoice }),

@@ -80,7 +80,9 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
     fail: (error) => `data: ${errorOf(error).body}\n\n${done}`,
     encode(events) {
       let said = "";
-      for (const event of events) said += write(event);
+      for (const event of events) {
+        said += write(event);
+      }
       return said;
     },
   };

@@ -7,14 +7,20 @@ import { RequestError } from "../request/error.ts";
  */
 export function checkHead(request: IncomingMessage, response: ServerResponse): void {
   const error = wrongHead(request);
-  if (error === undefined) return;
+  if (error === undefined) {
+    return;
+  }
   response.shouldKeepAlive = false;
   throw error;
 }
 
 function wrongHead({ headers, rawHeaders, httpVersion }: IncomingMessage): RequestError | undefined {
-  if (headers.host === undefined && httpVersion !== "1.0") return new RequestError(400, "The header host is missing.");
-  if (countHosts(rawHeaders) > 1) return new RequestError(400, "The header host is there twice.");
+  if (headers.host === undefined && httpVersion !== "1.0") {
+    return new RequestError(400, "The header host is missing.");
+  }
+  if (countHosts(rawHeaders) > 1) {
+    return new RequestError(400, "The header host is there twice.");
+  }
   const encoding = headers["transfer-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "chunked") {
     return new RequestError(400, `The transfer encoding ${encoding} is not supported; only chunked is.`);
@@ -31,7 +37,9 @@ function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === "host") count++;
+    if (name?.length === 4 && name.toLowerCase() === "host") {
+      count++;
+    }
   }
   return count;
 }

@@ -24,12 +24,15 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
   server.on("drop", () => onRefused?.("connections"));
   server.prependListener("connection", (socket: Socket) => {
     const address = socket.remoteAddress;
-    if (address === undefined || isTrustedProxy?.(address)) return;
+    if (address === undefined || isTrustedProxy?.(address)) {
+      return;
+    }
     const network = networkOf(address);
     const isOwn = address === "::1" || isLoopback(network);
     const most = isOwn ? Math.max(connections / 2, connectionsPerAddress) : connectionsPerAddress;
-    if (counts.add(network, most)) socket.once("close", () => counts.remove(network));
-    else {
+    if (counts.add(network, most)) {
+      socket.once("close", () => counts.remove(network));
+    } else {
       onRefused?.("connections_per_address");
       socket.destroy();
     }

@@ -32,14 +32,22 @@ export function refuseMalformed(
     if (socket.writable) {
       socket.end(responseText(answer(requestError(code), rawPacket?.toString("latin1") ?? "")));
       setTimeout(() => socket.destroy(), lingerMs).unref();
-    } else socket.destroy();
+    } else {
+      socket.destroy();
+    }
   };
-  if (ended.has(socket)) return; // more of the same
+  if (ended.has(socket)) {
+    return; // more of the same
+  }
   ended.add(socket);
   const [request, response] = pipeline.running(socket) ?? [];
-  if (request?.complete) pipeline.afterwards(socket, end);
-  else if (code === "ECONNRESET" || response?.headersSent) socket.destroy();
-  else end();
+  if (request?.complete) {
+    pipeline.afterwards(socket, end);
+  } else if (code === "ECONNRESET" || response?.headersSent) {
+    socket.destroy();
+  } else {
+    end();
+  }
 }
 
 function requestError(code: string): RequestError {

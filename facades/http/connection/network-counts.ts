@@ -5,7 +5,9 @@ export class NetworkCounts {
   /** Counts one more of a network. False: it has as many as it may. */
   add(network: string, most: number): boolean {
     const count = this.#counts.get(network) ?? 0;
-    if (count >= most) return false;
+    if (count >= most) {
+      return false;
+    }
     this.#counts.set(network, count + 1);
     return true;
   }
@@ -13,7 +15,10 @@ export class NetworkCounts {
   /** Counts one less. */
   remove(network: string): void {
     const count = this.#counts.get(network) ?? 0;
-    if (count > 1) this.#counts.set(network, count - 1);
-    else this.#counts.delete(network);
+    if (count > 1) {
+      this.#counts.set(network, count - 1);
+    } else {
+      this.#counts.delete(network);
+    }
   }
 }

@@ -37,9 +37,15 @@ export class Pipeline {
       line = { running: undefined, waiting: [], afterwards: undefined };
       this.#lines.set(socket, line);
     }
-    if (socket.destroyed) return;
-    if (line.running === undefined) return this.#start(line, [request, response]);
-    if (line.waiting.length >= mostWaiting || this.#waitingInAll >= mostWaitingInAll) return void socket.destroy();
+    if (socket.destroyed) {
+      return;
+    }
+    if (line.running === undefined) {
+      return this.#start(line, [request, response]);
+    }
+    if (line.waiting.length >= mostWaiting || this.#waitingInAll >= mostWaitingInAll) {
+      return void socket.destroy();
+    }
     line.waiting.push([request, response]);
     this.#waitingInAll += 1;
   };
@@ -52,8 +58,11 @@ export class Pipeline {
   /** Does something once all requests of a connection are answered. */
   afterwards(socket: Duplex, act: () => void): void {
     const line = this.#lines.get(socket);
-    if (line?.running === undefined) act();
-    else line.afterwards = act;
+    if (line?.running === undefined) {
+      act();
+    } else {
+      line.afterwards = act;
+    }
   }
 
   #start(line: Line, turn: Turn): void {
@@ -61,8 +70,11 @@ export class Pipeline {
     line.running = turn;
     response.once("close", () => {
       line.running = undefined;
-      if (line.waiting.length > 0) this.#goOn(line, !request.socket.writable);
-      else line.afterwards?.();
+      if (line.waiting.length > 0) {
+        this.#goOn(line, !request.socket.writable);
+      } else {
+        line.afterwards?.();
+      }
     });
     this.#listener(request, response);
   }
@@ -75,6 +87,8 @@ export class Pipeline {
     }
     const next = line.waiting.shift();
     this.#waitingInAll -= 1;
-    if (next !== undefined) this.#start(line, next);
+    if (next !== undefined) {
+      this.#start(line, next);
+    }
   }
 }

@@ -21,9 +21,13 @@ export class ProxiedRequests {
 
   /** Counts a request until it is over. Throws RATE_LIMITED when its client has too many. */
   admit(exchange: Exchange): void {
-    if (this.#isTrustedProxy === undefined) return;
+    if (this.#isTrustedProxy === undefined) {
+      return;
+    }
     const { address, network, request, response, runtime } = exchange;
-    if (address === undefined || address === request.socket.remoteAddress) return;
+    if (address === undefined || address === request.socket.remoteAddress) {
+      return;
+    }
     if (!this.#counts.add(network, this.#most)) {
       runtime.observer.refused("requests_per_address");
       throw tooMany();

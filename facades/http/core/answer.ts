@@ -29,7 +29,9 @@ export async function collectAnswers(
   const gathered = Array.from({ length: count }, () => new Gathered());
   for await (const { events, choice } of stream) {
     for (const { event } of events) {
-      if (event.case === "started") exchange.rateLimit = event.value.rateLimit;
+      if (event.case === "started") {
+        exchange.rateLimit = event.value.rateLimit;
+      }
       gathered[choice]?.add(event);
     }
   }
@@ -56,17 +58,23 @@ class Gathered {
         break;
       case "toolCallArguments": {
         const call = this.#toolCalls[event.value.index];
-        if (call !== undefined) call.arguments += event.value.fragment;
+        if (call !== undefined) {
+          call.arguments += event.value.fragment;
+        }
         break;
       }
       case "finished":
-        if (event.value.usage !== undefined) this.#end = { finishReason: event.value.reason, usage: event.value.usage };
+        if (event.value.usage !== undefined) {
+          this.#end = { finishReason: event.value.reason, usage: event.value.usage };
+        }
         break;
     }
   }
 
   end(): Answer {
-    if (this.#end === undefined) throw new ConnectError("the answer broke off", Code.Internal);
+    if (this.#end === undefined) {
+      throw new ConnectError("the answer broke off", Code.Internal);
+    }
     return { reasoning: this.#reasoning, text: this.#text, toolCalls: this.#toolCalls, ...this.#end };
   }
 }

@@ -41,7 +41,9 @@ export function jsonDecoder<Desc extends DescMessage>(desc: Desc): (json: unknow
 
 function readerOf(desc: DescMessage): Read {
   const known = readers.get(desc);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   // A message may contain itself, so that the entry has to be there before its fields are looked at.
   let read!: Read;
   readers.set(desc, (json, path) => read(json, path));
@@ -90,7 +92,9 @@ function objectReader(desc: DescMessage): Read {
 }
 
 function planOf(field: DescField): FieldPlan {
-  if (field.oneof !== undefined) throw new Error(`${field}: a oneof needs a message that is a union`);
+  if (field.oneof !== undefined) {
+    throw new Error(`${field}: a oneof needs a message that is a union`);
+  }
   const rules = rulesOf(field);
   return {
     property: field.localName,
@@ -102,8 +106,12 @@ function planOf(field: DescField): FieldPlan {
 }
 
 function absentValue(field: DescField): (() => unknown) | undefined {
-  if (!isImplicit(field)) return undefined;
-  if (field.fieldKind === "list") return () => [];
+  if (!isImplicit(field)) {
+    return undefined;
+  }
+  if (field.fieldKind === "list") {
+    return () => [];
+  }
   switch (field.scalar) {
     case ScalarType.STRING:
       return () => "";
@@ -127,7 +135,9 @@ function untaggedReader(desc: DescMessage): Read {
   return (json, path) => {
     const kind = kindOfJson(json);
     const member = members.find((candidate) => candidate.kind === kind);
-    if (member === undefined) throw path.error(`must be ${allowed}`);
+    if (member === undefined) {
+      throw path.error(`must be ${allowed}`);
+    }
     return { $typeName: desc.typeName, [union.localName]: { case: member.case, value: member.read(json, path) } };
   };
 }
@@ -145,10 +155,13 @@ function taggedReader(desc: DescMessage, tag: string): Read {
     if (member !== undefined) {
       return { $typeName: desc.typeName, [union.localName]: { case: member.case, value: member.read(json, path) } };
     }
-    if (lenient && typeof name === "string")
+    if (lenient && typeof name === "string") {
       return { $typeName: desc.typeName, [union.localName]: { case: undefined } };
+    }
     path.push(tag);
-    if (name === undefined || name === null) throw path.error("is required");
+    if (name === undefined || name === null) {
+      throw path.error("is required");
+    }
     throw path.error(`must be ${allowed}${typeof name === "string" ? `; ${quoted(name)} is not supported` : ""}`);
   };
 }
@@ -161,15 +174,22 @@ function valueReader(field: DescField): Read {
       throw path.error(reason);
     };
   }
-  if (field.fieldKind === "map") throw new Error(`${field}: maps are not used on an HTTP surface`);
-  if (field.fieldKind !== "list") return onlyReader(rules) ?? itemReader(field, rules);
+  if (field.fieldKind === "map") {
+    throw new Error(`${field}: maps are not used on an HTTP surface`);
+  }
+  if (field.fieldKind !== "list") {
+    return onlyReader(rules) ?? itemReader(field, rules);
+  }
   const read = onlyReader(rules) ?? itemReader(field, rules);
   const least = rules?.minItems ?? 0;
   const most = rules?.maxItems ?? maxItems;
   return (json, path) => {
-    if (!Array.isArray(json)) throw path.error("must be an array");
-    if (json.length < least)
+    if (!Array.isArray(json)) {
+      throw path.error("must be an array");
+    }
+    if (json.length < least) {
       throw path.error(json.length === 0 ? "must not be empty" : `must have at least ${least} items`);
+    }
     const isTooLong = json.length > most;
     const items: unknown[] = [];
     for (let i = 0; i < (isTooLong ? 1 : json.length); i++) {
@@ -178,46 +198,62 @@ function valueReader(field: DescField): Read {
       path.pop();
     }
     // After the first item: that all are of the wrong kind is the better advice.
-    if (isTooLong) throw path.error(`must have at most ${most} item${most === 1 ? "" : "s"}`);
+    if (isTooLong) {
+      throw path.error(`must have at most ${most} item${most === 1 ? "" : "s"}`);
+    }
     return items;
   };
 }
 
 /** Reads the one value that a field takes. Undefined: it takes any. */
 function onlyReader(rules: JsonField | undefined): Read | undefined {
-  if (!rules?.only) return undefined;
+  if (!rules?.only) {
+    return undefined;
+  }
   const only: unknown = JSON.parse(rules.only);
   const reason = `must be ${rules.only}${rules.advice === "" ? "" : `: ${rules.advice}`}`;
   return (json, path) => {
-    if (!isOnly(json, only)) throw path.error(reason);
+    if (!isOnly(json, only)) {
+      throw path.error(reason);
+    }
     return rules.jsonText ? rules.only : json;
   };
 }
 
 /** Whether a value is the one that is taken, which has nothing in it when it is an array or an object. */
 function isOnly(json: unknown, only: unknown): boolean {
-  if (only === null || typeof only !== "object") return json === only;
+  if (only === null || typeof only !== "object") {
+    return json === only;
+  }
   return kindOfJson(json) === kindOfJson(only) && Object.keys(json as object).length === 0;
 }
 
 function itemReader(field: DescField, rules: JsonField | undefined): Read {
-  if (field.message !== undefined) return readerOf(field.message);
+  if (field.message !== undefined) {
+    return readerOf(field.message);
+  }
   if (field.enum !== undefined) {
     const numbers = new Map([...stringsOf(field.enum)].map(([number, name]) => [name as unknown, number]));
     const allowed = listed([...numbers.keys()].map((name) => JSON.stringify(name)));
     return (json, path) => {
       const number = numbers.get(json);
-      if (number === undefined) throw path.error(`must be ${allowed}`);
+      if (number === undefined) {
+        throw path.error(`must be ${allowed}`);
+      }
       return number;
     };
   }
-  if (rules?.jsonText) return readJsonText;
+  if (rules?.jsonText) {
+    return readJsonText;
+  }
   switch (field.scalar) {
     case ScalarType.STRING:
       return stringReader(rules);
     case ScalarType.BOOL:
       return (json, path) => {
-        if (typeof json !== "boolean") throw path.error("must be a boolean");
+        if (typeof json !== "boolean") {
+          throw path.error("must be a boolean");
+        }
         return json;
       };
     case ScalarType.DOUBLE:
@@ -244,9 +280,12 @@ function stringReader(rules: JsonField | undefined): Read {
   const least = rules?.minLength ?? 0;
   const wrongKind = rules?.advice ? `must be a string: ${rules.advice}` : "must be a string";
   return (json, path) => {
-    if (typeof json !== "string") throw path.error(wrongKind);
-    if (json.length < least)
+    if (typeof json !== "string") {
+      throw path.error(wrongKind);
+    }
+    if (json.length < least) {
       throw path.error(least === 1 ? "must not be empty" : `must have at least ${least} characters`);
+    }
     // Half of a surrogate pair, from a client that cut a string in the middle, is no text.
     return json.isWellFormed() ? json : json.toWellFormed();
   };
@@ -260,34 +299,56 @@ function numberReader(
 ): Read {
   const only = least === most;
   return (json, path) => {
-    if (!isRight(json)) throw path.error(wrongKind);
+    if (!isRight(json)) {
+      throw path.error(wrongKind);
+    }
     const number = json as number;
-    if (number < least) throw path.error(only ? `must be ${least}` : `must be at least ${least}`);
-    if (number > most) throw path.error(only ? `must be ${most}` : `must be at most ${most}`);
+    if (number < least) {
+      throw path.error(only ? `must be ${least}` : `must be at least ${least}`);
+    }
+    if (number > most) {
+      throw path.error(only ? `must be ${most}` : `must be at most ${most}`);
+    }
     return number;
   };
 }
 
 function readJsonText(json: unknown, path: JsonPath): string {
-  if (isDeeperThan(json, maxTextDepth)) throw path.error(`must not be nested deeper than ${maxTextDepth} levels`);
+  if (isDeeperThan(json, maxTextDepth)) {
+    throw path.error(`must not be nested deeper than ${maxTextDepth} levels`);
+  }
   return JSON.stringify(json);
 }
 
 function isDeeperThan(json: unknown, levels: number): boolean {
-  if (json === null || typeof json !== "object") return false;
-  if (levels === 0) return true;
-  for (const key in json) if (isDeeperThan((json as JsonObject)[key], levels - 1)) return true;
+  if (json === null || typeof json !== "object") {
+    return false;
+  }
+  if (levels === 0) {
+    return true;
+  }
+  for (const key in json) {
+    if (isDeeperThan((json as JsonObject)[key], levels - 1)) {
+      return true;
+    }
+  }
   return false;
 }
 
 function asObject(json: unknown, path: JsonPath): JsonObject {
-  if (kindOfJson(json) !== "an object") throw path.error("must be an object");
+  if (kindOfJson(json) !== "an object") {
+    throw path.error("must be an object");
+  }
   return json as JsonObject;
 }
 
 function kindOfJson(json: unknown): Kind {
-  if (json === null) return "null";
-  if (Array.isArray(json)) return "an array";
+  if (json === null) {
+    return "null";
+  }
+  if (Array.isArray(json)) {
+    return "an array";
+  }
   switch (typeof json) {
     case "string":
       return "a string";
@@ -301,8 +362,12 @@ function kindOfJson(json: unknown): Kind {
 }
 
 function kindOf(field: DescField): Kind {
-  if (field.message !== undefined) return shapeOf(field.message).case === "unwrapped" ? "an array" : "an object";
-  if (field.enum !== undefined || field.scalar === ScalarType.STRING) return "a string";
+  if (field.message !== undefined) {
+    return shapeOf(field.message).case === "unwrapped" ? "an array" : "an object";
+  }
+  if (field.enum !== undefined || field.scalar === ScalarType.STRING) {
+    return "a string";
+  }
   return field.scalar === ScalarType.BOOL ? "a boolean" : "a number";
 }
 

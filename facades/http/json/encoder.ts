@@ -29,7 +29,9 @@ export function jsonEncoder<Desc extends DescMessage>(desc: Desc): (message: Mes
 
 function writerOf(desc: DescMessage): Write {
   const known = writers.get(desc);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   // A message may contain itself, so that the entry has to be there before its fields are looked at.
   let write!: Write;
   writers.set(desc, (message) => write(message));
@@ -71,7 +73,9 @@ function objectWriter(desc: DescMessage): Write {
     for (const field of fields) {
       const value = message[field.property];
       if (field.isUnset(value)) {
-        if (!field.nullable) continue;
+        if (!field.nullable) {
+          continue;
+        }
         text += text.length === 1 ? `${field.key}null` : `,${field.key}null`;
       } else {
         text += text.length === 1 ? field.key : `,${field.key}`;
@@ -83,7 +87,9 @@ function objectWriter(desc: DescMessage): Write {
 }
 
 function planOf(field: DescField): FieldPlan {
-  if (field.oneof !== undefined) throw new Error(`${field}: a oneof needs a message that is a union`);
+  if (field.oneof !== undefined) {
+    throw new Error(`${field}: a oneof needs a message that is a union`);
+  }
   const rules = rulesOf(field);
   return {
     property: field.localName,
@@ -95,11 +101,19 @@ function planOf(field: DescField): FieldPlan {
 }
 
 function unsetTest(field: DescField, omitEmpty: boolean): (value: unknown) => boolean {
-  if (field.fieldKind === "list") return omitEmpty ? (value) => (value as unknown[]).length === 0 : () => false;
-  if (!isImplicit(field)) return (value) => value === undefined;
+  if (field.fieldKind === "list") {
+    return omitEmpty ? (value) => (value as unknown[]).length === 0 : () => false;
+  }
+  if (!isImplicit(field)) {
+    return (value) => value === undefined;
+  }
   // The zero of an enum, and text that ought to be JSON but is empty, say nothing.
-  if (field.fieldKind === "enum") return (value) => value === 0;
-  if (rulesOf(field)?.jsonText) return (value) => value === "";
+  if (field.fieldKind === "enum") {
+    return (value) => value === 0;
+  }
+  if (rulesOf(field)?.jsonText) {
+    return (value) => value === "";
+  }
   return () => false;
 }
 
@@ -109,7 +123,9 @@ function unionWriter(desc: DescMessage, memberWriter: (field: DescField) => (val
   return (message: PlainMessage) => {
     const member = message[union.localName] as { case?: string; value?: unknown };
     const write = members.get(member.case ?? "");
-    if (write === undefined) throw new Error(`${desc}: no member of the union is set`);
+    if (write === undefined) {
+      throw new Error(`${desc}: no member of the union is set`);
+    }
     return write(member.value);
   };
 }
@@ -118,11 +134,15 @@ function valueWriter(field: DescField): (value: unknown) => string {
   switch (field.fieldKind) {
     case "list": {
       const write = itemWriter(field);
-      if (write === JSON.stringify) return write; // whole lists at once, for vectors have a thousand numbers
+      if (write === JSON.stringify) {
+        return write; // whole lists at once, for vectors have a thousand numbers
+      }
       return (value) => {
         const items = value as unknown[];
         let text = "[";
-        for (let i = 0; i < items.length; i++) text += i === 0 ? write(items[i]) : `,${write(items[i])}`;
+        for (let i = 0; i < items.length; i++) {
+          text += i === 0 ? write(items[i]) : `,${write(items[i])}`;
+        }
         return `${text}]`;
       };
     }
@@ -134,12 +154,16 @@ function valueWriter(field: DescField): (value: unknown) => string {
 }
 
 function itemWriter(field: DescField): (value: unknown) => string {
-  if (field.message !== undefined) return writerOf(field.message) as (value: unknown) => string;
+  if (field.message !== undefined) {
+    return writerOf(field.message) as (value: unknown) => string;
+  }
   if (field.enum !== undefined) {
     const texts = new Map([...stringsOf(field.enum)].map(([number, name]) => [number, JSON.stringify(name)]));
     return (value) => texts.get(value as number) ?? "null";
   }
-  if (rulesOf(field)?.jsonText) return (value) => value as string;
+  if (rulesOf(field)?.jsonText) {
+    return (value) => value as string;
+  }
   switch (field.scalar) {
     case ScalarType.STRING:
       return JSON.stringify;

@@ -43,14 +43,18 @@ export function isImplicit(field: DescField): boolean {
 /** The one oneof of a message that is a union. */
 export function unionOf(desc: DescMessage): DescOneof {
   const [union] = desc.oneofs;
-  if (union === undefined) throw new Error(`${desc}: a union needs a oneof`);
+  if (union === undefined) {
+    throw new Error(`${desc}: a union needs a oneof`);
+  }
   return union;
 }
 
 /** The one field of a message that stands for an array. */
 export function listOf(desc: DescMessage): DescField & { fieldKind: "list" } {
   const [field] = desc.fields;
-  if (field?.fieldKind !== "list") throw new Error(`${desc}: only a repeated field can be unwrapped`);
+  if (field?.fieldKind !== "list") {
+    throw new Error(`${desc}: only a repeated field can be unwrapped`);
+  }
   return field;
 }
 

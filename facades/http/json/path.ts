@@ -9,7 +9,9 @@ export class JsonPath {
 
   push(step: string | number): void {
     this.#steps.push(step);
-    if (this.#steps.length > maxDepth) throw this.error(`must not be nested deeper than ${maxDepth} levels`);
+    if (this.#steps.length > maxDepth) {
+      throw this.error(`must not be nested deeper than ${maxDepth} levels`);
+    }
   }
 
   pop(): void {
@@ -24,8 +26,11 @@ export class JsonPath {
   toString(): string {
     let text = "";
     for (const step of this.#steps) {
-      if (typeof step === "number") text += `[${step}]`;
-      else text += text === "" ? step : `.${step}`;
+      if (typeof step === "number") {
+        text += `[${step}]`;
+      } else {
+        text += text === "" ? step : `.${step}`;
+      }
     }
     return text;
   }

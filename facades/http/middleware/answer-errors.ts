@@ -18,10 +18,17 @@ export function answerErrors(choose: Choose): Layer {
 
 /** Logs an error when it is a bug: one that nobody meant. */
 function answerError({ errorOf }: Surface, exchange: Exchange, error: unknown): void {
-  if (exchange.isGone) return;
+  if (exchange.isGone) {
+    return;
+  }
   const { status, body, headers } = errorOf(error, exchange.requestId);
   exchange.rateLimit ??= detailOf(error)?.rateLimit;
-  if (status === 500) exchange.logUnexpected(error);
-  if (exchange.response.headersSent) exchange.response.destroy();
-  else exchange.send(status, body, headers);
+  if (status === 500) {
+    exchange.logUnexpected(error);
+  }
+  if (exchange.response.headersSent) {
+    exchange.response.destroy();
+  } else {
+    exchange.send(status, body, headers);
+  }
 }

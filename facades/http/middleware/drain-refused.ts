@@ -9,7 +9,9 @@ export function drainRefused(clock: Clock): Layer {
     try {
       await next();
     } catch (error) {
-      if (context.found === undefined && hasBody(context.req)) await drain(context.req, clock).catch(() => {});
+      if (context.found === undefined && hasBody(context.req)) {
+        await drain(context.req, clock).catch(() => {});
+      }
       throw error;
     }
   };

@@ -26,7 +26,9 @@ function unmatched(
   path: string,
   allowed: readonly string[],
 ): RequestError {
-  if (allowed.length === 0) return new RequestError(404, unknownPath(surface, method, path));
+  if (allowed.length === 0) {
+    return new RequestError(404, unknownPath(surface, method, path));
+  }
   const list = allowed.join(", ");
   response.setHeader("allow", list);
   return new RequestError(405, `${path} takes ${list}, not ${method}.`);

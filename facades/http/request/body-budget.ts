@@ -28,8 +28,11 @@ class Share {
   add(owner: string, bytes: number): void {
     this.#used += bytes;
     const left = (this.#byOwner.get(owner) ?? 0) + bytes;
-    if (left === 0) this.#byOwner.delete(owner);
-    else this.#byOwner.set(owner, left);
+    if (left === 0) {
+      this.#byOwner.delete(owner);
+    } else {
+      this.#byOwner.set(owner, left);
+    }
   }
 }
 
@@ -91,8 +94,11 @@ export class BodyLease {
 
   /** Has so many bytes from now on. Throws OVERLOADED, and has what it had, when there is no room for more. */
   resize(bytes: number): void {
-    if (bytes > this.#bytes) this.#budget.take(this.#share, this.#owner, bytes - this.#bytes);
-    else if (bytes < this.#bytes) this.#budget.give(this.#share, this.#owner, this.#bytes - bytes);
+    if (bytes > this.#bytes) {
+      this.#budget.take(this.#share, this.#owner, bytes - this.#bytes);
+    } else if (bytes < this.#bytes) {
+      this.#budget.give(this.#share, this.#owner, this.#bytes - bytes);
+    }
     this.#bytes = bytes;
   }
 

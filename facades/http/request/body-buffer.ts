@@ -7,15 +7,18 @@ export class BodyBuffer {
   /** The room that it takes once so many bytes are added. */
   roomFor(bytes: number): number {
     const size = this.size + bytes;
-    if (size <= this.#bytes.length) return this.#bytes.length;
+    if (size <= this.#bytes.length) {
+      return this.#bytes.length;
+    }
     return this.size === 0 ? bytes : Math.max(size, this.#bytes.length * 2);
   }
 
   /** Adds a chunk; the first one is kept as it is, so that a body in one piece is never copied. */
   add(chunk: Buffer): void {
     const room = this.roomFor(chunk.length);
-    if (this.size === 0) this.#bytes = chunk;
-    else {
+    if (this.size === 0) {
+      this.#bytes = chunk;
+    } else {
       if (room > this.#bytes.length) {
         const larger = Buffer.allocUnsafeSlow(room);
         larger.set(this.bytes);

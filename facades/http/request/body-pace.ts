@@ -31,7 +31,9 @@ export class BodyPace {
   /** Watches a body until it is deleted. */
   add(body: PacedBody): void {
     this.#bodies.add(body);
-    if (this.#isLooking) return;
+    if (this.#isLooking) {
+      return;
+    }
     this.#isLooking = true;
     this.#lookLater();
   }
@@ -43,9 +45,15 @@ export class BodyPace {
   #lookLater(): void {
     this.#clock.after(intervalMs, () => {
       const now = this.#clock.monotonic();
-      for (const body of this.#bodies) if (this.#isSlow(body, now)) body.giveUp();
+      for (const body of this.#bodies) {
+        if (this.#isSlow(body, now)) {
+          body.giveUp();
+        }
+      }
       this.#isLooking = this.#bodies.size > 0;
-      if (this.#isLooking) this.#lookLater();
+      if (this.#isLooking) {
+        this.#lookLater();
+      }
     });
   }
 

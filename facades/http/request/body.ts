@@ -30,14 +30,21 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
   const declared = declaredLength(request);
   const lease = bodyLimits.budget.open(exchange.network);
   try {
-    if (declared !== undefined && declared > maxBodyBytes) throw tooLarge();
+    if (declared !== undefined && declared > maxBodyBytes) {
+      throw tooLarge();
+    }
     const isLarge = declared !== undefined && declared > smallBytes;
-    if (isLarge) lease.moveTo(await identify());
+    if (isLarge) {
+      lease.moveTo(await identify());
+    }
     const reception = new Reception(request, lease, declared, isLarge ? undefined : identify, runtime.clock);
     return parseJson(await reception.read(bodyLimits.pace), request);
   } catch (error) {
-    if (isTimeout(error)) runtime.observer.refused("slow_body");
-    else if (!request.complete) await drain(request, runtime.clock).catch(() => {});
+    if (isTimeout(error)) {
+      runtime.observer.refused("slow_body");
+    } else if (!request.complete) {
+      await drain(request, runtime.clock).catch(() => {});
+    }
     throw error;
   } finally {
     lease.resize(0);
@@ -56,12 +63,18 @@ export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxDrainBytes) settle(resolve);
+      if (size > maxDrainBytes) {
+        settle(resolve);
+      }
     };
     const onEnd = () => settle(resolve);
     const onClose = () => settle(() => reject(endedEarly()));
-    if (request.destroyed) return reject(endedEarly());
-    if (hasBody(request)) stopTimer = clock.after(maxDrainMs, () => settle(resolve));
+    if (request.destroyed) {
+      return reject(endedEarly());
+    }
+    if (hasBody(request)) {
+      stopTimer = clock.after(maxDrainMs, () => settle(resolve));
+    }
     request.on("data", onData).on("end", onEnd).on("close", onClose);
     request.resume();
   });
@@ -118,11 +131,17 @@ class Reception implements PacedBody {
   #take(chunk: Buffer): void {
     this.received += chunk.length;
     try {
-      if (this.received > maxBodyBytes) throw tooLarge();
+      if (this.received > maxBodyBytes) {
+        throw tooLarge();
+      }
       // A body that comes in one piece is not kept waiting for.
-      if (chunk.length !== this.#declared) this.#lease.resize(this.#buffer.roomFor(chunk.length));
+      if (chunk.length !== this.#declared) {
+        this.#lease.resize(this.#buffer.roomFor(chunk.length));
+      }
       this.#buffer.add(chunk);
-      if (this.#identify !== undefined && this.received > smallBytes) this.#check(this.#identify);
+      if (this.#identify !== undefined && this.received > smallBytes) {
+        this.#check(this.#identify);
+      }
     } catch (error) {
       this.#request.pause();
       this.#done.reject(error);
@@ -169,8 +188,12 @@ function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {
   if (encoding.toLowerCase() !== "identity") {
     throw new RequestError(415, `The content encoding ${encoding} is not supported; send the body uncompressed.`);
   }
-  if (body.length === 0) throw new RequestError(400, "The body is empty; it must be a JSON object.");
-  if (!isUtf8(body)) throw unreadable(contentType, "The body is not valid UTF-8.");
+  if (body.length === 0) {
+    throw new RequestError(400, "The body is empty; it must be a JSON object.");
+  }
+  if (!isUtf8(body)) {
+    throw unreadable(contentType, "The body is not valid UTF-8.");
+  }
   const text = body.toString("utf8");
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);

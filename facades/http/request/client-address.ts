@@ -13,11 +13,15 @@ const mostProxies = 16;
  */
 export function clientAddress(request: IncomingMessage, isTrustedProxy?: IsTrustedProxy): string | undefined {
   let address = request.socket.remoteAddress;
-  if (isTrustedProxy === undefined || address === undefined) return address;
+  if (isTrustedProxy === undefined || address === undefined) {
+    return address;
+  }
   const hops = String(request.headers["x-forwarded-for"] ?? "").split(",");
   for (const hop of hops.slice(-mostProxies).toReversed()) {
     const before = bare(hop.trim());
-    if (!isTrustedProxy(address) || before === undefined) break;
+    if (!isTrustedProxy(address) || before === undefined) {
+      break;
+    }
     address = before;
   }
   return address;

@@ -16,8 +16,12 @@ export function callHeaders(request: IncomingMessage, address: string | undefine
     preferred === "x-api-key"
       ? (readApiKey(request) ?? readBearer(request))
       : (readBearer(request) ?? readApiKey(request));
-  if (key !== undefined) headers.authorization = `Bearer ${key}`;
-  if (address !== undefined) headers["x-tollgate-client-address"] = address;
+  if (key !== undefined) {
+    headers.authorization = `Bearer ${key}`;
+  }
+  if (address !== undefined) {
+    headers["x-tollgate-client-address"] = address;
+  }
   return headers;
 }
 

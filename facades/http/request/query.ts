@@ -15,7 +15,9 @@ export function queryReader(
     for (const field of desc.fields) {
       const key = keyOf(field);
       const text = path[key] ?? query.get(key);
-      if (text !== null && text !== "") object[key] = valueIn(field, text);
+      if (text !== null && text !== "") {
+        object[key] = valueIn(field, text);
+      }
     }
     return decode(object);
   };
@@ -23,8 +25,12 @@ export function queryReader(
 
 /** What the text stands for; a text of the wrong kind stays one, for the decoder to refuse. */
 function valueIn(field: DescField, text: string): unknown {
-  if (field.fieldKind !== "scalar" || field.scalar === ScalarType.STRING) return text;
-  if (field.scalar === ScalarType.BOOL) return text === "true" ? true : text === "false" ? false : text;
+  if (field.fieldKind !== "scalar" || field.scalar === ScalarType.STRING) {
+    return text;
+  }
+  if (field.scalar === ScalarType.BOOL) {
+    return text === "true" ? true : text === "false" ? false : text;
+  }
   const number = Number(text);
   return Number.isNaN(number) ? text : number;
 }

@@ -6,9 +6,13 @@ import { toMilliseconds } from "../../../lib/time/duration.ts";
  * disregard 60 and use their attempts up within seconds: for them the last second comes as milliseconds too.
  */
 export function retryAfterHeader({ retryAfter }: ErrorDetail): Record<string, string> {
-  if (retryAfter === undefined) return {};
+  if (retryAfter === undefined) {
+    return {};
+  }
   const ms = toMilliseconds(retryAfter);
   const seconds = Math.min(Math.max(Math.ceil(ms / 1000), 1), 60);
-  if (seconds < 60) return { "retry-after": String(seconds) };
+  if (seconds < 60) {
+    return { "retry-after": String(seconds) };
+  }
   return { "retry-after": "60", "retry-after-ms": String(Math.min(ms, 59_999)) };
 }

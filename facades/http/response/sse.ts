@@ -38,14 +38,26 @@ export async function sendEvents(
     let finished = 0;
     for await (const { events, choice } of answer) {
       stream.begin(events);
-      if (events.at(-1)?.event.case === "finished") finished++;
-      if (!stream.write(encoder.encode(events, choice))) await stream.drained();
+      if (events.at(-1)?.event.case === "finished") {
+        finished++;
+      }
+      if (!stream.write(encoder.encode(events, choice))) {
+        await stream.drained();
+      }
     }
-    if (finished < answers) throw new ConnectError("the answer broke off", Code.Internal);
+    if (finished < answers) {
+      throw new ConnectError("the answer broke off", Code.Internal);
+    }
   } catch (error) {
-    if (exchange.isGone) return;
-    if (!stream.hasBegun) throw error;
-    if (detailOf(error) === undefined) exchange.logUnexpected(error);
+    if (exchange.isGone) {
+      return;
+    }
+    if (!stream.hasBegun) {
+      throw error;
+    }
+    if (detailOf(error) === undefined) {
+      exchange.logUnexpected(error);
+    }
     stream.write(encoder.fail(error));
   } finally {
     stream.end();
@@ -74,11 +86,17 @@ class EventStream {
 
   /** Sends the head, once. The first event of the core tells the rate limit, which belongs there. */
   begin(events: readonly GenerationEvent[]): void {
-    if (this.hasBegun) return;
+    if (this.hasBegun) {
+      return;
+    }
     this.hasBegun = true;
     const first = events[0]?.event;
-    if (first?.case === "started") this.#exchange.rateLimit = first.value.rateLimit;
-    if (this.#exchange.isGone) return;
+    if (first?.case === "started") {
+      this.#exchange.rateLimit = first.value.rateLimit;
+    }
+    if (this.#exchange.isGone) {
+      return;
+    }
     this.#exchange.begin(200, "text/event-stream; charset=utf-8", {
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
@@ -90,7 +108,9 @@ class EventStream {
   /** Writes at once; the head goes out even when there is nothing to say yet. False: the client reads slower than we write. */
   write(text: string): boolean {
     if (text === "") {
-      if (!this.#isFlushed) this.#exchange.response.flushHeaders();
+      if (!this.#isFlushed) {
+        this.#exchange.response.flushHeaders();
+      }
       this.#isFlushed = true;
       return true;
     }
@@ -103,7 +123,9 @@ class EventStream {
   drained(): Promise<void> {
     const { response } = this.#exchange;
     return new Promise((resolve) => {
-      if (!response.writableNeedDrain || response.destroyed) return resolve();
+      if (!response.writableNeedDrain || response.destroyed) {
+        return resolve();
+      }
       const settle = () => {
         response.off("drain", settle).off("close", settle);
         resolve();
@@ -114,7 +136,9 @@ class EventStream {
 
   end(): void {
     this.#stopTimer();
-    if (this.hasBegun) this.#exchange.response.end();
+    if (this.hasBegun) {
+      this.#exchange.response.end();
+    }
   }
 
   /** One timer a stream: it looks how long the silence is instead of being set anew at each write. */
@@ -122,8 +146,11 @@ class EventStream {
     const { clock } = this.#exchange.runtime;
     const { response } = this.#exchange;
     const silence = clock.monotonic() - this.#spokeAt;
-    if (silence >= maxStalledMs && response.writableNeedDrain) response.destroy();
-    else if (silence >= silenceMs && !response.writableNeedDrain) this.write(this.#keepAlive);
+    if (silence >= maxStalledMs && response.writableNeedDrain) {
+      response.destroy();
+    } else if (silence >= silenceMs && !response.writableNeedDrain) {
+      this.write(this.#keepAlive);
+    }
     const rest = silence < silenceMs ? silenceMs - silence : silenceMs;
     this.#stopTimer = clock.after(rest, () => this.#watch());
   }

@@ -50,7 +50,9 @@ export function createEndpoints<Table extends RouteTable>(options: {
  * and what the core says to that wins. The size of the body comes before both.
  */
 async function firstError(core: Core, exchange: Exchange, error: unknown): Promise<unknown> {
-  if (!(error instanceof RequestError) || error.status === 413 || !exchange.request.complete) return error;
+  if (!(error instanceof RequestError) || error.status === 413 || !exchange.request.complete) {
+    return error;
+  }
   try {
     const { rateLimit } = await core.metering.countRequest({}, exchange.callOptions);
     exchange.rateLimit = rateLimit;

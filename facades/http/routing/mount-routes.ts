@@ -11,7 +11,9 @@ export function mountRoutes(routes: Routes, surfaces: readonly Surface[], choose
       shared.set(key, [...(shared.get(key) ?? []), [surface, endpoint]]);
     }
   }
-  for (const choices of shared.values()) routes.add(toRoute(choices, choose));
+  for (const choices of shared.values()) {
+    routes.add(toRoute(choices, choose));
+  }
 }
 
 /** One route of an endpoint that one surface has, or several; the last one's where the chosen one has it not. */
@@ -20,7 +22,9 @@ function toRoute(choices: readonly [Surface, Endpoint][], choose: Choose): Route
   const { verb, path } = endpoint;
   const endpoints = new Map(choices);
   const pick: Choose = (request) => {
-    if (endpoints.size === 1) return usual;
+    if (endpoints.size === 1) {
+      return usual;
+    }
     const chosen = choose(request);
     return endpoints.has(chosen) ? chosen : usual;
   };

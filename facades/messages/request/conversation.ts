@@ -21,11 +21,15 @@ import { toTools } from "./tools.ts";
 export function toConversation(request: CreateMessageRequest | CountTokensRequest): Conversation {
   const turns: Message[] = [];
   const system = toSystem(request.system);
-  if (system !== "") turns.push(turn(CoreRole.SYSTEM, system));
+  if (system !== "") {
+    turns.push(turn(CoreRole.SYSTEM, system));
+  }
   const calls = new Set<string>();
   for (const [i, message] of request.messages.entries()) {
     refuseOrphans(message, `messages[${i}].content`, calls);
-    for (const next of toTurns(message, `messages[${i}]`)) add(turns, next);
+    for (const next of toTurns(message, `messages[${i}]`)) {
+      add(turns, next);
+    }
   }
   if (turns.every(({ role }) => role === CoreRole.SYSTEM)) {
     throw invalidField("messages", "must have a turn with content");
@@ -40,8 +44,9 @@ export function toConversation(request: CreateMessageRequest | CountTokensReques
 /** Refuses results of calls that no earlier turn made, as the original does; notes the calls of this turn. */
 function refuseOrphans({ role, content }: MessageParam, path: string, calls: Set<string>): void {
   for (const [i, block] of toBlocks(content).entries()) {
-    if (block.case === "toolUse") calls.add(block.value.id);
-    else if (role === Role.USER && block.case === "toolResult" && !calls.has(block.value.toolUseId)) {
+    if (block.case === "toolUse") {
+      calls.add(block.value.id);
+    } else if (role === Role.USER && block.case === "toolResult" && !calls.has(block.value.toolUseId)) {
       throw invalidField(`${path}[${i}].tool_use_id`, "must be the id of a tool_use block in an earlier turn");
     }
   }
@@ -50,12 +55,15 @@ function refuseOrphans({ role, content }: MessageParam, path: string, calls: Set
 /** Turns of one speaker in a row become one, as chat templates want them to alternate. */
 function add(turns: Message[], next: Message): void {
   const last = turns.at(-1);
-  if (last?.role === CoreRole.USER && next.role === CoreRole.USER) last.text = joined([last.text, next.text]);
-  else if (last?.role === CoreRole.ASSISTANT && next.role === CoreRole.ASSISTANT) {
+  if (last?.role === CoreRole.USER && next.role === CoreRole.USER) {
+    last.text = joined([last.text, next.text]);
+  } else if (last?.role === CoreRole.ASSISTANT && next.role === CoreRole.ASSISTANT) {
     last.text += next.text;
     last.reasoning += next.reasoning;
     last.toolCalls.push(...next.toolCalls);
-  } else turns.push(next);
+  } else {
+    turns.push(next);
+  }
 }
 
 function toTurns({ role, content }: MessageParam, path: string): Message[] {
@@ -78,12 +86,18 @@ function userTurns(blocks: readonly Block[], path: string): Message[] {
   const turns: Message[] = [];
   const texts: string[] = [];
   for (const [i, block] of blocks.entries()) {
-    if (block.case === "toolResult") turns.push(toolTurn(block.value, `${path}[${i}]`));
-    else if (block.case === "text") texts.push(block.value.text);
-    else refuse(block, `${path}[${i}]`);
+    if (block.case === "toolResult") {
+      turns.push(toolTurn(block.value, `${path}[${i}]`));
+    } else if (block.case === "text") {
+      texts.push(block.value.text);
+    } else {
+      refuse(block, `${path}[${i}]`);
+    }
   }
   const said = joined(texts);
-  if (said !== "" || turns.length === 0) turns.push(turn(CoreRole.USER, said));
+  if (said !== "" || turns.length === 0) {
+    turns.push(turn(CoreRole.USER, said));
+  }
   return turns;
 }
 
@@ -91,10 +105,15 @@ function userTurns(blocks: readonly Block[], path: string): Message[] {
 function assistantTurn(blocks: readonly Block[], path: string): Message[] {
   const said = turn(CoreRole.ASSISTANT, "");
   for (const [i, block] of blocks.entries()) {
-    if (block.case === "text") said.text += block.value.text;
-    else if (block.case === "thinking") said.reasoning += block.value.thinking;
-    else if (block.case === "toolUse") said.toolCalls.push(toolCall(block.value, `${path}[${i}]`));
-    else refuse(block, `${path}[${i}]`);
+    if (block.case === "text") {
+      said.text += block.value.text;
+    } else if (block.case === "thinking") {
+      said.reasoning += block.value.thinking;
+    } else if (block.case === "toolUse") {
+      said.toolCalls.push(toolCall(block.value, `${path}[${i}]`));
+    } else {
+      refuse(block, `${path}[${i}]`);
+    }
   }
   const empty = said.text === "" && said.reasoning === "" && said.toolCalls.length === 0;
   return empty ? [] : [said];
@@ -122,8 +141,11 @@ function toolCall({ id, name, input }: ToolUseBlockParam, path: string): ToolCal
 function textOf(blocks: readonly Block[], path: string): string {
   const texts: string[] = [];
   for (const [i, block] of blocks.entries()) {
-    if (block.case === "text") texts.push(block.value.text);
-    else refuse(block, `${path}[${i}]`);
+    if (block.case === "text") {
+      texts.push(block.value.text);
+    } else {
+      refuse(block, `${path}[${i}]`);
+    }
   }
   return joined(texts);
 }

@@ -23,7 +23,9 @@ function textsOf(system: SystemPrompt | undefined): string[] {
 }
 
 function withoutBillingHeader(text: string): string {
-  if (!text.startsWith(billingHeader)) return text;
+  if (!text.startsWith(billingHeader)) {
+    return text;
+  }
   const end = text.indexOf("\n");
   return end === -1 ? "" : text.slice(end + 1);
 }

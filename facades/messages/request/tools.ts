@@ -22,7 +22,9 @@ export function toTools(
   const tools = request.tools.map((tool, index) => toTool(tool, `tools[${index}]`));
   refuseRepeats(tools);
   const toolChoice = request.toolChoice && toToolChoice(request.toolChoice, tools);
-  if (toolChoice === undefined || tools.length === 0) return { tools };
+  if (toolChoice === undefined || tools.length === 0) {
+    return { tools };
+  }
   return { tools, toolChoice, ...(request.toolChoice?.disableParallelToolUse && { parallelToolCalls: false }) };
 }
 
@@ -30,7 +32,9 @@ export function toTools(
 function refuseRepeats(tools: readonly Tool[]): void {
   const names = new Set<string>();
   for (const [index, { name }] of tools.entries()) {
-    if (names.has(name)) throw invalidField(`tools[${index}].name`, "must be unique: an earlier tool has this name");
+    if (names.has(name)) {
+      throw invalidField(`tools[${index}].name`, "must be unique: an earlier tool has this name");
+    }
     names.add(name);
   }
 }
@@ -48,7 +52,9 @@ function toToolChoice({ type, name }: ToolChoiceParam, tools: readonly Tool[]): 
   if (mode === ToolChoiceMode.REQUIRED && tools.length === 0) {
     throw invalidField("tool_choice", 'must not be "any" without tools');
   }
-  if (mode !== ToolChoiceMode.NAMED) return { $typeName: "tollgate.inference.v1.ToolChoice", mode, name: "" };
+  if (mode !== ToolChoiceMode.NAMED) {
+    return { $typeName: "tollgate.inference.v1.ToolChoice", mode, name: "" };
+  }
   if (!tools.some((tool) => tool.name === name)) {
     throw invalidField("tool_choice.name", "must be the name of one of the tools");
   }
@@ -65,8 +71,12 @@ const modes = {
 
 /** The schema with its own type named, as engines require. The usual schema begins with it and needs no parsing. */
 function objectSchema(schema: string, path: string): string {
-  if (/^\{("\$schema":"[^"]*",)?"type":"/.test(schema)) return schema;
-  if (schema === "") throw invalidField(path, "is required");
+  if (/^\{("\$schema":"[^"]*",)?"type":"/.test(schema)) {
+    return schema;
+  }
+  if (schema === "") {
+    throw invalidField(path, "is required");
+  }
   const value: unknown = JSON.parse(schema);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalidField(path, "must be an object");

@@ -27,7 +27,9 @@ function toBlocks({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
     } as const;
     blocks.push({ case: "thinking", value });
   }
-  if (text !== "") blocks.push({ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlock", text } });
+  if (text !== "") {
+    blocks.push({ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlock", text } });
+  }
   for (const { id, name, arguments: input } of toolCalls) {
     const value = { $typeName: "tollgate.messages.v1.ToolUseBlock", id, name, input: asObject(input) } as const;
     blocks.push({ case: "toolUse", value });

@@ -12,17 +12,27 @@ export class JsonExtent {
 
   /** Takes the next piece. Whatever follows the whole value is ignored. */
   push(piece: string): void {
-    for (let i = 0; i < piece.length && !this.#complete; i++) this.#step(piece.charCodeAt(i));
+    for (let i = 0; i < piece.length && !this.#complete; i++) {
+      this.#step(piece.charCodeAt(i));
+    }
   }
 
   #step(char: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (this.#inString) {
-      if (char === backslash) this.#escaped = true;
-      else if (char === quote) this.#inString = false;
-    } else if (char === quote) this.#inString = true;
-    else if (char === braceOpen || char === bracketOpen) this.#depth++;
-    else if (char === braceClose || char === bracketClose) this.#complete = --this.#depth <= 0;
+    if (this.#escaped) {
+      this.#escaped = false;
+    } else if (this.#inString) {
+      if (char === backslash) {
+        this.#escaped = true;
+      } else if (char === quote) {
+        this.#inString = false;
+      }
+    } else if (char === quote) {
+      this.#inString = true;
+    } else if (char === braceOpen || char === bracketOpen) {
+      this.#depth++;
+    } else if (char === braceClose || char === bracketClose) {
+      this.#complete = --this.#depth <= 0;
+    }
   }
 }
 

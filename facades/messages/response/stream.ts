@@ -92,35 +92,49 @@ export class StreamEncoder implements EventEncoder {
   }
 
   #append(kind: "thinking" | "text", piece: string): void {
-    if (piece === "") return; // must not begin a block
+    if (piece === "") {
+      return; // must not begin a block
+    }
     let block = this.#blocks.at(-1);
     if (block?.kind !== kind) {
       block = { kind, waiting: [] };
       this.#enqueue(block);
     }
-    if (block === this.#blocks[0]) this.#delta(block, piece);
-    else block.waiting.push(piece);
+    if (block === this.#blocks[0]) {
+      this.#delta(block, piece);
+    } else {
+      block.waiting.push(piece);
+    }
   }
 
   #appendArguments(index: number, fragment: string): void {
     const block = this.#calls.get(index);
-    if (block === undefined || fragment === "" || block.extent.complete) return;
+    if (block === undefined || fragment === "" || block.extent.complete) {
+      return;
+    }
     block.extent.push(fragment);
     if (block === this.#blocks[0]) {
       this.#delta(block, fragment);
       this.#advance();
-    } else block.waiting.push(fragment);
+    } else {
+      block.waiting.push(fragment);
+    }
   }
 
   #enqueue(block: Block): void {
     this.#blocks.push(block);
-    if (this.#blocks.length === 1) this.#open(block);
-    else this.#advance();
+    if (this.#blocks.length === 1) {
+      this.#open(block);
+    } else {
+      this.#advance();
+    }
   }
 
   /** Closes the open block and opens the next one, as long as the open one is known to be whole. */
   #advance(): void {
-    for (let open = this.#blocks[0]; open !== undefined && this.#isWhole(open); open = this.#blocks[0]) this.#next();
+    for (let open = this.#blocks[0]; open !== undefined && this.#isWhole(open); open = this.#blocks[0]) {
+      this.#next();
+    }
   }
 
   #isWhole(open: Block): boolean {
@@ -129,13 +143,19 @@ export class StreamEncoder implements EventEncoder {
 
   #next(): void {
     const open = this.#blocks.shift();
-    if (open !== undefined) this.#close(open);
+    if (open !== undefined) {
+      this.#close(open);
+    }
     const next = this.#blocks[0];
-    if (next !== undefined) this.#open(next);
+    if (next !== undefined) {
+      this.#open(next);
+    }
   }
 
   #finish({ reason, usage: counted }: Finished): void {
-    while (this.#blocks.length > 0) this.#next();
+    while (this.#blocks.length > 0) {
+      this.#next();
+    }
     this.#emit({
       case: "messageDelta",
       value: {
@@ -157,7 +177,9 @@ export class StreamEncoder implements EventEncoder {
       },
     });
     this.#piece = textTemplate((piece) => eventText(this.#deltaEvent(deltaOf(block.kind, piece))));
-    for (const piece of block.waiting) this.#delta(block, piece);
+    for (const piece of block.waiting) {
+      this.#delta(block, piece);
+    }
   }
 
   #close(block: Block): void {
@@ -165,7 +187,9 @@ export class StreamEncoder implements EventEncoder {
       const value = { $typeName: "tollgate.messages.v1.SignatureDelta", signature: thinkingSignature } as const;
       this.#emit(this.#deltaEvent({ case: "signatureDelta", value }));
     }
-    if (block.kind === "tool_use" && block.empty) this.#delta(block, "{}"); // no arguments are an empty object
+    if (block.kind === "tool_use" && block.empty) {
+      this.#delta(block, "{}"); // no arguments are an empty object
+    }
     this.#emit({
       case: "contentBlockStop",
       value: { $typeName: "tollgate.messages.v1.ContentBlockStop", index: this.#index },
@@ -174,7 +198,9 @@ export class StreamEncoder implements EventEncoder {
   }
 
   #delta(block: Block, piece: string): void {
-    if (block.kind === "tool_use") block.empty = false;
+    if (block.kind === "tool_use") {
+      block.empty = false;
+    }
     this.#out += this.#piece(piece);
   }
 

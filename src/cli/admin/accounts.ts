@@ -50,7 +50,9 @@ export function addAccounts(program: Command, io: Io): void {
     description: "show an account and its lots with money left, at most 100, in the order of spending",
     options: (command) => command.option("--all-lots", "all lots instead, spent ones included, oldest first"),
     ask: async (core, { allLots = false }, accountId) => {
-      if (!allLots) return accountDocument(required((await client(core).getAccount({ accountId })).account));
+      if (!allLots) {
+        return accountDocument(required((await client(core).getAccount({ accountId })).account));
+      }
       const pages = await readAll(
         (page) => client(core).getAccount({ accountId, allLots, ...page }),
         ({ account }) => [required(account)],
@@ -93,6 +95,8 @@ export function addAccounts(program: Command, io: Io): void {
 
 /** What every answer of a core has. */
 export function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("the core's answer is incomplete: is it another version?");
+  if (value === undefined) {
+    throw new Error("the core's answer is incomplete: is it another version?");
+  }
   return value;
 }

@@ -54,9 +54,13 @@ export function addQuestion<Args extends readonly unknown[], Options>(
       question.ask(core, options, ...(command.processedArgs as unknown as Args)),
     );
     io.print(options.json ? renderJson(answer) : renderText(answer));
-    if (question.note !== undefined && !options.json) io.note(question.note);
+    if (question.note !== undefined && !options.json) {
+      io.note(question.note);
+    }
     const refusal = question.refuse?.(answer);
-    if (refusal !== undefined) throw new Error(refusal);
+    if (refusal !== undefined) {
+      throw new Error(refusal);
+    }
   });
 }
 
@@ -90,7 +94,9 @@ async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport)
 
 /** Whether all addresses of a target are of this machine. */
 function isLocal(target: string): boolean {
-  if (target.startsWith("unix:")) return true;
+  if (target.startsWith("unix:")) {
+    return true;
+  }
   const addresses = target.replace(/^(dns:(\/\/[^/]*\/)?|ipv4:|ipv6:)/, "").split(",");
   return addresses.every((address) => {
     const { host } = parseAddress(address) ?? { host: address.replace(/^\[|\]$/g, "") };
@@ -106,7 +112,9 @@ function withTimeout(core: Transport): Transport {
 }
 
 function explained(error: unknown, target: string): unknown {
-  if (!(error instanceof ConnectError)) return error;
+  if (!(error instanceof ConnectError)) {
+    return error;
+  }
   if (error.code === Code.Unavailable && !detailOf(error)) {
     return new Error(
       `no core answers at ${target} (${lastCause(error.rawMessage)}): start one, name it with --core, or speak TLS with --ca if it does`,

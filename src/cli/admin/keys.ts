@@ -83,7 +83,9 @@ export function addKeys(program: Command, io: Io): void {
 }
 
 function ownRpm(text: string): number | undefined {
-  if (text === "none") return undefined;
+  if (text === "none") {
+    return undefined;
+  }
   try {
     return count(text);
   } catch {

@@ -10,20 +10,30 @@ export function renderJson(document: Document): string {
 
 /** A document as tables: a list as one, a single thing as its fields with its lists below. */
 export function renderText(document: Document): string {
-  if (isList(document)) return table(document);
+  if (isList(document)) {
+    return table(document);
+  }
   const fields = Object.entries(document);
   const width = Math.max(...fields.map(([name]) => name.length));
   const lines: string[] = [];
-  for (const [name, value] of fields) if (!isList(value)) lines.push(`${name.padEnd(width)}  ${text(value)}`);
   for (const [name, value] of fields) {
-    if (isList(value) && value.length > 0) lines.push("", `${name}:`, indent(table(value)));
+    if (!isList(value)) {
+      lines.push(`${name.padEnd(width)}  ${text(value)}`);
+    }
+  }
+  for (const [name, value] of fields) {
+    if (isList(value) && value.length > 0) {
+      lines.push("", `${name}:`, indent(table(value)));
+    }
   }
   return lines.join("\n");
 }
 
 function table(rows: readonly DocumentRow[]): string {
   const [first] = rows;
-  if (!first) return "none";
+  if (!first) {
+    return "none";
+  }
   const columns = Object.entries(first)
     .filter(([, value]) => !isList(value))
     .map(([name]) => name);
@@ -52,8 +62,12 @@ function isNumeric(value: unknown): boolean {
 }
 
 function text(value: Cell | undefined): string {
-  if (value === null || value === undefined || value === "") return "-";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (value === null || value === undefined || value === "") {
+    return "-";
+  }
+  if (typeof value === "boolean") {
+    return value ? "yes" : "no";
+  }
   return String(value);
 }
 

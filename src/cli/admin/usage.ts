@@ -47,7 +47,9 @@ export function addUsage(program: Command, io: Io): void {
       };
       const rows = [];
       for await (const piece of createClient(MeteringService, core).streamUsage(request)) {
-        for (const row of piece.rows) rows.push(document(row, options));
+        for (const row of piece.rows) {
+          rows.push(document(row, options));
+        }
       }
       return rows;
     },
@@ -70,6 +72,8 @@ function document(row: UsageRow, { account, key, model, by }: UsageOptions) {
 
 function groups(text: string): string[] {
   const named = words(text);
-  if (named.every((group) => group in groupings)) return named;
+  if (named.every((group) => group in groupings)) {
+    return named;
+  }
   throw new InvalidArgumentError(`It must be some of ${Object.keys(groupings).join(", ")} with commas between.`);
 }

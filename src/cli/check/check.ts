@@ -26,7 +26,9 @@ export async function check(file: string, environment: Environment): Promise<Fin
 function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
   const part = "configuration";
   const exposed = [storage.url ?? "", rate_limits.url].filter((url) => URL.parse(url)?.password);
-  if (exposed.length === 0) return [{ part, status: "ok", message: `${file} is valid` }];
+  if (exposed.length === 0) {
+    return [{ part, status: "ok", message: `${file} is valid` }];
+  }
   const mend = "TOLLGATE_STORAGE_URL and TOLLGATE_RATE_LIMIT_URL keep passwords out of it";
   return [{ part, status: "warning", message: `${file} is valid, but holds a password: ${mend}` }];
 }
@@ -40,7 +42,11 @@ function checkSecrets({ operatorToken, peppers }: Secrets): Finding[] {
 }
 
 function strengthOf(secret: string, danger: string): Omit<Finding, "part"> {
-  if (secret === "") return { status: "ok", message: "will be made on first start" };
-  if (secret.length >= 16) return { status: "ok", message: "is set" };
+  if (secret === "") {
+    return { status: "ok", message: "will be made on first start" };
+  }
+  if (secret.length >= 16) {
+    return { status: "ok", message: "is set" };
+  }
   return { status: "warning", message: `is short: ${danger}` };
 }

@@ -14,16 +14,25 @@ export function addCheck(program: Command, io: Io): void {
     .action(async ({ config, json }: { config: string; json?: boolean }) => {
       const { check } = await import("./check.ts");
       const findings = (await check(config, io.environment)).map((finding) => ({ ...finding }));
-      if (json) io.print(renderJson(findings));
-      else for (const block of [renderText(findings), ...findings.flatMap(detailsOf)]) io.print(block);
+      if (json) {
+        io.print(renderJson(findings));
+      } else {
+        for (const block of [renderText(findings), ...findings.flatMap(detailsOf)]) {
+          io.print(block);
+        }
+      }
       const wrong = findings.filter((finding) => finding.status === "wrong").length;
-      if (wrong > 0) throw new Error(`${wrong} of ${findings.length} parts have to be mended`);
+      if (wrong > 0) {
+        throw new Error(`${wrong} of ${findings.length} parts have to be mended`);
+      }
     });
 }
 
 /** All that there is to say about a server that is not as it should be, and how to start it. */
 function detailsOf(finding: Finding | ServerFinding): string[] {
-  if (finding.status === "ok" || !("remarks" in finding)) return [];
+  if (finding.status === "ok" || !("remarks" in finding)) {
+    return [];
+  }
   const { part, engine, version, facts, remarks, start } = finding;
   const title = `\n${part}: ${engine}${version === null ? "" : ` ${version}`}`;
   const told = facts.map(({ name, value }) => `${name} ${value}`).join(" · ");

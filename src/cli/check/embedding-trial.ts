@@ -23,7 +23,9 @@ const tooLong: readonly (Reason | undefined)[] = [
 /** Embeds a short input, a long one and one that is too long. Nothing for a model that generates. */
 export async function tryEmbedding(engine: Engine, subject: Subject, signal: AbortSignal): Promise<Remark[]> {
   const { kind, dimensions, context_length: length } = subject.model;
-  if (kind !== "embedding") return [];
+  if (kind !== "embedding") {
+    return [];
+  }
   const served = servedName(subject);
   const embed = (words: number) =>
     engine.embed({ runId: `check-${systemRandom.uuid()}`, model: served, inputs: [textOf(words)] }, signal);
@@ -39,10 +41,14 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   }
   const words = length + excess;
   const cut = await embed(words).catch((error): Pick<EngineEmbeddings, "inputTokens"> => {
-    if (tooLong.includes(detailOf(error)?.reason)) return { inputTokens: words };
+    if (tooLong.includes(detailOf(error)?.reason)) {
+      return { inputTokens: words };
+    }
     throw error;
   });
-  if (cut.inputTokens >= words) return [];
+  if (cut.inputTokens >= words) {
+    return [];
+  }
   return [wrong(`cuts long inputs and says nothing: it read ${cut.inputTokens} tokens of ${words} words`)];
 }
 
@@ -55,7 +61,9 @@ async function refusalOf(embedding: Promise<EngineEmbeddings>): Promise<Reason |
     return undefined;
   } catch (error) {
     const reason = detailOf(error)?.reason;
-    if (tooLong.includes(reason)) return reason;
+    if (tooLong.includes(reason)) {
+      return reason;
+    }
     throw error;
   }
 }

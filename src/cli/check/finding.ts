@@ -14,7 +14,11 @@ export const patienceMs = 5000;
 
 /** Why something failed, in one line. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  if (!(error instanceof Error)) return String(error);
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return reasonOf(error.errors[0]);
+  }
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
   return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }

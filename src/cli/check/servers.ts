@@ -58,7 +58,9 @@ async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspect
     const signal = AbortSignal.timeout(patienceMs);
     await engine.checkHealth(signal);
     const other = await wrongModel(engine, subject, signal);
-    if (other !== undefined) return { facts: {}, remarks: [{ status: "wrong", message: other }] };
+    if (other !== undefined) {
+      return { facts: {}, remarks: [{ status: "wrong", message: other }] };
+    }
     const trial = AbortSignal.timeout(trialMs);
     const inspection = await inspectServer(subject, fleet.connect_timeout_s * 1000, trial);
     return { ...inspection, remarks: [...(await tryEmbedding(engine, subject, trial)), ...inspection.remarks] };
@@ -74,7 +76,9 @@ async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspect
 
 async function wrongModel(engine: Engine, subject: Subject, signal: AbortSignal): Promise<string | undefined> {
   const { model, server } = subject;
-  if (server.url.startsWith("file:")) return undefined; // it has the one that the file is
+  if (server.url.startsWith("file:")) {
+    return undefined; // it has the one that the file is
+  }
   const listed = await engine.listModels(signal);
   const name = servedName(subject);
   const found = listed.find((one) => one.id === name);
@@ -82,7 +86,9 @@ async function wrongModel(engine: Engine, subject: Subject, signal: AbortSignal)
     const names = listed.map((one) => one.id).join(", ") || "none";
     return `does not serve ${name}, only ${names}: set model: of this server to one of these`;
   }
-  if (found.contextLength === undefined || found.contextLength >= model.context_length) return undefined;
+  if (found.contextLength === undefined || found.contextLength >= model.context_length) {
+    return undefined;
+  }
   return `takes ${found.contextLength} tokens, fewer than context_length ${model.context_length}: lower that, or raise the server's limit`;
 }
 

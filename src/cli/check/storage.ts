@@ -11,7 +11,9 @@ export async function checkStorage(url: string): Promise<Finding> {
 
 async function checkFile(path: string): Promise<Finding> {
   const part = "storage";
-  if (path === ":memory:") return { part, status: "warning", message: "in memory: everything is lost at the end" };
+  if (path === ":memory:") {
+    return { part, status: "warning", message: "in memory: everything is lost at the end" };
+  }
   const exists = await stat(path).catch(() => undefined);
   try {
     if (!exists) {

@@ -6,7 +6,9 @@ const dayMs = 86_400_000;
 
 /** Looks whether the certificate and its key can be used, and for how long still. */
 export async function checkTls(files: TlsFiles | undefined): Promise<Finding[]> {
-  if (files === undefined) return [];
+  if (files === undefined) {
+    return [];
+  }
   const part = "listen.tls";
   try {
     const { validFromDate, validToDate } = new X509Certificate((await readTls(files)).cert);
@@ -15,7 +17,9 @@ export async function checkTls(files: TlsFiles | undefined): Promise<Finding[]> 
       return [{ part, status: "wrong", message: `${files.cert} is not valid yet: look at this machine's clock` }];
     }
     const days = Math.floor((validToDate.getTime() - Date.now()) / dayMs);
-    if (days < 0) return [{ part, status: "wrong", message: `${files.cert} expired on ${until}: renew it` }];
+    if (days < 0) {
+      return [{ part, status: "wrong", message: `${files.cert} expired on ${until}: renew it` }];
+    }
     const message = `${files.cert} is valid until ${until}`;
     return [days < 7 ? { part, status: "warning", message: `${message}: renew it` } : { part, status: "ok", message }];
   } catch (error) {

@@ -11,7 +11,9 @@ export async function migrateStorage(from: string, to: string): Promise<Document
   if (file === undefined || !to.startsWith("postgres")) {
     throw new Error("--from must start with sqlite: and --to with postgresql://");
   }
-  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  if (!existsSync(file)) {
+    throw new Error(`there is no file ${file}`);
+  }
   return using(await openStorage(from), async (source) => {
     const before = await proved(source, "source");
     return using(await openStorage(to), async (target) => {
@@ -27,7 +29,9 @@ export async function migrateStorage(from: string, to: string): Promise<Document
 
 async function proved(storage: Storage, name: string) {
   const books = reconcileDocument(await reconcile(storage));
-  if (!books.ok) throw new Error(`the ${name}'s books do not add up: ${JSON.stringify(books.findings[0])}`);
+  if (!books.ok) {
+    throw new Error(`the ${name}'s books do not add up: ${JSON.stringify(books.findings[0])}`);
+  }
   return books;
 }
 

@@ -25,32 +25,42 @@ export function rate(text: string): bigint {
 
 /** A whole number above zero. */
 export function count(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number above 0.");
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw new InvalidArgumentError("It must be a whole number above 0.");
+  }
   return Number(text);
 }
 
 /** A count of tokens. */
 export function tokens(text: string): bigint {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of tokens, such as 1200.");
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new InvalidArgumentError("It must be a whole number of tokens, such as 1200.");
+  }
   return BigInt(text);
 }
 
 /** A TCP port; 0 lets the system choose. */
 export function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) throw new InvalidArgumentError("It must be a port, 0 to 65535.");
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) {
+    throw new InvalidArgumentError("It must be a port, 0 to 65535.");
+  }
   return Number(text);
 }
 
 /** A number that is not negative. */
 export function amount(text: string): number {
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError("It must be a number that is not negative.");
+  if (!/^\d+(\.\d+)?$/.test(text)) {
+    throw new InvalidArgumentError("It must be a number that is not negative.");
+  }
   return Number(text);
 }
 
 /** A span of time in milliseconds. */
 export function span(text: string): number {
   const [, value, unit = ""] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (value === undefined) throw new InvalidArgumentError("It must be a span of time, such as 90s, 30m, 24h or 7d.");
+  if (value === undefined) {
+    throw new InvalidArgumentError("It must be a span of time, such as 90s, 30m, 24h or 7d.");
+  }
   return Number(value) * (units[unit] ?? 0);
 }
 
@@ -66,6 +76,8 @@ export function moment(text: string): Date {
 /** Words with commas between, appended to those of the same option before. */
 export function words(text: string, before: readonly string[] = []): string[] {
   const added = text.split(",").map((word) => word.trim());
-  if (added.includes("")) throw new InvalidArgumentError("It must be names with commas between.");
+  if (added.includes("")) {
+    throw new InvalidArgumentError("It must be names with commas between.");
+  }
   return [...before, ...added];
 }

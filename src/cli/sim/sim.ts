@@ -38,6 +38,8 @@ function models(text: string, before: readonly ModelOptions[] = []): ModelOption
 function model(text: string): ModelOptions {
   const [, id = text, kind = "plain"] = /^(.+)=([a-z_]+)$/.exec(text) ?? [];
   const traits = kinds[kind];
-  if (!traits) throw new InvalidArgumentError(`${kind} is none of ${Object.keys(kinds).join(", ")}.`);
+  if (!traits) {
+    throw new InvalidArgumentError(`${kind} is none of ${Object.keys(kinds).join(", ")}.`);
+  }
   return { id, ...traits };
 }

@@ -41,9 +41,14 @@ export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "pr
         shareDrain = tell;
       },
       take(server, draining) {
-        if (!fleet.servers().some(({ id }) => id === server)) return;
-        if (draining) fleet.drain(server);
-        else fleet.resume(server);
+        if (!fleet.servers().some(({ id }) => id === server)) {
+          return;
+        }
+        if (draining) {
+          fleet.drain(server);
+        } else {
+          fleet.resume(server);
+        }
       },
     },
     stop: () => fleet.close(),

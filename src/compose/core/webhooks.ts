@@ -12,7 +12,9 @@ export function createWebhooks(
   { services, interceptors }: Pick<Core, "services" | "interceptors">,
 ): Core["webhooks"] {
   const secret = secrets.stripeWebhookSecret;
-  if (secret === undefined) return new Map();
+  if (secret === undefined) {
+    return new Map();
+  }
   const client = createClient(AccountsService, createDirectTransport(services, interceptors));
   const headers = { authorization: `Bearer ${secrets.operatorToken}` };
   const topUp = async (payment: Payment) => void (await client.topUp(payment, { headers }));

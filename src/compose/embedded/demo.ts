@@ -16,7 +16,9 @@ export interface Demo {
 export async function ensureDemo(dataDir: string, transport: Transport, operatorToken: string): Promise<Demo> {
   const file = join(dataDir, "demo-account.json");
   const kept = await readFile(file, "utf8").catch(() => undefined);
-  if (kept !== undefined) return JSON.parse(kept) as Demo;
+  if (kept !== undefined) {
+    return JSON.parse(kept) as Demo;
+  }
   const accounts = createClient(AccountsService, transport);
   const headers = { authorization: `Bearer ${operatorToken}` };
   const { account } = await accounts.createAccount({ name: "demo" }, { headers });

@@ -52,8 +52,12 @@ export class Lifecycle {
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
     const nothing = () => this.#logger.warn({}, "nothing to reload: only models in a configuration file can be");
-    if (this.#onHangup !== undefined || !process.stdin.isTTY) process.on("SIGHUP", this.#onHangup ?? nothing);
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void this.#exit(signal));
+    if (this.#onHangup !== undefined || !process.stdin.isTTY) {
+      process.on("SIGHUP", this.#onHangup ?? nothing);
+    }
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.on(signal, () => void this.#exit(signal));
+    }
     this.#announce(addresses);
   }
 
@@ -65,14 +69,20 @@ export class Lifecycle {
 
   async #stop(): Promise<void> {
     this.readiness.ready = false;
-    for (const listener of this.#drains) listener();
+    for (const listener of this.#drains) {
+      listener();
+    }
     const deadline = performance.now() + this.#graceMs;
-    for (const stop of this.#stops.toReversed()) await stop(Math.max(0, deadline - performance.now()));
+    for (const stop of this.#stops.toReversed()) {
+      await stop(Math.max(0, deadline - performance.now()));
+    }
   }
 
   async #exit(signal: string): Promise<void> {
     if (this.#askedAt !== undefined) {
-      if (performance.now() - this.#askedAt > sameWishMs) process.exit(1); // whoever asks twice does not want to wait
+      if (performance.now() - this.#askedAt > sameWishMs) {
+        process.exit(1); // whoever asks twice does not want to wait
+      }
       return;
     }
     this.#askedAt = performance.now();

@@ -23,10 +23,14 @@ export function reloadOnHangup(
   const reload = async () => {
     try {
       const config = await loadConfig(file);
-      if (config.models.length === 0) throw new ConfigError(`${file}: models: must have at least 1 entry`);
+      if (config.models.length === 0) {
+        throw new ConfigError(`${file}: models: must have at least 1 entry`);
+      }
       await core.reload(config);
       const sections = sectionsToRestartFor(started, config);
-      if (sections.length > 0) logger.warn({ sections }, "some changes need a restart");
+      if (sections.length > 0) {
+        logger.warn({ sections }, "some changes need a restart");
+      }
       logger.info({ models: config.models.length }, "configuration reloaded");
     } catch (error) {
       logger.error(

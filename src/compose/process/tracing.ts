@@ -13,7 +13,9 @@ export interface Telemetry {
 /** Exports traces when OpenTelemetry's environment variables name a collector; else nothing is loaded. */
 export async function startTracing(lifecycle: Lifecycle, logger: Logger): Promise<Tracer | undefined> {
   const { env } = process;
-  if (!(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)) return undefined;
+  if (!(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)) {
+    return undefined;
+  }
   const { exportingTracer } = await import("../../telemetry/traces/sdk.ts");
   const { tracer, close } = exportingTracer(env, logger);
   lifecycle.onStop(close);

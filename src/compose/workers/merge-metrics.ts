@@ -7,13 +7,18 @@ export function mergeMetrics(texts: readonly string[]): string {
   for (const text of texts) {
     let name = "";
     for (const line of text.split("\n")) {
-      if (line === "") continue;
+      if (line === "") {
+        continue;
+      }
       const comment = /^# (?:HELP|TYPE) (\S+)/.exec(line);
       name = comment?.[1] ?? name;
       const family = families.get(name) ?? { comments: [], samples: [] };
       families.set(name, family);
-      if (!comment) family.samples.push(line);
-      else if (!family.comments.includes(line)) family.comments.push(line);
+      if (!comment) {
+        family.samples.push(line);
+      } else if (!family.comments.includes(line)) {
+        family.comments.push(line);
+      }
     }
   }
   const lines = [...families.values()].flatMap(({ comments, samples }) => [...comments, ...samples]);

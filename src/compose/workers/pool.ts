@@ -64,7 +64,11 @@ export class WorkerPool {
 
   /** Has every worker read the configuration again. One that starts just now reads it anyway. */
   reload(): void {
-    for (const { ready, worker } of this.#places) if (ready) worker.process.kill("SIGHUP");
+    for (const { ready, worker } of this.#places) {
+      if (ready) {
+        worker.process.kill("SIGHUP");
+      }
+    }
   }
 
   /** Lets every worker drain and end, each within its own grace. */
@@ -72,12 +76,16 @@ export class WorkerPool {
     this.#phase = "stopping";
     const alive = this.#places.filter(({ worker }) => !worker.isDead());
     const ended = alive.map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
-    for (const { worker } of alive) worker.process.kill("SIGTERM");
+    for (const { worker } of alive) {
+      worker.process.kill("SIGTERM");
+    }
     await Promise.all(ended);
   }
 
   #ask(worker: Worker): Promise<string | undefined> {
-    if (!worker.isConnected()) return Promise.resolve(undefined);
+    if (!worker.isConnected()) {
+      return Promise.resolve(undefined);
+    }
     const question = ++this.#questions;
     return new Promise((resolve) => {
       const answer = (text: string | undefined) => {
@@ -100,7 +108,9 @@ export class WorkerPool {
     switch (message.type) {
       case "ready":
         place.ready = true;
-        for (const server of this.#drained) send(place.worker, { type: "drain", server, draining: true });
+        for (const server of this.#drained) {
+          send(place.worker, { type: "drain", server, draining: true });
+        }
         this.#logger.info({ worker: place.number, pid: place.worker.process.pid }, "worker ready");
         if (this.#phase === "starting" && this.ready === this.#places.length) {
           this.#phase = "running";
@@ -120,14 +130,23 @@ export class WorkerPool {
 
   /** Has the other workers do what one was told, and those that take a place later. */
   #drain(told: Place, drain: Drain): void {
-    if (drain.draining) this.#drained.add(drain.server);
-    else this.#drained.delete(drain.server);
-    for (const place of this.#places) if (place !== told && place.ready) send(place.worker, drain);
+    if (drain.draining) {
+      this.#drained.add(drain.server);
+    } else {
+      this.#drained.delete(drain.server);
+    }
+    for (const place of this.#places) {
+      if (place !== told && place.ready) {
+        send(place.worker, drain);
+      }
+    }
   }
 
   #replace(place: Place, ended: number | string): void {
     place.ready = false;
-    if (this.#phase === "stopping") return;
+    if (this.#phase === "stopping") {
+      return;
+    }
     if (this.#phase === "starting") {
       this.#started.reject(new Error(`worker ${place.number} ended with ${ended} before all were ready`));
       return;
@@ -136,7 +155,9 @@ export class WorkerPool {
     const level = ended === 0 ? "info" : "error"; // somebody may end a worker in order, to have it replaced
     this.#logger[level]({ worker: place.number, ended, restart_in_ms: waitMs }, "worker ended");
     setTimeout(() => {
-      if (this.#phase === "stopping") return;
+      if (this.#phase === "stopping") {
+        return;
+      }
       place.worker = fork(place.number);
       place.startedAt = performance.now();
       this.#watch(place);
@@ -145,7 +166,9 @@ export class WorkerPool {
 }
 
 function send(worker: Worker, message: ToWorker): void {
-  if (worker.isConnected()) worker.send(message);
+  if (worker.isConnected()) {
+    worker.send(message);
+  }
 }
 
 function fork(number: string): Worker {

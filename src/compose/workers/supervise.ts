@@ -17,8 +17,9 @@ import { WorkerPool } from "./pool.ts";
 /** Runs several processes that each serve everything, behind the same addresses. Resolves when all are ready. */
 export async function supervise({ workers, ...options }: ServeOptions & { readonly workers: number }): Promise<void> {
   const logger = createLogger(options.log);
-  if (options.config === undefined || options.server !== undefined || options.gguf !== undefined)
+  if (options.config === undefined || options.server !== undefined || options.gguf !== undefined) {
     throw new ConfigError("--workers needs --config with models: a simulated fleet or --gguf runs in one process");
+  }
   const config = await loadConfig(options.config);
   await demandSharedState(workers, config);
   const lifecycle = new Lifecycle(logger, config.shutdown);
@@ -61,7 +62,9 @@ function supervisorMetrics(readiness: Readiness, pool: WorkerPool): ShownMetrics
 
 /** Processes that share neither the books nor the limits would spend one balance several times. Throws ConfigError. */
 async function demandSharedState(workers: number, config: Config): Promise<void> {
-  if (config.models.length === 0) throw new ConfigError("--workers needs models in the configuration");
+  if (config.models.length === 0) {
+    throw new ConfigError("--workers needs models in the configuration");
+  }
   const { storageUrl, rateLimitUrl } = await peekSecrets(config, process.env);
   const missing = [
     ...(storageUrl.startsWith("sqlite:")
@@ -73,5 +76,7 @@ async function demandSharedState(workers: number, config: Config): Promise<void>
         ]
       : []),
   ];
-  if (missing.length > 0) throw new ConfigError(`--workers ${workers} needs ${missing.join(", and ")}`);
+  if (missing.length > 0) {
+    throw new ConfigError(`--workers ${workers} needs ${missing.join(", and ")}`);
+  }
 }

@@ -15,7 +15,9 @@ export function reportToSupervisor(number: string, address: string, lifecycle: L
   const registry = createRegistry(lifecycle.readiness);
   registry.setDefaultLabels({ worker: number });
   process.on("message", async (message: ToWorker) => {
-    if (message.type !== "metrics") return;
+    if (message.type !== "metrics") {
+      return;
+    }
     tell({ ...message, text: await registry.metrics() });
   });
   lifecycle.onReady((addresses) => tell({ type: "ready", addresses }));
@@ -27,7 +29,9 @@ export function reportToSupervisor(number: string, address: string, lifecycle: L
 export function shareDrains(drains: Drains): void {
   drains.share((server, draining) => tell({ type: "drain", server, draining }));
   process.on("message", (message: ToWorker) => {
-    if (message.type === "drain") drains.take(message.server, message.draining);
+    if (message.type === "drain") {
+      drains.take(message.server, message.draining);
+    }
   });
 }
 

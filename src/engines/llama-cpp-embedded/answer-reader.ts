@@ -20,7 +20,9 @@ export class AnswerReader {
     const conversation = prompt.case === "conversation" ? prompt.value : undefined;
     this.#calls = new ToolCalls(runId);
     this.#thinking = demanded ? undefined : splitterFor(request, false);
-    if (conversation && toolsOf(conversation).length > 0) this.#tools = new ToolCallSplitter(this.#calls, demanded);
+    if (conversation && toolsOf(conversation).length > 0) {
+      this.#tools = new ToolCallSplitter(this.#calls, demanded);
+    }
     this.#one = conversation?.parallelToolCalls === false;
   }
 
@@ -35,10 +37,15 @@ export class AnswerReader {
   }
 
   push(piece: string, events: GenerationEvent[]): void {
-    if (piece === "" || this.complete) return;
+    if (piece === "" || this.complete) {
+      return;
+    }
     const thought: GenerationEvent[] = [];
-    if (this.#thinking === undefined) thought.push(textEvent(piece));
-    else this.#thinking.push(piece, thought);
+    if (this.#thinking === undefined) {
+      thought.push(textEvent(piece));
+    } else {
+      this.#thinking.push(piece, thought);
+    }
     this.#split(thought, events);
   }
 
@@ -52,8 +59,11 @@ export class AnswerReader {
   /** Calls are made in the answer, not in thinking about it. */
   #split(thought: readonly GenerationEvent[], events: GenerationEvent[]): void {
     for (const one of thought) {
-      if (this.#tools !== undefined && one.event.case === "text") this.#tools.push(one.event.value, events);
-      else events.push(one);
+      if (this.#tools !== undefined && one.event.case === "text") {
+        this.#tools.push(one.event.value, events);
+      } else {
+        events.push(one);
+      }
     }
   }
 }

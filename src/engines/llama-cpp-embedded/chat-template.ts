@@ -39,7 +39,9 @@ export function renderPrompt(
       `the chat template refused the conversation: ${error instanceof Error ? error.message : error}`,
     );
   }
-  if (demandedTools(conversation).length > 0) return prompt + callOpening;
+  if (demandedTools(conversation).length > 0) {
+    return prompt + callOpening;
+  }
   return continued ? upToEndOf(prompt, turns.at(-1)?.text ?? "") : prompt;
 }
 

@@ -51,7 +51,9 @@ function ggufModel(path: string, metadata: Metadata): GgufModel {
 
 /** A template that knows the switch belongs to a model that thinks by default; one that opens a block, to one that always does. */
 function thinkingOf(template: string): GgufModel["thinking"] {
-  if (/\benable_thinking\b/.test(template)) return { mode: "default_on" };
+  if (/\benable_thinking\b/.test(template)) {
+    return { mode: "default_on" };
+  }
   return template.includes("<think>") ? { mode: "always" } : undefined;
 }
 

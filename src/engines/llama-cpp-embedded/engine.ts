@@ -40,10 +40,14 @@ export class LlamaCppEngine implements Engine {
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const loaded = await this.#loaded();
-    if (loaded.kind !== "generation") throw engineFailed(`${this.#path} is an embedding model`, false);
+    if (loaded.kind !== "generation") {
+      throw engineFailed(`${this.#path} is an embedding model`, false);
+    }
     const { model, sequences, contextLength, takesTools } = loaded;
     const demanded = request.prompt.case === "conversation" ? demandedTools(request.prompt.value) : [];
-    if (request.prompt.case === "conversation") checkTools(request.prompt.value, takesTools);
+    if (request.prompt.case === "conversation") {
+      checkTools(request.prompt.value, takesTools);
+    }
     const prompt = this.#tokenize(loaded, request);
     const room = contextLength - prompt.length;
     if (room < 1) {
@@ -65,7 +69,9 @@ export class LlamaCppEngine implements Engine {
 
   async embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
     const loaded = await this.#loaded();
-    if (loaded.kind !== "embedding") throw engineFailed(`${this.#path} is not an embedding model`, false);
+    if (loaded.kind !== "embedding") {
+      throw engineFailed(`${this.#path} is not an embedding model`, false);
+    }
     const { model, context, contextLength } = loaded;
     const inputs = request.inputs.map((input) => model.tokenize(input, false));
     const lengths = inputs.map((tokens) => context.calculateInputLength(tokens));

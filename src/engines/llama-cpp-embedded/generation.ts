@@ -36,12 +36,18 @@ export async function* generation(
     produced.push(token);
     const ended = model.isEogToken(token);
     const events: GenerationEvent[] = [];
-    if (!ended) answer.push(stops.push(text.push(token)), events);
+    if (!ended) {
+      answer.push(stops.push(text.push(token)), events);
+    }
     const stopped = ended || stops.stopped || answer.complete;
     if (stopped || produced.length >= request.maxOutputTokens) {
-      if (!stops.stopped) answer.push(stops.push(text.end()) + stops.end(), events);
+      if (!stops.stopped) {
+        answer.push(stops.push(text.end()) + stops.end(), events);
+      }
       answer.end(events);
-      if (stopped) finish = answer.called ? FinishReason.TOOL_CALLS : FinishReason.STOP;
+      if (stopped) {
+        finish = answer.called ? FinishReason.TOOL_CALLS : FinishReason.STOP;
+      }
       yield { events, usage: usage(produced.length), finish };
       return;
     }

@@ -29,8 +29,11 @@ export class Sequences {
 
   release(seat: Seat): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#free.push(seat);
-    else next(seat);
+    if (next === undefined) {
+      this.#free.push(seat);
+    } else {
+      next(seat);
+    }
   }
 
   #wait(signal: AbortSignal): Promise<Seat> {

@@ -36,7 +36,9 @@ export function demandedTools({ tools, toolChoice }: Conversation): readonly Too
 
 /** Throws INVALID_ARGUMENT for tools that the template takes no notice of, or whose calls cannot be read. */
 export function checkTools(conversation: Conversation, supported: boolean): void {
-  if (supported || toolsOf(conversation).length === 0) return;
+  if (supported || toolsOf(conversation).length === 0) {
+    return;
+  }
   const parameter = "conversation.tools";
   throw failure(Reason.INVALID_ARGUMENT, "This model takes no tools: its chat template has no place for them.", {
     parameter,

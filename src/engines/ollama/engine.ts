@@ -76,7 +76,9 @@ export class OllamaEngine implements Engine {
 
   async checkHealth(signal: AbortSignal): Promise<void> {
     const { version } = (await this.#call({ path: "/api/version" }, signal)) as { readonly version?: unknown };
-    if (!cutsPrompts(typeof version === "string" ? version : "")) return;
+    if (!cutsPrompts(typeof version === "string" ? version : "")) {
+      return;
+    }
     const what = `${this.#traits.where} is version ${version}, which cuts long prompts: ${firstThatRefuses} does not`;
     throw engineFailed(what, false);
   }
@@ -106,9 +108,13 @@ export class OllamaEngine implements Engine {
     const { where } = this.#traits;
     const listed = Array.isArray(answer.embeddings) ? answer.embeddings : [];
     const vectors = listed.map((vector) => Float32Array.from(Array.isArray(vector) ? vector : []));
-    if (vectors.length !== inputs) throw engineFailed(`${where} embedded ${vectors.length} of ${inputs} inputs`, true);
+    if (vectors.length !== inputs) {
+      throw engineFailed(`${where} embedded ${vectors.length} of ${inputs} inputs`, true);
+    }
     const inputTokens = countIn(answer.prompt_eval_count);
-    if (!inputTokens) throw engineFailed(`${where} did not count the tokens`, false);
+    if (!inputTokens) {
+      throw engineFailed(`${where} did not count the tokens`, false);
+    }
     return { vectors, inputTokens };
   }
 

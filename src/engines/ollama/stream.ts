@@ -30,7 +30,9 @@ export class LineReader implements StreamReader {
   readonly #where: string;
   readonly #answer: AnswerBuilder;
   readonly #lines = new LineSplitter((bytes, start, end) => {
-    if (end > start && !this.complete) this.#read(bytes.toString("utf8", start, end));
+    if (end > start && !this.complete) {
+      this.#read(bytes.toString("utf8", start, end));
+    }
   });
   #calls = 0;
   #lastPiece = "";
@@ -56,9 +58,14 @@ export class LineReader implements StreamReader {
 
   end(): void {
     this.#lines.end();
-    if (this.complete) return;
-    if (this.#repeats >= mostRepeats) this.#answer.concludeUncounted("length");
-    else this.#answer.conclude();
+    if (this.complete) {
+      return;
+    }
+    if (this.#repeats >= mostRepeats) {
+      this.#answer.concludeUncounted("length");
+    } else {
+      this.#answer.conclude();
+    }
   }
 
   refusal(response: HttpResponse): Error {
@@ -67,22 +74,32 @@ export class LineReader implements StreamReader {
 
   #read(text: string): void {
     const line = this.#parse(text);
-    if (line.error) throw streamFailure(this.#where, line.error);
+    if (line.error) {
+      throw streamFailure(this.#where, line.error);
+    }
     this.#answer.touch();
     const thinking = line.message?.thinking || line.thinking;
-    if (thinking) this.#answer.addReasoning(thinking);
+    if (thinking) {
+      this.#answer.addReasoning(thinking);
+    }
     const content = line.message?.content || line.response;
-    if (content) this.#answer.addText(content);
+    if (content) {
+      this.#answer.addText(content);
+    }
     this.#watchRepeats(thinking || content || "");
     // Calls come whole, each under the index 0 of older versions, which tells nothing.
     for (const { id, function: called } of line.message?.tool_calls ?? []) {
       this.#answer.addCall({ index: this.#calls++, ...(id && { id }), ...(called && { function: called }) });
     }
-    if (line.done === true) this.#finish(line);
+    if (line.done === true) {
+      this.#finish(line);
+    }
   }
 
   #watchRepeats(piece: string): void {
-    if (piece === "") return;
+    if (piece === "") {
+      return;
+    }
     const trimmed = piece.trim();
     this.#repeats = trimmed === this.#lastPiece ? this.#repeats + 1 : 0;
     this.#lastPiece = trimmed;
@@ -92,8 +109,11 @@ export class LineReader implements StreamReader {
     this.#answer.addFinish(done_reason ?? "stop");
     const wire = { prompt_tokens: prompt_eval_count, completion_tokens: eval_count };
     const usage = readUsage(wire, undefined);
-    if (usage !== undefined) this.#answer.addUsage(usage);
-    else if (isNoCount(wire)) this.#answer.addNoCount();
+    if (usage !== undefined) {
+      this.#answer.addUsage(usage);
+    } else if (isNoCount(wire)) {
+      this.#answer.addNoCount();
+    }
     this.#answer.conclude();
   }
 
@@ -112,10 +132,16 @@ function checkLine(value: unknown): Line {
   checkText("response", response);
   checkText("thinking", thinking);
   checkText("done_reason", done_reason);
-  if (isAbsent(message)) return value as Line;
+  if (isAbsent(message)) {
+    return value as Line;
+  }
   const { content, thinking: thought, tool_calls } = checkObject("message", message);
   checkText("content", content);
   checkText("thinking", thought);
-  if (!isAbsent(tool_calls)) for (const call of checkList("tool_calls", tool_calls)) checkCall(call);
+  if (!isAbsent(tool_calls)) {
+    for (const call of checkList("tool_calls", tool_calls)) {
+      checkCall(call);
+    }
+  }
   return value as Line;
 }

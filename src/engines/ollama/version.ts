@@ -6,7 +6,9 @@ const unnumbered = "0.0.0";
 
 /** Whether a version cuts prompts that are too long, whatever a request says. */
 export function cutsPrompts(version: string): boolean {
-  if (version === unnumbered) return false;
+  if (version === unnumbered) {
+    return false;
+  }
   const parts = partsOf(version);
   const first = partsOf(firstThatRefuses);
   const at = first.findIndex((part, index) => (parts[index] ?? 0) !== part);

@@ -61,7 +61,9 @@ export class SglangGrpcEngine implements Engine {
       await this.#connection.connect();
       const stream =
         path === "/v1/completions" ? this.#client.complete(call, options) : this.#client.chatComplete(call, options);
-      for await (const output of outputsOf(stream, chunks)) yield output;
+      for await (const output of outputsOf(stream, chunks)) {
+        yield output;
+      }
       ended = true;
     } catch (error) {
       ended = !signal.aborted; // by the engine, which takes the id for another try
@@ -69,7 +71,9 @@ export class SglangGrpcEngine implements Engine {
     } finally {
       left.abort();
       // Versions differ in whether they stop a request whose call ends, one that is named, or neither.
-      if (!ended) this.#client.abort({ rid: request.runId }, { timeoutMs: abortTimeoutMs }).catch(() => {});
+      if (!ended) {
+        this.#client.abort({ rid: request.runId }, { timeoutMs: abortTimeoutMs }).catch(() => {});
+      }
     }
   }
 
@@ -84,7 +88,9 @@ export class SglangGrpcEngine implements Engine {
         );
         const text = decode(jsonBody);
         const { where } = this.#traits;
-        if (statusCode !== 0 && statusCode !== 200) throw refusalOf(where, { status: statusCode, headers: {}, text });
+        if (statusCode !== 0 && statusCode !== 200) {
+          throw refusalOf(where, { status: statusCode, headers: {}, text });
+        }
         return readEmbeddings(where, parseObject(where, text), batch.length);
       },
       count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
@@ -93,7 +99,9 @@ export class SglangGrpcEngine implements Engine {
 
   /** Its tokenizer takes texts only: the tokens of a conversation are the chat template's to make. */
   async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
-    if (prompt.case !== "text") return undefined;
+    if (prompt.case !== "text") {
+      return undefined;
+    }
     const { count } = await this.#call(signal, () => this.#client.tokenize({ text: prompt.value }, { signal }));
     return count;
   }
@@ -105,7 +113,9 @@ export class SglangGrpcEngine implements Engine {
 
   async checkHealth(signal: AbortSignal): Promise<void> {
     const { healthy } = await this.#call(signal, () => this.#client.healthCheck({}, { signal }));
-    if (!healthy) throw engineFailed(`${this.#traits.where} is starting or broken`, true);
+    if (!healthy) {
+      throw engineFailed(`${this.#traits.where} is starting or broken`, true);
+    }
   }
 
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
@@ -129,14 +139,22 @@ export class SglangGrpcEngine implements Engine {
 
 async function* outputsOf(stream: AsyncIterable<OpenAIStreamChunk>, chunks: ChunkReader): AsyncGenerator<EngineOutput> {
   for await (const { jsonChunk } of stream) {
-    if (jsonChunk.length > longestLine) throw engineFailed("a chunk of the stream is too long", true);
-    if (jsonChunk.length > 0) chunks.read(decode(jsonChunk));
+    if (jsonChunk.length > longestLine) {
+      throw engineFailed("a chunk of the stream is too long", true);
+    }
+    if (jsonChunk.length > 0) {
+      chunks.read(decode(jsonChunk));
+    }
     const output = chunks.take();
-    if (output !== undefined) yield output;
+    if (output !== undefined) {
+      yield output;
+    }
   }
   chunks.end();
   const last = chunks.take();
-  if (last !== undefined) yield last;
+  if (last !== undefined) {
+    yield last;
+  }
 }
 
 function callOf(body: string, { runId, trace }: Pick<EngineRequest, "runId" | "trace">) {

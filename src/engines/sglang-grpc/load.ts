@@ -13,7 +13,9 @@ interface PartLoad {
 /** Adds up what the parts of an engine tell. Undefined: nothing that is understood. */
 export function readLoad(json: string): EngineLoad | undefined {
   const parts = parse(json);
-  if (parts.length === 0) return undefined;
+  if (parts.length === 0) {
+    return undefined;
+  }
   const waiting = sum(parts, ({ num_waiting_reqs = 0 }) => num_waiting_reqs);
   const all = sum(parts, ({ num_reqs, num_running_reqs = 0, num_waiting_reqs = 0 }) => {
     return num_reqs ?? num_running_reqs + num_waiting_reqs;

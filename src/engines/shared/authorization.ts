@@ -4,9 +4,13 @@ import type { ServerConfig } from "../../config/schema.ts";
 /** The header for a server that demands an API key. Undefined: it demands none. Throws what to tell a person. */
 export function authorizationOf(server: Pick<ServerConfig, "url" | "api_key_file">): string | undefined {
   const { url, api_key_file: file } = server;
-  if (file === undefined) return undefined;
+  if (file === undefined) {
+    return undefined;
+  }
   const key = read(file, url).trim();
-  if (key === "") throw new Error(`the API key of ${url}: ${file} is empty`);
+  if (key === "") {
+    throw new Error(`the API key of ${url}: ${file} is empty`);
+  }
   return `Bearer ${key}`;
 }
 

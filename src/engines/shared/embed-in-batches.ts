@@ -36,7 +36,9 @@ async function embedBatch(batch: readonly string[], start: number, embedder: Bat
     return await embedder.embed(batch);
   } catch (error) {
     const detail = detailOf(error);
-    if (detail?.reason !== Reason.INPUT_TOO_LONG && detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
+    if (detail?.reason !== Reason.INPUT_TOO_LONG && detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) {
+      throw error;
+    }
     const [only, ...others] = batch;
     if (only !== undefined && others.length === 0) {
       const count = () => embedder.count(only).catch(() => undefined); // it is too long to be counted, too
@@ -44,7 +46,9 @@ async function embedBatch(batch: readonly string[], start: number, embedder: Bat
       const actual = told.actual === undefined ? await count() : Number(told.actual);
       throw inputTooLong(describe(error), start, { limit: Number(told.limit ?? embedder.limit), actual });
     }
-    for (const [index, input] of batch.entries()) await embedBatch([input], start + index, embedder);
+    for (const [index, input] of batch.entries()) {
+      await embedBatch([input], start + index, embedder);
+    }
     throw error;
   }
 }

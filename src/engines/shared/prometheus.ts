@@ -5,16 +5,22 @@
 export function metricSum(text: string, name: string): number | undefined {
   let sum: number | undefined;
   for (const line of text.split("\n")) {
-    if (!line.startsWith(name)) continue;
+    if (!line.startsWith(name)) {
+      continue;
+    }
     const next = line[name.length];
-    if (next !== "{" && next !== " ") continue;
+    if (next !== "{" && next !== " ") {
+      continue;
+    }
     const value = Number(
       line
         .slice(line.lastIndexOf("}") + 1 || name.length)
         .trim()
         .split(" ")[0],
     );
-    if (Number.isFinite(value)) sum = (sum ?? 0) + value;
+    if (Number.isFinite(value)) {
+      sum = (sum ?? 0) + value;
+    }
   }
   return sum;
 }

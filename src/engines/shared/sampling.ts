@@ -80,9 +80,14 @@ export function writeSampling(sampling: Sampling, dialect: SamplingDialect): Rec
   const written: Record<string, number> = {};
   for (const [field, { [dialect]: wire }] of rows) {
     const value = sampling[field];
-    if (value === undefined || wire === "unsupported") continue;
-    if (typeof wire === "string") written[wire] = value as number;
-    else written[wire[0]] = wire[1](value as never);
+    if (value === undefined || wire === "unsupported") {
+      continue;
+    }
+    if (typeof wire === "string") {
+      written[wire] = value as number;
+    } else {
+      written[wire[0]] = wire[1](value as never);
+    }
   }
   return written;
 }

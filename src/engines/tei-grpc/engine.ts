@@ -45,7 +45,9 @@ export class TeiGrpcEngine implements Engine {
   }
 
   async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
-    if (prompt.case !== "text") return undefined;
+    if (prompt.case !== "text") {
+      return undefined;
+    }
     const { value } = prompt;
     return countInput(value, {
       limit: this.#settings.contextLength,
@@ -64,7 +66,9 @@ export class TeiGrpcEngine implements Engine {
     checkLimit(this.#where, maxInputLength, this.#settings.contextLength);
     const service = Embed.typeName;
     const { status } = await this.#call(signal, () => this.#connection.client(Health).check({ service }, { signal }));
-    if (status !== Status.SERVING) await this.#embedBatch(["."], {}, signal); // it may just not have been asked yet
+    if (status !== Status.SERVING) {
+      await this.#embedBatch(["."], {}, signal); // it may just not have been asked yet
+    }
   }
 
   async readLoad(): Promise<undefined> {
@@ -83,7 +87,9 @@ export class TeiGrpcEngine implements Engine {
       Promise.all(inputs.map((text) => client.embed({ inputs: text, truncate: false, normalize: true }, options))),
     ).finally(() => rest.abort()); // what one failure makes useless
     const counts = answers.map(({ metadata }) => metadata?.computeTokens ?? 0);
-    if (counts.some((count) => count < 1)) throw engineFailed(`${this.#where} did not count the tokens`, false);
+    if (counts.some((count) => count < 1)) {
+      throw engineFailed(`${this.#where} did not count the tokens`, false);
+    }
     return {
       vectors: answers.map(({ embeddings }) => Float32Array.from(embeddings)),
       inputTokens: counts.reduce((sum, count) => sum + count, 0),

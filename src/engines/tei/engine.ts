@@ -50,7 +50,9 @@ export class TeiEngine implements Engine {
   }
 
   async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
-    if (prompt.case !== "text") return undefined;
+    if (prompt.case !== "text") {
+      return undefined;
+    }
     const { value } = prompt;
     return countInput(value, {
       limit: this.#settings.contextLength,
@@ -68,7 +70,9 @@ export class TeiEngine implements Engine {
     const { max_input_length: longest } = await this.#readInfo(signal);
     checkLimit(this.#where, longest, this.#settings.contextLength);
     const response = await this.#connection.send({ path: "/health" }, signal);
-    if (response.status !== 200) throw refusalOf(this.#where, response);
+    if (response.status !== 200) {
+      throw refusalOf(this.#where, response);
+    }
   }
 
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
@@ -85,7 +89,9 @@ export class TeiEngine implements Engine {
     const body = JSON.stringify({ inputs: [input] });
     const call = { path: "/tokenize", body, mostBytes: mostTokenListBytes };
     const { 0: tokens } = (await this.#call(call, signal)) as { readonly 0?: unknown };
-    if (!Array.isArray(tokens)) throw engineFailed(`${this.#where} listed no tokens`, true);
+    if (!Array.isArray(tokens)) {
+      throw engineFailed(`${this.#where} listed no tokens`, true);
+    }
     return tokens.length;
   }
 
@@ -99,10 +105,14 @@ export class TeiEngine implements Engine {
       { path: "/embed", body, headers, mostBytes: mostEmbeddingBytes(inputs.length) },
       signal,
     );
-    if (response.status !== 200) throw refusalOf(this.#where, response);
+    if (response.status !== 200) {
+      throw refusalOf(this.#where, response);
+    }
     const told = String(response.headers["x-compute-tokens"] ?? "");
     const inputTokens = /^\d+$/.test(told) ? countIn(Number(told)) : undefined;
-    if (!inputTokens) throw engineFailed(`${this.#where} did not count the tokens`, false);
+    if (!inputTokens) {
+      throw engineFailed(`${this.#where} did not count the tokens`, false);
+    }
     const listed = parseObject(this.#where, response.text);
     const vectors = Array.isArray(listed) ? listed.map(vectorIn) : [];
     if (vectors.length !== inputs.length) {
@@ -137,7 +147,9 @@ interface TeiInfo {
 function checkInfo(where: string, info: Partial<Record<keyof TeiInfo, unknown>>): TeiInfo {
   const { model_id } = info;
   const [longest, batch] = [countIn(info.max_input_length), countIn(info.max_client_batch_size)];
-  if (typeof model_id !== "string" || !longest || !batch) throw engineFailed(`${where} tells nonsense on /info`, true);
+  if (typeof model_id !== "string" || !longest || !batch) {
+    throw engineFailed(`${where} tells nonsense on /info`, true);
+  }
   return { model_id, max_input_length: longest, max_client_batch_size: batch };
 }
 

@@ -7,8 +7,12 @@ export function refusalOf(where: string, response: HttpResponse): ConnectError {
   const { message, type } = readError(response.text);
   const what = `${where} answered ${response.status}: ${diagnosisOf([type], message)}`;
   const [, limit, unit, actual] = /must have less than (\d+) (tokens|characters)\. Given: (\d+)/.exec(message) ?? [];
-  if (unit === "tokens") return inputTooLong(what, undefined, { limit: Number(limit), actual: Number(actual) });
-  if (unit === "characters") return inputTooLong(what, undefined, {}); // 250 a token: it did not even count them
+  if (unit === "tokens") {
+    return inputTooLong(what, undefined, { limit: Number(limit), actual: Number(actual) });
+  }
+  if (unit === "characters") {
+    return inputTooLong(what, undefined, {}); // 250 a token: it did not even count them
+  }
   switch (response.status) {
     case 429:
     case 503:

@@ -5,7 +5,9 @@ import { inspectInfo } from "./info.ts";
 /** Inspects TEI by `/info`. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const info = await probe.json("/info");
-  if (info === undefined) return { facts: {}, remarks: [wrong("tells nothing on /info: is it TEI?")] };
+  if (info === undefined) {
+    return { facts: {}, remarks: [wrong("tells nothing on /info: is it TEI?")] };
+  }
   return inspectInfo(
     {
       version: String(info.version),

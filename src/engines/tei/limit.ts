@@ -4,7 +4,9 @@ import { engineFailed } from "../shared/faults.ts";
 
 /** A server that takes less than the model's context is no server for it. Throws ENGINE_FAILED. */
 export function checkLimit(where: string, longest: number, wanted: number): void {
-  if (longest >= wanted) return;
+  if (longest >= wanted) {
+    return;
+  }
   throw engineFailed(`${where} takes ${longest} tokens, not ${wanted}: raise --max-batch-tokens`, false);
 }
 
@@ -26,13 +28,17 @@ export interface Counter {
  * text that can hardly fit is counted by the refusal to embed it.
  */
 export async function countInput(text: string, { limit, list, embed }: Counter): Promise<number | undefined> {
-  if (text.length <= limit * charactersPerToken) return list();
+  if (text.length <= limit * charactersPerToken) {
+    return list();
+  }
   try {
     return await embed();
   } catch (error) {
     const detail = detailOf(error);
     const actual = detail?.reason === Reason.INPUT_TOO_LONG ? tokenBoundOf(detail).actual : undefined;
-    if (actual === undefined) throw error;
+    if (actual === undefined) {
+      throw error;
+    }
     return Number(actual);
   }
 }

@@ -30,7 +30,9 @@ export const trtllm: Dialect = {
 /** It also refuses a variable that the template does not use, so the switch goes under one name alone. */
 function oneSwitch(request: ThinkingRequest): Fields {
   const { chat_template_kwargs: variables, ...fields } = thinkingFields(request);
-  if (variables === undefined || request.thinking === undefined) return fields;
+  if (variables === undefined || request.thinking === undefined) {
+    return fields;
+  }
   const name = /deepseek|kimi/i.test(request.model) ? "thinking" : "enable_thinking";
   return { ...fields, chat_template_kwargs: { [name]: request.thinking.enabled } };
 }

@@ -35,7 +35,9 @@ export const vllm: Dialect = {
 
 /** `/tokenize` takes the effort as a variable of the template only. */
 function tokenizeBody({ reasoning_effort, ...prompt }: Fields): Fields {
-  if (reasoning_effort === undefined) return prompt;
+  if (reasoning_effort === undefined) {
+    return prompt;
+  }
   return {
     ...prompt,
     chat_template_kwargs: { ...(prompt.chat_template_kwargs as Fields | undefined), reasoning_effort },

@@ -7,7 +7,9 @@ export function startCommand(subject: Subject): string {
   const name = servedName(subject);
   const common = { "--served-model-name": name, "--port": portOf(server.url), "--max-model-len": model.context_length };
   const program = `vllm serve ${quoted(name)}`;
-  if (model.kind === "embedding") return commandLine(program, { ...common, "--runner": "pooling" });
+  if (model.kind === "embedding") {
+    return commandLine(program, { ...common, "--runner": "pooling" });
+  }
   return commandLine(program, {
     ...common,
     "--max-num-seqs": server.capacity,

@@ -20,6 +20,8 @@ function within(
   most: number,
   round = (n: number) => n,
 ): EngineLoad {
-  if (typeof value !== "number" || Number.isNaN(value)) return {};
+  if (typeof value !== "number" || Number.isNaN(value)) {
+    return {};
+  }
   return { [field]: round(Math.min(most, Math.max(0, value))) };
 }

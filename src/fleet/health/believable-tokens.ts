@@ -28,7 +28,9 @@ export function templateTokens({ kind, template_tokens }: ServedModel): number {
 /** Whether a count of a prompt's tokens can be true. Reads the prompt only when the count is beyond its template. */
 export function isBelievableInput(count: number, prompt: FleetRequest["prompt"], model: ServedModel): boolean {
   const template = templateTokens(model);
-  if (count <= template || count <= template + charactersOf(prompt)) return true;
+  if (count <= template || count <= template + charactersOf(prompt)) {
+    return true;
+  }
   return count <= believableInput(prompt, model);
 }
 
@@ -60,6 +62,8 @@ function conversationBound({ messages, tools }: Conversation): number {
 
 /** No more than the bound, and cheaper: no text is read. */
 function charactersOf(prompt: FleetRequest["prompt"]): number {
-  if (prompt.case === "text") return prompt.value.length;
+  if (prompt.case === "text") {
+    return prompt.value.length;
+  }
   return prompt.value.messages.reduce((sum, { text, reasoning }) => sum + text.length + reasoning.length, 0);
 }

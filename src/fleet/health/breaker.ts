@@ -34,7 +34,9 @@ export class Breaker {
 
   /** A request passes. */
   enter(): void {
-    if (this.state === BreakerState.HALF_OPEN) this.#trying = true;
+    if (this.state === BreakerState.HALF_OPEN) {
+      this.#trying = true;
+    }
   }
 
   /** A request ended without telling anything about the server. */
@@ -44,12 +46,16 @@ export class Breaker {
 
   /** A request has begun to be answered. */
   succeeded(): void {
-    if (!this.#distrusted) this.#close();
+    if (!this.#distrusted) {
+      this.#close();
+    }
   }
 
   /** A request ended, and all that the server said of it can be true. */
   cleared(): void {
-    if (!this.#distrusted || this.state !== BreakerState.HALF_OPEN) return;
+    if (!this.#distrusted || this.state !== BreakerState.HALF_OPEN) {
+      return;
+    }
     this.#distrusted = false;
     this.#close();
   }
@@ -65,7 +71,9 @@ export class Breaker {
     this.#failures++;
     const tried = this.#trying;
     this.#trying = false;
-    if (this.state === BreakerState.OPEN || (!tried && this.#failures < threshold)) return;
+    if (this.state === BreakerState.OPEN || (!tried && this.#failures < threshold)) {
+      return;
+    }
     this.#open();
   }
 

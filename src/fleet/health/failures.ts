@@ -16,7 +16,9 @@ export function isTransient(error: unknown): boolean {
 /** How long the server wants to be left alone, in milliseconds. Undefined: it did not say that it is full. */
 export function fullForMs(error: unknown): number | undefined {
   const detail = detailOf(error);
-  if (detail?.reason !== Reason.OVERLOADED) return undefined;
+  if (detail?.reason !== Reason.OVERLOADED) {
+    return undefined;
+  }
   return detail.retryAfter === undefined ? 1000 : toMilliseconds(detail.retryAfter);
 }
 
@@ -35,8 +37,12 @@ export function isServersFault(error: unknown): boolean {
  */
 export function withRetryDelay(error: unknown, ms: number): unknown {
   const detail = detailOf(error);
-  if (!(error instanceof ConnectError) || detail?.reason !== Reason.ENGINE_FAILED || !isTransient(error)) return error;
-  if (detail.retryAfter !== undefined) return error;
+  if (!(error instanceof ConnectError) || detail?.reason !== Reason.ENGINE_FAILED || !isTransient(error)) {
+    return error;
+  }
+  if (detail.retryAfter !== undefined) {
+    return error;
+  }
   return failure(detail.reason, error.rawMessage, { retryAfter: durationOf(ms) }, error.cause);
 }
 
@@ -53,13 +59,17 @@ export function serverFailed(what: string, transient: boolean, cause?: unknown):
 
 /** What a call to an engine threw, as a failure: whatever its answer made our own code throw is the engine's fault. */
 export function toFailure(error: unknown, server: string, signal: AbortSignal): unknown {
-  if (signal.aborted || detailOf(error) !== undefined) return error;
+  if (signal.aborted || detailOf(error) !== undefined) {
+    return error;
+  }
   const name = error instanceof Error ? error.name : "something"; // its message may quote the answer
   return serverFailed(`${server} sent what cannot be read (${name})`, true, error);
 }
 
 /** What really went wrong, for the operator. */
 export function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
   return error.cause instanceof EngineFault ? error.cause.message : error.message;
 }

@@ -56,13 +56,17 @@ export class HealthChecker {
    * check is enough. One that cannot be connected to is unhealthy at once.
    */
   suspect(error: unknown): void {
-    if (this.#stopping.signal.aborted) return;
+    if (this.#stopping.signal.aborted) {
+      return;
+    }
     this.#failures = Math.max(this.#failures, threshold - 1);
     if (isUnreachable(error) && this.#member.healthy) {
       this.#failures = threshold - 1;
       this.#failed(error);
     }
-    if (this.#checking || this.#settings.clock.monotonic() - this.#checkedAt < shortestPauseMs) return;
+    if (this.#checking || this.#settings.clock.monotonic() - this.#checkedAt < shortestPauseMs) {
+      return;
+    }
     this.#cancelTimer();
     void this.#round();
   }
@@ -73,11 +77,15 @@ export class HealthChecker {
     try {
       await this.#check();
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#failed(error);
+      if (!this.#stopping.signal.aborted) {
+        this.#failed(error);
+      }
     }
     this.#checking = false;
     this.#checkedAt = clock.monotonic();
-    if (!this.#stopping.signal.aborted) this.#cancelTimer = clock.after(intervalMs, () => void this.#round());
+    if (!this.#stopping.signal.aborted) {
+      this.#cancelTimer = clock.after(intervalMs, () => void this.#round());
+    }
   }
 
   async #check(): Promise<void> {
@@ -85,7 +93,9 @@ export class HealthChecker {
     const { intervalMs, trialTimeoutMs, tryOut } = this.#settings;
     const checkMs = Math.min(intervalMs, longestCheckMs);
     await this.#within(checkMs, (signal) => engine.checkHealth(signal));
-    if (!this.#member.healthy) await this.#within(trialTimeoutMs, tryOut);
+    if (!this.#member.healthy) {
+      await this.#within(trialTimeoutMs, tryOut);
+    }
     this.#passed();
     this.#member.load = await this.#within(checkMs, (signal) => engine.readLoad(signal));
   }
@@ -103,7 +113,9 @@ export class HealthChecker {
 
   #passed(): void {
     this.#failures = 0;
-    if (this.#member.healthy) return;
+    if (this.#member.healthy) {
+      return;
+    }
     this.#member.healthy = true;
     this.#settings.logger.info({ server: this.#member.id }, "server is healthy");
     this.#settings.onHealthy();
@@ -112,7 +124,9 @@ export class HealthChecker {
   #failed(error: unknown): void {
     this.#member.lastError = describe(error);
     this.#failures++;
-    if (this.#failures !== threshold) return;
+    if (this.#failures !== threshold) {
+      return;
+    }
     this.#member.healthy = false;
     this.#settings.logger.warn({ server: this.#member.id, error: this.#member.lastError }, "server is unhealthy");
   }

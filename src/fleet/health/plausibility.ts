@@ -53,21 +53,31 @@ export class Plausibility {
       this.#doubt(what);
       throw serverFailed(what, false);
     }
-    if (output.implausible !== undefined) this.#doubt(output.implausible);
+    if (output.implausible !== undefined) {
+      this.#doubt(output.implausible);
+    }
     const { usage } = output;
-    if (usage === undefined) return output;
+    if (usage === undefined) {
+      return output;
+    }
     const inputTokens = this.#believeInput(usage.inputTokens);
     const outputTokens = this.#believeOutput(usage, came);
-    if (inputTokens === usage.inputTokens && outputTokens === usage.outputTokens) return output;
+    if (inputTokens === usage.inputTokens && outputTokens === usage.outputTokens) {
+      return output;
+    }
     return { ...output, usage: withTokens(usage, inputTokens, outputTokens) };
   }
 
   #believeInput(told: number): number {
-    if (told === this.#toldInput) return this.#input;
+    if (told === this.#toldInput) {
+      return this.#input;
+    }
     this.#toldInput = told;
     this.#input = Math.min(told, this.#model.context_length);
     const { prompt } = this.#request;
-    if (isBelievableInput(told, prompt, this.#model)) return this.#input;
+    if (isBelievableInput(told, prompt, this.#model)) {
+      return this.#input;
+    }
     const bound = believableInput(prompt, this.#model);
     this.#doubt(`counted ${told} tokens in a prompt that has ${bound} at most`);
     this.#input = Math.min(this.#input, bound);
@@ -76,15 +86,23 @@ export class Plausibility {
 
   #believeOutput({ outputTokens: told, isLowerBound }: EngineUsage, came: number): number {
     const cap = this.#request.maxOutputTokens;
-    if (told <= cap) return told;
-    if (isLowerBound) return cap;
+    if (told <= cap) {
+      return told;
+    }
+    if (isLowerBound) {
+      return cap;
+    }
     const most = cap + Math.min(came, perRead);
-    if (told > most + unseen) this.#doubt(`counted ${told} tokens in an answer of ${cap} at most`);
+    if (told > most + unseen) {
+      this.#doubt(`counted ${told} tokens in an answer of ${cap} at most`);
+    }
     return Math.min(told, most);
   }
 
   #doubt(what: string): void {
-    if (this.#doubted) return;
+    if (this.#doubted) {
+      return;
+    }
     this.#doubted = true;
     this.#onDoubt(what);
   }

@@ -32,11 +32,15 @@ async function refusesLongInputs(member: Member, model: ServedModel, signal: Abo
   } catch (error) {
     const reason = detailOf(error)?.reason;
     const refused = [Reason.INPUT_TOO_LONG, Reason.CONTEXT_LENGTH_EXCEEDED, Reason.INVALID_ARGUMENT];
-    if (reason !== undefined && refused.includes(reason)) return;
+    if (reason !== undefined && refused.includes(reason)) {
+      return;
+    }
     throw error;
   }
   const most = templateTokens(model) + byteBound(inputs.join(""));
-  if (counted >= words && counted <= most) return; // it takes more than we promise
+  if (counted >= words && counted <= most) {
+    return; // it takes more than we promise
+  }
   const what =
     counted > most
       ? `counted ${counted} tokens in an input that has ${most} at most`

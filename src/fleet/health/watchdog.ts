@@ -36,8 +36,11 @@ export class Watchdog {
     this.#caller = caller;
     this.#startedAt = this.#waitingSince = clock.monotonic();
     this.#cancelTimer = clock.after(Math.min(limits.firstOutput, limits.total), () => this.#check());
-    if (caller.aborted) this.#onAbort();
-    else caller.addEventListener("abort", this.#onAbort, { once: true });
+    if (caller.aborted) {
+      this.#onAbort();
+    } else {
+      caller.addEventListener("abort", this.#onAbort, { once: true });
+    }
   }
 
   get signal(): AbortSignal {
@@ -68,8 +71,11 @@ export class Watchdog {
     const untilSilent = this.#waiting ? this.#waitingSince + limit - now : this.#limits.idle;
     const untilTotal = this.#startedAt + this.#limits.total - now;
     const next = Math.min(untilSilent, untilTotal);
-    if (next > 0) this.#cancelTimer = this.#clock.after(next, () => this.#check());
-    else this.#controller.abort(this.#timeout(untilTotal <= 0));
+    if (next > 0) {
+      this.#cancelTimer = this.#clock.after(next, () => this.#check());
+    } else {
+      this.#controller.abort(this.#timeout(untilTotal <= 0));
+    }
   }
 
   #timeout(total: boolean): Error {

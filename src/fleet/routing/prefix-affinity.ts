@@ -38,19 +38,27 @@ export class PrefixAffinity implements Policy {
 
   replace(members: readonly Member[]): void {
     for (const member of this.#slots.keys()) {
-      if (members.includes(member)) continue;
+      if (members.includes(member)) {
+        continue;
+      }
       this.forget(member);
       this.#slots.delete(member);
     }
     const taken = new Set(this.#slots.values());
     let free = 0;
     for (const member of members) {
-      if (this.#slots.has(member)) continue;
-      while (taken.has(free)) free++;
+      if (this.#slots.has(member)) {
+        continue;
+      }
+      while (taken.has(free)) {
+        free++;
+      }
       this.#slots.set(member, free++);
     }
     const width = Math.max(0, ...this.#slots.values()) + 1;
-    if (width <= this.#costs.length) return;
+    if (width <= this.#costs.length) {
+      return;
+    }
     this.#index?.widen(width);
     this.#matched = new Int32Array(Math.ceil(width / 32) * 32);
     this.#costs = new Float64Array(width);
@@ -74,7 +82,9 @@ export class PrefixAffinity implements Policy {
 
   forget(member: Member): void {
     const slot = this.#slots.get(member);
-    if (slot !== undefined) this.#index?.forget(slot);
+    if (slot !== undefined) {
+      this.#index?.forget(slot);
+    }
   }
 
   /** The candidates whose cost is about the lowest. */

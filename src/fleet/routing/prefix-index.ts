@@ -40,7 +40,9 @@ export class PrefixIndex {
 
   /** Makes room for so many servers; what is known stays. */
   widen(servers: number): void {
-    if (wordsFor(servers) <= this.#alive.length) return;
+    if (wordsFor(servers) <= this.#alive.length) {
+      return;
+    }
     const [table, stride] = [this.#table, this.#stride];
     this.#alive = new Int32Array(wordsFor(servers));
     this.#stride = holders + ways * this.#alive.length;
@@ -60,7 +62,9 @@ export class PrefixIndex {
     this.#known = 0;
     for (let block = 0; block < blocks.count; block++) {
       const at = this.#find(blocks, block);
-      if (at === -1) break;
+      if (at === -1) {
+        break;
+      }
       this.#found[this.#known++] = at;
       let any = 0;
       for (let word = 0; word < words; word++) {
@@ -72,10 +76,14 @@ export class PrefixIndex {
         }
         any |= held;
       }
-      if (any === 0) return;
+      if (any === 0) {
+        return;
+      }
       end = blocks.ends[block] as number;
     }
-    for (let word = 0; word < words; word++) assign(matched, word, alive[word] as number, end);
+    for (let word = 0; word < words; word++) {
+      assign(matched, word, alive[word] as number, end);
+    }
   }
 
   /** Notes that a server reads the prompt that was matched last. */
@@ -97,7 +105,9 @@ export class PrefixIndex {
     const keep = ~(1 << (server % 32));
     const held = holders + Math.floor(server / 32) * ways;
     for (let first = held; first < table.length; first += this.#stride) {
-      for (let at = first; at < first + ways; at++) table[at] = (table[at] as number) & keep;
+      for (let at = first; at < first + ways; at++) {
+        table[at] = (table[at] as number) & keep;
+      }
     }
   }
 
@@ -106,7 +116,11 @@ export class PrefixIndex {
     const table = this.#table;
     const tag = blocks.hashes[2 * block + 1];
     const first = this.#bucket(blocks, block);
-    for (let at = first; at < first + ways; at++) if (table[at] === tag) return at;
+    for (let at = first; at < first + ways; at++) {
+      if (table[at] === tag) {
+        return at;
+      }
+    }
     return -1;
   }
 
@@ -119,9 +133,15 @@ export class PrefixIndex {
     const table = this.#table;
     const first = this.#bucket(blocks, block);
     let oldest = first;
-    for (let at = first + 1; at < first + ways; at++) if (this.#age(at) > this.#age(oldest)) oldest = at;
+    for (let at = first + 1; at < first + ways; at++) {
+      if (this.#age(at) > this.#age(oldest)) {
+        oldest = at;
+      }
+    }
     table[oldest] = blocks.hashes[2 * block + 1] as number;
-    for (let at = oldest + holders; at < first + this.#stride; at += ways) table[at] = 0;
+    for (let at = oldest + holders; at < first + this.#stride; at += ways) {
+      table[at] = 0;
+    }
     return oldest;
   }
 
@@ -141,5 +161,7 @@ function wordsFor(servers: number): number {
 
 /** Writes a value for each server whose bit is set. */
 function assign(matched: Int32Array, word: number, bits: number, value: number): void {
-  for (let rest = bits; rest !== 0; rest &= rest - 1) matched[word * 32 + 31 - Math.clz32(rest & -rest)] = value;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) {
+    matched[word * 32 + 31 - Math.clz32(rest & -rest)] = value;
+  }
 }

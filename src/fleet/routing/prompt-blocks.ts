@@ -61,8 +61,12 @@ export class PromptBlocks {
       this.#mix(role);
       this.#addText(reasoning);
       this.#addText(text);
-      for (const call of toolCalls) this.#addText(call.argumentsJson);
-      if (this.count === maxBlocks) return;
+      for (const call of toolCalls) {
+        this.#addText(call.argumentsJson);
+      }
+      if (this.count === maxBlocks) {
+        return;
+      }
     }
   }
 
@@ -80,7 +84,9 @@ export class PromptBlocks {
       const stop = Math.min(end, this.#blockEnd);
       this.#sample(text, this.#position - start, stop - start);
       this.#position = stop;
-      if (stop === this.#blockEnd) this.#closeBlock();
+      if (stop === this.#blockEnd) {
+        this.#closeBlock();
+      }
     }
     this.#mix(text.length);
   }
@@ -100,7 +106,11 @@ export class PromptBlocks {
     }
     this.#high = high;
     this.#low = low;
-    if (at < to) for (; at < text.length; at++) this.#mix(text.charCodeAt(at));
+    if (at < to) {
+      for (; at < text.length; at++) {
+        this.#mix(text.charCodeAt(at));
+      }
+    }
   }
 
   #closeBlock(): void {

@@ -30,12 +30,16 @@ export class Addresses {
   /** Looks these hosts up from now on, and no others. */
   watch(hosts: ReadonlySet<string>): void {
     for (const [host, watch] of this.#watched) {
-      if (hosts.has(host)) continue;
+      if (hosts.has(host)) {
+        continue;
+      }
       watch.close();
       this.#watched.delete(host);
     }
     for (const host of hosts) {
-      if (!this.#watched.has(host)) this.#watched.set(host, new HostWatch(host, this.#settings));
+      if (!this.#watched.has(host)) {
+        this.#watched.set(host, new HostWatch(host, this.#settings));
+      }
     }
   }
 
@@ -68,17 +72,27 @@ class HostWatch {
     const { lookup, clock, intervalMs } = this.#settings;
     try {
       const found = await lookup(this.#host);
-      if (found.length === 0) throw new Error("it has no address");
-      if (!this.#closed) this.#found([...new Set(found)].sort());
+      if (found.length === 0) {
+        throw new Error("it has no address");
+      }
+      if (!this.#closed) {
+        this.#found([...new Set(found)].sort());
+      }
     } catch (error) {
-      if (!this.#closed) this.#failed(error);
+      if (!this.#closed) {
+        this.#failed(error);
+      }
     }
-    if (!this.#closed) this.#cancelTimer = clock.after(intervalMs, () => void this.#round());
+    if (!this.#closed) {
+      this.#cancelTimer = clock.after(intervalMs, () => void this.#round());
+    }
   }
 
   #found(addresses: readonly string[]): void {
     this.#failing = false;
-    if (addresses.join() === this.addresses.join()) return;
+    if (addresses.join() === this.addresses.join()) {
+      return;
+    }
     this.addresses = addresses;
     this.#settings.logger.info({ host: this.#host, addresses }, "servers have other addresses");
     this.#settings.onChange();
@@ -86,7 +100,9 @@ class HostWatch {
 
   /** Says so once, however often it fails. */
   #failed(error: unknown): void {
-    if (this.#failing) return;
+    if (this.#failing) {
+      return;
+    }
     this.#failing = true;
     const reason = error instanceof Error ? error.message : String(error);
     this.#settings.logger.warn({ host: this.#host, error: reason }, "could not look up servers, the last ones stay");

@@ -117,7 +117,9 @@ export class Member {
   }
 
   #closeIfDone(): void {
-    if (this.#retired && this.inFlight === 0) void this.close();
+    if (this.#retired && this.inFlight === 0) {
+      void this.close();
+    }
   }
 
   /** As the catalogue shows it, among the servers of a model that are chosen in this way. */

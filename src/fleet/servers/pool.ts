@@ -87,8 +87,12 @@ export class Pool {
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     const place = this.#line.length === 0 ? this.#choose(wish) : undefined;
-    if (place !== undefined) return place;
-    if (this.#closed) throw this.#gone();
+    if (place !== undefined) {
+      return place;
+    }
+    if (this.#closed) {
+      throw this.#gone();
+    }
     this.#makeRoom(wish.key);
     return this.#wait(wish, signal);
   }
@@ -117,7 +121,7 @@ export class Pool {
       waiter.refuse(this.#gone());
       return true;
     };
-    while (this.#line.serveNext(refused));
+    while (this.#line.serveNext(refused)) {}
   }
 
   /** A server has lost what it had in its cache. */
@@ -130,16 +134,22 @@ export class Pool {
     while (this.#line.length > 0 && this.members.some((member) => member.available)) {
       const served = this.#line.serveNext((waiter) => {
         const place = this.#choose(waiter.wish);
-        if (place !== undefined) waiter.grant(place);
+        if (place !== undefined) {
+          waiter.grant(place);
+        }
         return place !== undefined;
       });
-      if (!served) return;
+      if (!served) {
+        return;
+      }
     }
   }
 
   #choose({ failed, key, route }: Wish): Place | undefined {
     const candidates = this.members.filter((member) => member.available && !failed.has(member));
-    if (candidates.length === 0) return undefined;
+    if (candidates.length === 0) {
+      return undefined;
+    }
     const { member, uncachedTokens } = this.#policy.choose(candidates, route);
     this.#hold(key, 1);
     return new Place(member, key, uncachedTokens);
@@ -147,8 +157,11 @@ export class Pool {
 
   #hold(key: string, places: number): void {
     const held = (this.#held.get(key) ?? 0) + places;
-    if (held === 0) this.#held.delete(key);
-    else this.#held.set(key, held);
+    if (held === 0) {
+      this.#held.delete(key);
+    } else {
+      this.#held.set(key, held);
+    }
   }
 
   /**
@@ -157,11 +170,16 @@ export class Pool {
    */
   #makeRoom(key: string): void {
     const waiting = this.#line.lengthOf(key);
-    if (waiting > 0 && waiting >= this.#maxWaiting / 2)
+    if (waiting > 0 && waiting >= this.#maxWaiting / 2) {
       throw this.#overloaded("the account's half of the queue is full");
-    if (this.#line.length < this.#maxWaiting) return;
+    }
+    if (this.#line.length < this.#maxWaiting) {
+      return;
+    }
     const last = this.#line.lastOfLongest();
-    if (last === undefined || this.#line.lengthOf(last.key) <= waiting + 1) throw this.#overloaded("the queue is full");
+    if (last === undefined || this.#line.lengthOf(last.key) <= waiting + 1) {
+      throw this.#overloaded("the queue is full");
+    }
     this.#line.remove(last);
     last.refuse(this.#overloaded("the queue is full, and others have fewer in it"));
   }
@@ -190,7 +208,9 @@ export class Pool {
         reject(error);
       };
       const waiter: Waiter = { key: wish.key, deadline: wish.deadline, wish, grant, refuse };
-      if (signal.aborted) return reject(signal.reason);
+      if (signal.aborted) {
+        return reject(signal.reason);
+      }
       signal.addEventListener("abort", onAbort, { once: true });
       this.#line.push(waiter);
     });

@@ -80,7 +80,9 @@ export class Roster {
   #plan(models: readonly ServedModel[]): FleetChange {
     const made: Entry[] = [];
     const discard = () => {
-      for (const { member } of made) void member.close();
+      for (const { member } of made) {
+        void member.close();
+      }
     };
     try {
       const plans = models.map((model): Plan => {
@@ -89,7 +91,9 @@ export class Roster {
           .flatMap((server) => this.#place(server))
           .map((server) => {
             const known = this.#entries.find((entry) => entry.made === madeOf(server, model));
-            if (known !== undefined) return known;
+            if (known !== undefined) {
+              return known;
+            }
             const entry = this.#take(server, model, pool);
             made.push(entry);
             return entry;
@@ -106,14 +110,18 @@ export class Roster {
   /** Closes every adapter, whatever still runs on it. */
   async close(): Promise<void> {
     this.#addresses.close();
-    for (const checker of this.#checkers.values()) checker.close();
+    for (const checker of this.#checkers.values()) {
+      checker.close();
+    }
     const members = [...this.#entries.map(({ member }) => member), ...this.#retired];
     await Promise.all(members.map((member) => member.close()));
   }
 
   /** Servers of a name may have come or gone. Waits for a change that is prepared: it knows those of before. */
   #follow(): void {
-    if (this.#prepared > 0) return;
+    if (this.#prepared > 0) {
+      return;
+    }
     try {
       this.#plan(this.#models).apply();
     } catch (error) {
@@ -123,7 +131,9 @@ export class Roster {
 
   /** A server is one, or as many as its host has addresses. */
   #place(server: ServerConfig): readonly ServerConfig[] {
-    if (!server.resolve) return [server];
+    if (!server.resolve) {
+      return [server];
+    }
     return this.#addresses.of(hostOf(server)).map((address) => ({ ...server, address }));
   }
 
@@ -138,7 +148,11 @@ export class Roster {
       const stays = pool.policy.routing === this.#routingOf(model);
       pool.replace(members, stays ? pool.policy : this.#createPolicy(model));
     }
-    for (const [id, pool] of poolsBefore) if (!this.pools.has(id)) pool.close();
+    for (const [id, pool] of poolsBefore) {
+      if (!this.pools.has(id)) {
+        pool.close();
+      }
+    }
 
     const left = before.filter((entry) => !this.#entries.includes(entry)).map(({ member }) => member);
     for (const member of left) {
@@ -147,7 +161,11 @@ export class Roster {
       member.retire();
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
-    for (const { model, pool } of plans) for (const member of pool.members) this.#watch(member, model, pool);
+    for (const { model, pool } of plans) {
+      for (const member of pool.members) {
+        this.#watch(member, model, pool);
+      }
+    }
     const named = models.flatMap(({ servers }) => servers).filter(({ resolve }) => resolve);
     this.#addresses.watch(new Set(named.map(hostOf)));
   }
@@ -169,7 +187,9 @@ export class Roster {
   }
 
   #watch(member: Member, model: ServedModel, pool: Pool): void {
-    if (this.#checkers.has(member)) return;
+    if (this.#checkers.has(member)) {
+      return;
+    }
     const { clock, logger, config } = this.#settings;
     const checker = new HealthChecker(member, {
       clock,

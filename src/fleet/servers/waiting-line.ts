@@ -32,8 +32,11 @@ export class WaitingLine<T extends Waiter> {
 
   push(waiter: T): void {
     const line = this.#lines.get(waiter.key);
-    if (line === undefined) this.#lines.set(waiter.key, [waiter]);
-    else line.push(waiter);
+    if (line === undefined) {
+      this.#lines.set(waiter.key, [waiter]);
+    } else {
+      line.push(waiter);
+    }
     this.#length++;
   }
 
@@ -41,16 +44,24 @@ export class WaitingLine<T extends Waiter> {
   remove(waiter: T): void {
     const line = this.#lines.get(waiter.key);
     const at = line?.indexOf(waiter) ?? -1;
-    if (line === undefined || at === -1) return;
+    if (line === undefined || at === -1) {
+      return;
+    }
     line.splice(at, 1);
     this.#length--;
-    if (line.length === 0) this.#lines.delete(waiter.key);
+    if (line.length === 0) {
+      this.#lines.delete(waiter.key);
+    }
   }
 
   /** The last of the key with the most waiters. Undefined: nobody waits. */
   lastOfLongest(): T | undefined {
     let longest: readonly T[] = [];
-    for (const line of this.#lines.values()) if (line.length > longest.length) longest = line;
+    for (const line of this.#lines.values()) {
+      if (line.length > longest.length) {
+        longest = line;
+      }
+    }
     return longest.at(-1);
   }
 
@@ -59,12 +70,16 @@ export class WaitingLine<T extends Waiter> {
     for (const key of this.#order()) {
       const line = this.#lines.get(key);
       const at = line?.findIndex(serve) ?? -1;
-      if (line === undefined || at === -1) continue;
+      if (line === undefined || at === -1) {
+        continue;
+      }
       line.splice(at, 1);
       this.#length--;
       this.#turns++;
       this.#lines.delete(key);
-      if (line.length > 0) this.#lines.set(key, line);
+      if (line.length > 0) {
+        this.#lines.set(key, line);
+      }
       return true;
     }
     return false;
@@ -72,7 +87,9 @@ export class WaitingLine<T extends Waiter> {
 
   #order(): readonly string[] {
     const keys = [...this.#lines.keys()];
-    if (keys.length === 1) return keys;
+    if (keys.length === 1) {
+      return keys;
+    }
     const isOldests = this.#turns % turnsOfTheOldest === turnsOfTheOldest - 1;
     const rank = isOldests ? (key: string) => this.#lines.get(key)?.[0]?.deadline ?? 0 : this.#held;
     const ranks = new Map(keys.map((key) => [key, rank(key)]));

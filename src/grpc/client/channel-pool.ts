@@ -38,12 +38,16 @@ export class ChannelPool {
   /** Takes no new calls; connections close when the calls under way are done. */
   close(): void {
     this.#isClosed = true;
-    for (const { channel } of this.#channels) channel.close();
+    for (const { channel } of this.#channels) {
+      channel.close();
+    }
   }
 
   #add(): PooledChannel {
     const pooled = { channel: this.#open(), calls: 0 };
-    if (this.#isClosed) pooled.channel.close();
+    if (this.#isClosed) {
+      pooled.channel.close();
+    }
     this.#channels.push(pooled);
     return pooled;
   }

@@ -123,10 +123,13 @@ function connect(channel: grpc.Channel, deadline: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const look = (late?: Error) => {
       const state = channel.getConnectivityState(true);
-      if (state === READY) resolve();
-      else if (late || state === TRANSIENT_FAILURE || state === SHUTDOWN) {
+      if (state === READY) {
+        resolve();
+      } else if (late || state === TRANSIENT_FAILURE || state === SHUTDOWN) {
         reject(new ConnectError("no connection could be made", Code.Unavailable));
-      } else channel.watchConnectivityState(state, deadline, look);
+      } else {
+        channel.watchConnectivityState(state, deadline, look);
+      }
     };
     look();
   });
@@ -145,7 +148,9 @@ function through<R extends Request>(
   life: CallSignal,
   contextValues: ContextValues | undefined,
 ): Promise<UnaryResponse | StreamResponse> {
-  if (interceptors.length === 0) return send(sent);
+  if (interceptors.length === 0) {
+    return send(sent);
+  }
   const url = createMethodUrl("http://core", sent.method);
   const request = {
     ...sent,
@@ -172,7 +177,9 @@ async function callUnary(
   const call = new ClientCall(channels, method, header, deadline, life);
   call.sendOnly(request);
   const { value: message } = await call.next();
-  if (!message) throw new ConnectError("the response message is missing", Code.Unimplemented);
+  if (!message) {
+    throw new ConnectError("the response message is missing", Code.Unimplemented);
+  }
   await call.next(); // the status
   return { stream: false, service, method, message, header: call.header, trailer: call.trailer };
 }
@@ -185,8 +192,11 @@ async function callStream(
   life: CallSignal,
 ): Promise<StreamResponse> {
   const call = new ClientCall(channels, method, header, deadline, life);
-  if (method.methodKind === "server_streaming") call.sendOnly(await onlyMessage(requests));
-  else void call.sendAll(requests);
+  if (method.methodKind === "server_streaming") {
+    call.sendOnly(await onlyMessage(requests));
+  } else {
+    void call.sendAll(requests);
+  }
   await call.opened;
   return {
     stream: true,

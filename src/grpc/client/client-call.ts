@@ -56,7 +56,9 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
       onReceiveStatus: (status) => {
         pooled.calls -= 1;
         this.#status ??= status;
-        if (this.#trailer) headersOf(this.#status.metadata, this.#trailer);
+        if (this.#trailer) {
+          headersOf(this.#status.metadata, this.#trailer);
+        }
         resolve();
         this.#finishIfRead();
       },
@@ -92,9 +94,13 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   async sendAll(messages: AsyncIterable<Message>): Promise<void> {
     try {
       for await (const message of messages) {
-        if (this.#life.reason) return;
+        if (this.#life.reason) {
+          return;
+        }
         const bytes = bytesOf(this.#input, message);
-        if (bytes.length > maxRequestBytes) throw requestTooLarge(bytes.length);
+        if (bytes.length > maxRequestBytes) {
+          throw requestTooLarge(bytes.length);
+        }
         await new Promise<void>((resolve) => {
           this.#sent = resolve;
           this.#call.sendMessageWithContext({ callback: () => resolve() }, bytes);
@@ -113,10 +119,14 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   next(): Promise<Result> {
     const value = this.#received.shift();
     if (value) {
-      if (this.#received.length === readAhead - 1) this.#call.startRead();
+      if (this.#received.length === readAhead - 1) {
+        this.#call.startRead();
+      }
       return Promise.resolve({ done: false, value });
     }
-    if (this.#over) return Promise.resolve(end);
+    if (this.#over) {
+      return Promise.resolve(end);
+    }
     this.#waiting = Promise.withResolvers();
     const { promise } = this.#waiting;
     this.#finishIfRead();
@@ -143,16 +153,23 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     }
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting) waiting.resolve({ done: false, value });
-    else this.#received.push(value);
-    if (this.#received.length < readAhead) this.#call.startRead();
+    if (waiting) {
+      waiting.resolve({ done: false, value });
+    } else {
+      this.#received.push(value);
+    }
+    if (this.#received.length < readAhead) {
+      this.#call.startRead();
+    }
   }
 
   /** Ends the reader's waiting when there is nothing to wait for. */
   #finishIfRead(): void {
     const waiting = this.#waiting;
     const status = this.#status;
-    if (!waiting || !status) return;
+    if (!waiting || !status) {
+      return;
+    }
     this.#waiting = undefined;
     this.#over = true;
     if (status.code === Status.OK) {
@@ -167,7 +184,9 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
 
   readonly #cancel = (): void => {
     this.#sent();
-    if (!this.#status) this.#call.cancelWithStatus(Status.CANCELLED, "the caller cancelled the call");
+    if (!this.#status) {
+      this.#call.cancelWithStatus(Status.CANCELLED, "the caller cancelled the call");
+    }
   };
 }
 

@@ -24,7 +24,9 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     this.#schema = schema;
     this.#life = life;
     life.signal.addEventListener("abort", this.#onAbort);
-    if (life.signal.aborted) this.#onAbort();
+    if (life.signal.aborted) {
+      this.#onAbort();
+    }
   }
 
   /** Starts the handler and resolves when its first message is there, and with it the response's headers. */
@@ -43,7 +45,9 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
       this.#first = undefined;
       return Promise.resolve(first);
     }
-    if (this.#over) return Promise.resolve(end);
+    if (this.#over) {
+      return Promise.resolve(end);
+    }
     if (this.#life.signal.aborted) {
       this.#over = true;
       return Promise.reject(this.#life.signal.reason);
@@ -72,7 +76,9 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
   };
 
   readonly #deliver = (result: IteratorResult<Message>): void => {
-    if (this.#over) return;
+    if (this.#over) {
+      return;
+    }
     this.#pending = false;
     if (result.done) {
       this.#over = true;
@@ -84,7 +90,9 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
   };
 
   readonly #fail = (reason: unknown): void => {
-    if (this.#over) return;
+    if (this.#over) {
+      return;
+    }
     this.#pending = false;
     this.#over = true;
     const error = ConnectError.from(reason, Code.Internal);
@@ -93,7 +101,9 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
   };
 
   readonly #onAbort = (): void => {
-    if (this.#pending) this.#fail(this.#life.signal.reason);
+    if (this.#pending) {
+      this.#fail(this.#life.signal.reason);
+    }
     this.#source.return?.().catch(ignore);
   };
 }

@@ -35,11 +35,15 @@ export function createDirectTransport(
 ): Transport {
   const served = new Map<DescMethod, ServedMethod>();
   for (const service of services) {
-    for (const method of servedMethods(service, interceptors)) served.set(method.spec.method, method);
+    for (const method of servedMethods(service, interceptors)) {
+      served.set(method.spec.method, method);
+    }
   }
   const find = (method: DescMethod): ServedMethod => {
     const found = served.get(method);
-    if (!found) throw new ConnectError(`${method.parent.typeName} is not served`, Code.Unimplemented);
+    if (!found) {
+      throw new ConnectError(`${method.parent.typeName} is not served`, Code.Unimplemented);
+    }
     return found;
   };
   return {
@@ -108,7 +112,9 @@ function start(
 /** Settles as the work does, but not later than the call's end: a handler may not notice it. */
 function untilAborted<T>({ signal }: CallSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
+    if (signal.aborted) {
+      return reject(signal.reason);
+    }
     const onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort);
     work.then(

@@ -34,26 +34,39 @@ export function connectionsOf(
   server.prependListener("connection", (connection: Socket) => {
     const address = connection.remoteAddress ?? "";
     const count = counts.get(address) ?? 0;
-    if (count >= perAddress) return void connection.destroy();
+    if (count >= perAddress) {
+      return void connection.destroy();
+    }
     counts.set(address, count + 1);
     open.add(connection);
     const stopWaiting = clock.after(firstBytesMs, () => {
-      if (connection.bytesRead === 0) connection.destroy();
+      if (connection.bytesRead === 0) {
+        connection.destroy();
+      }
     });
     connection.once("close", () => {
       stopWaiting();
       open.delete(connection);
       const left = (counts.get(address) ?? 1) - 1;
-      if (left > 0) counts.set(address, left);
-      else counts.delete(address);
+      if (left > 0) {
+        counts.set(address, left);
+      } else {
+        counts.delete(address);
+      }
     });
   });
   return {
     endSilent() {
-      for (const connection of open) if (connection.bytesRead === 0) connection.destroy();
+      for (const connection of open) {
+        if (connection.bytesRead === 0) {
+          connection.destroy();
+        }
+      }
     },
     endAll() {
-      for (const connection of open) connection.destroy();
+      for (const connection of open) {
+        connection.destroy();
+      }
     },
   };
 }

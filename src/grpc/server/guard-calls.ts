@@ -30,7 +30,9 @@ export function guardCalls(
   };
   return ({ path }, call) => {
     const method = served.get(path);
-    if (method !== undefined) guard(method, call);
+    if (method !== undefined) {
+      guard(method, call);
+    }
     return call as ReturnType<grpc.ServerInterceptor>;
   };
 }
@@ -61,7 +63,9 @@ class GuardedCall implements Listener {
     const head = { method, header: headersOf(metadata), contextValues };
     this.#gate.admit(head).then(
       (payer) => {
-        if (this.#isOver) return;
+        if (this.#isOver) {
+          return;
+        }
         heads.set(metadata, head);
         const isStream = this.#served.spec.kind === "bidi_streaming";
         const reception = this.#receiving.begin(payer, (reason) => void this.#refuse(head, reason), isStream);
@@ -90,7 +94,9 @@ class GuardedCall implements Listener {
   }
 
   async #refuse(head: CallHead, reason: ConnectError): Promise<void> {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     this.#isOver = true;
     this.#reception?.end();
     const { interceptors, url } = this.#served;

@@ -21,7 +21,9 @@ export function createHealth(services: readonly ServiceRegistration[]): HealthRe
   let draining = false;
   const status = () => (serving ? Status.SERVING : Status.NOT_SERVING);
   const wakeAll = () => {
-    for (const wake of watchers) wake();
+    for (const wake of watchers) {
+      wake();
+    }
   };
   /** Resolves at the next change, or when the watcher has gone. */
   const changed = (signal: AbortSignal) =>
@@ -33,13 +35,17 @@ export function createHealth(services: readonly ServiceRegistration[]): HealthRe
       };
       watchers.add(wake);
       signal.addEventListener("abort", wake);
-      if (signal.aborted) wake();
+      if (signal.aborted) {
+        wake();
+      }
     });
 
   return {
     registration: registration(Health, {
       check({ service }) {
-        if (!names.has(service)) throw new ConnectError(`${service} is not served`, Code.NotFound);
+        if (!names.has(service)) {
+          throw new ConnectError(`${service} is not served`, Code.NotFound);
+        }
         return { status: status() };
       },
       list() {

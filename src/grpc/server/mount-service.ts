@@ -53,9 +53,13 @@ function unaryHandler(served: ServedMethod, calls: Set<CallSignal>) {
     calls.add(life);
     try {
       const init = initOf(call, life);
-      if (call.request instanceof ConnectError) throw await refuseMessage(served, init, call.request);
+      if (call.request instanceof ConnectError) {
+        throw await refuseMessage(served, init, call.request);
+      }
       const { message, header, trailer } = await invokeUnary(served, init, call.request);
-      if (!isEmpty(header)) call.sendMetadata(metadataOf(header));
+      if (!isEmpty(header)) {
+        call.sendMetadata(metadataOf(header));
+      }
       done(null, create(served.spec.method.output, message), metadataOf(trailer));
     } catch (error) {
       done(statusOf(error));
@@ -88,7 +92,9 @@ function refuseMessage({ spec, interceptors, url }: ServedMethod, init: CallInit
 
 async function* checkMessages(messages: AsyncIterable<Received>): AsyncGenerator<Message> {
   for await (const message of messages) {
-    if (message instanceof ConnectError) throw message;
+    if (message instanceof ConnectError) {
+      throw message;
+    }
     yield message;
   }
 }
@@ -115,19 +121,29 @@ async function respond(call: StreamingCall, served: ServedMethod, life: CallSign
   let started = false;
   for await (const message of messages) {
     life.signal.throwIfAborted(); // closes the handler's generator
-    if (!started && !isEmpty(header)) call.sendMetadata(metadataOf(header));
+    if (!started && !isEmpty(header)) {
+      call.sendMetadata(metadataOf(header));
+    }
     started = true;
-    if (!call.write(create(served.spec.method.output, message))) await drained(call, life.signal);
+    if (!call.write(create(served.spec.method.output, message))) {
+      await drained(call, life.signal);
+    }
     life.signal.throwIfAborted();
   }
   life.signal.throwIfAborted(); // a handler may end without a word when its signal tells it to
-  if (!started && !isEmpty(header)) call.sendMetadata(metadataOf(header));
+  if (!started && !isEmpty(header)) {
+    call.sendMetadata(metadataOf(header));
+  }
   call.end(metadataOf(trailer));
 }
 
 async function readInput(call: StreamingCall, served: ServedMethod, init: CallInit): Promise<AsyncIterable<Message>> {
-  if (!("request" in call)) return checkMessages(call.iterator({ destroyOnReturn: false }));
-  if (call.request instanceof ConnectError) throw await refuseMessage(served, init, call.request);
+  if (!("request" in call)) {
+    return checkMessages(call.iterator({ destroyOnReturn: false }));
+  }
+  if (call.request instanceof ConnectError) {
+    throw await refuseMessage(served, init, call.request);
+  }
   return new OneMessage(call.request);
 }
 
@@ -135,7 +151,9 @@ function lifeOf(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSign
   // grpc-js watches the deadline and reports it as a cancellation.
   const life = createCallSignal(undefined, undefined);
   call.once("cancelled", () => {
-    if (life.signal.aborted) return; // also told of calls that are over
+    if (life.signal.aborted) {
+      return; // also told of calls that are over
+    }
     const deadline = deadlineOf(call);
     const late = deadline !== undefined && deadline <= Date.now();
     life.abort(late ? deadlineExceeded() : new ConnectError("the caller cancelled the call", Code.Canceled));

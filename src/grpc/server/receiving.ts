@@ -72,8 +72,12 @@ export class Receiving {
     this.#cancelSweep ??= this.#clock.after(sweepMs, this.#sweep);
     return {
       take: (bytes) => {
-        if (!this.#open.has(message)) return false;
-        if (this.#take(message, bytes)) return true;
+        if (!this.#open.has(message)) {
+          return false;
+        }
+        if (this.#take(message, bytes)) {
+          return true;
+        }
         end();
         cut(overloaded());
         return false;
@@ -90,7 +94,9 @@ export class Receiving {
     const { totalBytes, payerBytes, reservedBytes, smallBytes } = this.#limits;
     const room = message.bytes + bytes <= smallBytes ? totalBytes : totalBytes - reservedBytes;
     const taken = (this.#taken.get(message.payer) ?? 0) + bytes;
-    if (this.#total + bytes > room || taken > payerBytes) return false;
+    if (this.#total + bytes > room || taken > payerBytes) {
+      return false;
+    }
     message.bytes += bytes;
     this.#total += bytes;
     this.#taken.set(message.payer, taken);
@@ -104,29 +110,42 @@ export class Receiving {
 
   #give(message: Message): void {
     const { bytes, payer } = message;
-    if (bytes === 0) return;
+    if (bytes === 0) {
+      return;
+    }
     message.bytes = 0;
     this.#total -= bytes;
     const left = (this.#taken.get(payer) ?? 0) - bytes;
-    if (left > 0) this.#taken.set(payer, left);
-    else this.#taken.delete(payer);
+    if (left > 0) {
+      this.#taken.set(payer, left);
+    } else {
+      this.#taken.delete(payer);
+    }
   }
 
   readonly #sweep = (): void => {
     this.#cancelSweep = undefined;
     const now = this.#clock.monotonic();
     for (const message of [...this.#open]) {
-      if (!this.#isLate(message, now - message.since)) continue;
+      if (!this.#isLate(message, now - message.since)) {
+        continue;
+      }
       this.#end(message);
       message.cut(failure(Reason.TIMEOUT, "The request message came too slowly."));
     }
-    if (this.#open.size > 0) this.#cancelSweep = this.#clock.after(sweepMs, this.#sweep);
+    if (this.#open.size > 0) {
+      this.#cancelSweep = this.#clock.after(sweepMs, this.#sweep);
+    }
   };
 
   #isLate({ bytes, isStream }: Message, age: number): boolean {
     const { timeoutMs, graceMs, bytesPerSecond } = this.#limits;
-    if (age > timeoutMs) return true;
-    if (isStream && bytes === 0) return false;
+    if (age > timeoutMs) {
+      return true;
+    }
+    if (isStream && bytes === 0) {
+      return false;
+    }
     return bytes < ((age - graceMs) / 1000) * bytesPerSecond;
   }
 }

@@ -39,7 +39,9 @@ interface Schema {
 function createSchema(roots: readonly DescFile[]): Schema {
   const files = new Map<string, DescFile>();
   const visit = (file: DescFile) => {
-    if (files.has(file.proto.name)) return;
+    if (files.has(file.proto.name)) {
+      return;
+    }
     files.set(file.proto.name, file);
     file.dependencies.forEach(visit);
   };
@@ -66,7 +68,9 @@ function answer(
     }
     case "allExtensionNumbersOfType": {
       const baseTypeName = question.value;
-      if (!schema.registry.getMessage(baseTypeName)) return notFound(baseTypeName);
+      if (!schema.registry.getMessage(baseTypeName)) {
+        return notFound(baseTypeName);
+      }
       const extensionNumber = extensionsOf(schema, baseTypeName).map(({ number }) => number);
       return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } };
     }
@@ -77,7 +81,9 @@ function answer(
 
 function fileOfSymbol({ registry }: Schema, symbol: string): DescFile | undefined {
   const declared = registry.get(symbol);
-  if (declared) return declared.file;
+  if (declared) {
+    return declared.file;
+  }
   const dot = symbol.lastIndexOf(".");
   const service = registry.getService(symbol.slice(0, Math.max(dot, 0)));
   return service?.methods.some(({ name }) => name === symbol.slice(dot + 1)) ? service.file : undefined;
@@ -90,7 +96,9 @@ function extensionsOf({ registry }: Schema, typeName: string) {
 }
 
 function fileAnswer(file: DescFile | undefined, asked: string): Answer {
-  if (!file) return notFound(asked);
+  if (!file) {
+    return notFound(asked);
+  }
   const fileDescriptorProto = withImports(file).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
@@ -98,7 +106,9 @@ function fileAnswer(file: DescFile | undefined, asked: string): Answer {
 function withImports(file: DescFile): DescFile[] {
   const found = new Set<DescFile>();
   const visit = (next: DescFile) => {
-    if (found.has(next)) return;
+    if (found.has(next)) {
+      return;
+    }
     found.add(next);
     next.dependencies.forEach(visit);
   };

@@ -32,7 +32,9 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   const guard = guardCalls(served, gate, receiving);
   const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
   const calls = new Set<CallSignal>();
-  for (const methods of mounted) mountService(server, methods, calls);
+  for (const methods of mounted) {
+    mountService(server, methods, calls);
+  }
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const accept = (connection: Socket) => {
     connection.on("error", () => {}); // the HTTP/2 session deals with it, if there is one yet
@@ -52,7 +54,9 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
           connections.endSilent();
         },
         endCalls(reason) {
-          for (const call of calls) call.abort(reason);
+          for (const call of calls) {
+            call.abort(reason);
+          }
         },
         cutOff: () => connections.endAll(),
       }),

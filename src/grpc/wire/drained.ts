@@ -10,6 +10,8 @@ export function drained(stream: Writable, signal: AbortSignal): Promise<void> {
     };
     stream.on("drain", done);
     signal.addEventListener("abort", done);
-    if (signal.aborted) done();
+    if (signal.aborted) {
+      done();
+    }
   });
 }

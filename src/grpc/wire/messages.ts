@@ -22,8 +22,12 @@ export class OneMessage implements AsyncIterable<Message> {
 
 /** The one message of a server-streaming request, which an interceptor may have wrapped. */
 export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Message> {
-  if (messages instanceof OneMessage) return messages.message;
-  for await (const message of messages) return message;
+  if (messages instanceof OneMessage) {
+    return messages.message;
+  }
+  for await (const message of messages) {
+    return message;
+  }
   throw new ConnectError("the request message is missing", Code.Unimplemented);
 }
 
@@ -32,8 +36,12 @@ export async function requestOf<I extends DescMessage>(
   { methodKind, input }: DescMethodStreaming<I, DescMessage>,
   messages: AsyncIterable<MessageInitShape<I>>,
 ): Promise<AsyncIterable<Message>> {
-  if (methodKind !== "server_streaming") return normalized(input, messages);
-  for await (const message of messages) return new OneMessage(create(input, message));
+  if (methodKind !== "server_streaming") {
+    return normalized(input, messages);
+  }
+  for await (const message of messages) {
+    return new OneMessage(create(input, message));
+  }
   throw new ConnectError("the request message is missing", Code.Unimplemented);
 }
 
@@ -41,5 +49,7 @@ async function* normalized<D extends DescMessage>(
   schema: D,
   messages: AsyncIterable<MessageInitShape<D>>,
 ): AsyncIterable<Message> {
-  for await (const message of messages) yield create(schema, message);
+  for await (const message of messages) {
+    yield create(schema, message);
+  }
 }

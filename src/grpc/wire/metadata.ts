@@ -16,23 +16,34 @@ export function metadataOf(headers: HeadersInit): Metadata {
   const metadata = new Metadata();
   for (const [given, value] of entriesOf(headers)) {
     const name = given.toLowerCase();
-    if (!sendableName.test(name)) continue;
-    if (!name.endsWith("-bin")) metadata.add(name, value.trim().replace(unsendable, "?"));
-    else for (const part of value.split(",")) metadata.add(name, Buffer.from(part, "base64"));
+    if (!sendableName.test(name)) {
+      continue;
+    }
+    if (!name.endsWith("-bin")) {
+      metadata.add(name, value.trim().replace(unsendable, "?"));
+    } else {
+      for (const part of value.split(",")) {
+        metadata.add(name, Buffer.from(part, "base64"));
+      }
+    }
   }
   return metadata;
 }
 
 /** A plain object is read as it is: Headers made of it only to be read would cost more than all that is done with them. */
 function entriesOf(headers: HeadersInit): Iterable<[name: string, value: string]> {
-  if (headers !== undefined && !(Symbol.iterator in headers)) return Object.entries(headers as Record<string, string>);
+  if (headers !== undefined && !(Symbol.iterator in headers)) {
+    return Object.entries(headers as Record<string, string>);
+  }
   return headers instanceof Headers ? headers : new Headers(headers);
 }
 
 /** gRPC metadata as headers, added to those given. */
 export function headersOf(metadata: Metadata, headers: Headers = new Headers()): Headers {
   for (const name of Object.keys(metadata.getMap())) {
-    for (const value of metadata.get(name)) headers.append(name, textOf(value));
+    for (const value of metadata.get(name)) {
+      headers.append(name, textOf(value));
+    }
   }
   return headers;
 }

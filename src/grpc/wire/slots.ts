@@ -9,14 +9,20 @@ export class Slots {
 
   /** Runs a job when it is its turn. */
   async use<T>(job: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#free > 0) {
+      this.#free -= 1;
+    } else {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
     try {
       return await job();
     } finally {
       const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free += 1;
+      if (next) {
+        next();
+      } else {
+        this.#free += 1;
+      }
     }
   }
 }

@@ -25,7 +25,9 @@ export function errorOf({ code, details, metadata }: StatusObject): ConnectError
   const trailer = headersOf(metadata);
   if (trailer.has(headerStatusDetailsBin)) {
     const error = findTrailerError(trailer);
-    if (error) return error;
+    if (error) {
+      return error;
+    }
   }
   return new ConnectError(details, code in Code ? (code as number) : Code.Unknown, trailer);
 }

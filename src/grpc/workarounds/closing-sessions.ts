@@ -16,12 +16,16 @@ let isApplied = false;
 
 /** Lets calls finish on connections that take no new ones: a ping on a closing session counts as answered. */
 export function answerPingsOfClosingSessions(): void {
-  if (isApplied) return;
+  if (isApplied) {
+    return;
+  }
   isApplied = true;
   const prototype = sessionPrototype();
   const { ping } = prototype;
   prototype.ping = function (payload, callback) {
-    if (!this.closed || this.destroyed) return ping.call(this, payload, callback);
+    if (!this.closed || this.destroyed) {
+      return ping.call(this, payload, callback);
+    }
     const pong = typeof payload === "function" ? payload : callback;
     setImmediate(() => pong?.(null, 0, Buffer.alloc(8)));
     return true;

@@ -28,13 +28,19 @@ async function* mend<M>(messages: AsyncIterable<M>): AsyncGenerator<M> {
 
 /** Gives a unary call's broken message the code and status that it deserves. */
 export async function mendParseError(response: UniversalServerResponse): Promise<UniversalServerResponse> {
-  if (response.status !== 500 || response.header?.has("content-encoding") || response.body == null) return response;
+  if (response.status !== 500 || response.header?.has("content-encoding") || response.body == null) {
+    return response;
+  }
   const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body) chunks.push(chunk);
+  for await (const chunk of response.body) {
+    chunks.push(chunk);
+  }
   const body = Buffer.concat(chunks);
   const same = { ...response, body: once(body) };
   const error = readError(body);
-  if (error?.code !== "internal" || !error.message.startsWith(found)) return same;
+  if (error?.code !== "internal" || !error.message.startsWith(found)) {
+    return same;
+  }
   const mended = Buffer.from(JSON.stringify({ code: "invalid_argument", message: error.message.replace(found, told) }));
   const header = new Headers(response.header);
   header.set("content-length", String(mended.length));

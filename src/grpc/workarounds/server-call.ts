@@ -42,20 +42,26 @@ export function onRequestBytes(call: Call, listener: (bytes: number) => void): v
 export function closeRequest(call: Call): void {
   const { stream } = inside(call);
   setImmediate(() => {
-    if (!stream.closed && !stream.destroyed) stream.close();
+    if (!stream.closed && !stream.destroyed) {
+      stream.close();
+    }
   });
 }
 
 /** Lets a compressed message be inflated when there is a slot: grpc-js would inflate all of them at the same time. */
 export function limitInflating(call: Call, slots: Slots): void {
   const own = inside(call);
-  if (own.incomingEncoding === "identity") return;
+  if (own.incomingEncoding === "identity") {
+    return;
+  }
   const { decompressMessage } = own;
   own.decompressMessage = (message, encoding) =>
     slots
       .use(async () => decompressMessage.call(own, message, encoding))
       .catch((error: Partial<StatusObject>) => {
-        if (error.code !== Status.INTERNAL) throw error;
+        if (error.code !== Status.INTERNAL) {
+          throw error;
+        }
         // So grpc-js calls data that is not what its header says.
         throw { code: Status.INVALID_ARGUMENT, details: "The request message cannot be inflated.", metadata: null };
       });

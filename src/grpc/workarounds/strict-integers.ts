@@ -14,11 +14,15 @@ let isApplied = false;
 
 /** Refuses 64-bit integers in JSON that are no plain decimal numbers: an amount must mean what it says. */
 export function refuseLooseIntegers(): void {
-  if (isApplied) return;
+  if (isApplied) {
+    return;
+  }
   isApplied = true;
   const parse = protoInt64.parse.bind(protoInt64);
   (protoInt64 as { parse: typeof parse }).parse = (value) => {
-    if (typeof value === "string" && !decimal.test(value)) throw new Error(`invalid int64: ${JSON.stringify(value)}`);
+    if (typeof value === "string" && !decimal.test(value)) {
+      throw new Error(`invalid int64: ${JSON.stringify(value)}`);
+    }
     return parse(value);
   };
 }

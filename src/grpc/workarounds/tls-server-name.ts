@@ -39,7 +39,9 @@ class TlsCredentials extends grpc.ChannelCredentials {
   _createSecureConnector(...args: CreateConnector): Connector {
     const connector = this.#inner._createSecureConnector(...args);
     const { connectionOptions } = connector as Connector & { readonly connectionOptions: ConnectionOptions };
-    if (isIP(connectionOptions.servername ?? "") !== 0) delete connectionOptions.servername;
+    if (isIP(connectionOptions.servername ?? "") !== 0) {
+      delete connectionOptions.servername;
+    }
     return connector;
   }
 }

@@ -39,15 +39,21 @@ let isApplied = false;
 
 /** Gives the writers of `bytesOf` room that is there already. */
 export function reuseWriterRoom(): void {
-  if (isApplied) return;
+  if (isApplied) {
+    return;
+  }
   isApplied = true;
   const writer = BinaryWriter.prototype as unknown as Writer;
   const { ensureCapacity } = writer;
   writer.ensureCapacity = function (size) {
     const required = this.pos + size;
-    if (required <= this.buffer.length) return;
+    if (required <= this.buffer.length) {
+      return;
+    }
     const isFree = isLent && borrower === undefined;
-    if (!isFree || required < shortest || required > scratch.length) return ensureCapacity.call(this, size);
+    if (!isFree || required < shortest || required > scratch.length) {
+      return ensureCapacity.call(this, size);
+    }
     borrower = this;
     scratch.set(this.buffer.subarray(0, this.pos));
     this.buffer = scratch;

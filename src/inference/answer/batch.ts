@@ -12,7 +12,9 @@ export async function* batch(
 ): AsyncGenerator<GenerateResponse> {
   const arrivals = new Arrivals(answers);
   try {
-    for (let next = await arrivals.next(); next !== undefined; next = await arrivals.next()) yield next;
+    for (let next = await arrivals.next(); next !== undefined; next = await arrivals.next()) {
+      yield next;
+    }
   } finally {
     stop();
     await Promise.allSettled(answers.map((answer) => answer.return(undefined)));
@@ -37,17 +39,23 @@ class Arrivals {
   constructor(answers: readonly AsyncGenerator<GenerateResponse>[]) {
     this.#answers = answers;
     this.#open = answers.length;
-    for (const choice of answers.keys()) this.#read(choice);
+    for (const choice of answers.keys()) {
+      this.#read(choice);
+    }
   }
 
   /** The next message. Undefined: all answers are complete. Throws as soon as one has failed. */
   async next(): Promise<GenerateResponse | undefined> {
     while (this.#open > 0) {
-      if (this.#failure !== undefined) throw this.#failure.error;
+      if (this.#failure !== undefined) {
+        throw this.#failure.error;
+      }
       const arrival = this.#ready.shift();
-      if (arrival === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
-      else if (arrival.result.done) this.#open--;
-      else {
+      if (arrival === undefined) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      } else if (arrival.result.done) {
+        this.#open--;
+      } else {
         this.#read(arrival.choice);
         return { ...arrival.result.value, choice: arrival.choice };
       }

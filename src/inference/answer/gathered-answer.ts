@@ -19,7 +19,9 @@ export class GatheredAnswer {
   }
 
   add(events: readonly GenerationEvent[]): void {
-    for (const event of events) this.#add(event);
+    for (const event of events) {
+      this.#add(event);
+    }
   }
 
   /** All events, in order. Nothing may be added any more. */

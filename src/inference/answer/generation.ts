@@ -43,8 +43,11 @@ export async function* generation(
         started = true;
         deps.observer.began(model.id);
         const begun = startedEvent(request.requestId, usage?.inputTokens ?? 0, rateLimit);
-        if (gathered === undefined) yield response([begun, ...output.events]);
-        else gathered.add([begun, ...output.events]);
+        if (gathered === undefined) {
+          yield response([begun, ...output.events]);
+        } else {
+          gathered.add([begun, ...output.events]);
+        }
       } else if (gathered !== undefined) {
         gathered.add(output.events);
       } else if (output.events.length > 0) {
@@ -69,7 +72,9 @@ export async function* generation(
     }
     throw contextRefusal(error, model, request.prompt);
   } finally {
-    if (open) await settleEarly("cancelled");
+    if (open) {
+      await settleEarly("cancelled");
+    }
   }
 
   /** Charges what was counted before the end came early. */
@@ -104,8 +109,12 @@ function finishedEvent(reason: FinishReason, counted: EngineUsage): GenerationEv
     inputTokens: counted.inputTokens,
     outputTokens: counted.outputTokens,
   };
-  if (counted.reasoningTokens !== undefined) usage.reasoningTokens = counted.reasoningTokens;
-  if (counted.cachedInputTokens !== undefined) usage.cachedInputTokens = counted.cachedInputTokens;
+  if (counted.reasoningTokens !== undefined) {
+    usage.reasoningTokens = counted.reasoningTokens;
+  }
+  if (counted.cachedInputTokens !== undefined) {
+    usage.cachedInputTokens = counted.cachedInputTokens;
+  }
   const value = { $typeName: "tollgate.inference.v1.Finished", reason, usage } as const;
   return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "finished", value } };
 }

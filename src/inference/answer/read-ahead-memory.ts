@@ -24,7 +24,10 @@ export class ReadAheadMemory {
   add(accountId: string, bytes: number): void {
     this.#used += bytes;
     const used = (this.#byAccount.get(accountId) ?? 0) + bytes;
-    if (used === 0) this.#byAccount.delete(accountId);
-    else this.#byAccount.set(accountId, used);
+    if (used === 0) {
+      this.#byAccount.delete(accountId);
+    } else {
+      this.#byAccount.set(accountId, used);
+    }
   }
 }

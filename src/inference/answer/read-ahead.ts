@@ -84,13 +84,17 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   }
 
   next(): Promise<Result> {
-    if (this.#opening === undefined) return this.#start();
+    if (this.#opening === undefined) {
+      return this.#start();
+    }
     const piece = this.#pieces.shift();
     if (piece !== undefined) {
       const { answer, choice } = piece;
       this.#count(-answer.bytes);
       this.#taken += answer.bytes;
-      if (this.#isOver) this.#end();
+      if (this.#isOver) {
+        this.#end();
+      }
       this.#fetch();
       return Promise.resolve({ done: false, value: response(answer.end(), choice) });
     }
@@ -100,7 +104,9 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
       this.#failure = undefined;
       return Promise.reject(failed.error);
     }
-    if (this.#isOver) return Promise.resolve(end);
+    if (this.#isOver) {
+      return Promise.resolve(end);
+    }
     const result = new Promise<Result>(this.#wait);
     this.#fetch();
     return result;
@@ -114,9 +120,14 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
 
   async #start(): Promise<Result> {
     const { signal } = this.#settings;
-    if (this.#isClosed) return end;
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (this.#isClosed) {
+      return end;
+    }
+    if (signal.aborted) {
+      this.#onAbort();
+    } else {
+      signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
     const opening = this.#open(this.#controller.signal, () => this.#controller.abort());
     this.#opening = opening;
     try {
@@ -125,7 +136,9 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
       this.#end();
       throw error;
     }
-    if (!this.#isClosed) return this.next();
+    if (!this.#isClosed) {
+      return this.next();
+    }
     // A generator that never began would not clean up; the signal has ended what it begins with.
     await this.#source.next().catch(ignore);
     await this.#source.return(undefined);
@@ -139,26 +152,36 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
 
   /** Reads on where there is room, or where the reader waits. */
   #fetch(): void {
-    if (this.#isFetching || this.#isOver || !this.#mayFetch() || this.#source === undefined) return;
+    if (this.#isFetching || this.#isOver || !this.#mayFetch() || this.#source === undefined) {
+      return;
+    }
     this.#isFetching = true;
     this.#source.next().then(this.#arrived, this.#failed);
   }
 
   #mayFetch(): boolean {
-    if (this.#bytes === 0) return true;
+    if (this.#bytes === 0) {
+      return true;
+    }
     const { limits, memory, accountId } = this.#settings;
     return this.#bytes < limits.answerBytes && memory.hasRoom(accountId);
   }
 
   readonly #arrived = (result: IteratorResult<GenerateResponse>): void => {
     this.#isFetching = false;
-    if (this.#isClosed) return;
-    if (result.done) this.#end();
+    if (this.#isClosed) {
+      return;
+    }
+    if (result.done) {
+      this.#end();
+    }
     const resolve = this.#resolve;
     if (resolve !== undefined) {
       this.#resolve = undefined;
       resolve(result.done ? end : result);
-    } else if (!result.done) this.#keep(result.value);
+    } else if (!result.done) {
+      this.#keep(result.value);
+    }
     this.#fetch();
   };
 
@@ -167,8 +190,11 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     this.#end();
     const waits = this.#resolve !== undefined;
     this.#resolve = undefined;
-    if (waits) this.#reject(error);
-    else if (!this.#isClosed) this.#failure = { error };
+    if (waits) {
+      this.#reject(error);
+    } else if (!this.#isClosed) {
+      this.#failure = { error };
+    }
   };
 
   #keep({ events, choice }: GenerateResponse): void {
@@ -181,7 +207,9 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     const before = answer.bytes;
     answer.add(events);
     this.#count(answer.bytes - before);
-    if (this.#stopTimer !== undefined) return;
+    if (this.#stopTimer !== undefined) {
+      return;
+    }
     this.#caughtUp = false;
     this.#taken = 0;
     this.#watch();
@@ -198,14 +226,22 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     const tickMs = limits.patienceMs / 4;
     this.#stopTimer = clock.after(tickMs, () => {
       this.#stopTimer = undefined;
-      if (this.#pieces.length === 0) return this.#forgive();
+      if (this.#pieces.length === 0) {
+        return this.#forgive();
+      }
       const earned = (this.#taken / limits.minBytesPerSecond) * 1000;
-      if (this.#caughtUp) this.#forgive();
-      else this.#credit = Math.min(limits.patienceMs, this.#credit - tickMs + earned);
+      if (this.#caughtUp) {
+        this.#forgive();
+      } else {
+        this.#credit = Math.min(limits.patienceMs, this.#credit - tickMs + earned);
+      }
       this.#caughtUp = false;
       this.#taken = 0;
-      if (this.#credit > 0) this.#watch();
-      else this.#giveUp();
+      if (this.#credit > 0) {
+        this.#watch();
+      } else {
+        this.#giveUp();
+      }
     });
   }
 
@@ -222,13 +258,19 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
 
   /** Stops the source and forgets what waits. */
   async #close(reason: unknown): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed) {
+      return;
+    }
     this.#isClosed = true;
     this.#drop();
     const wasOver = this.#isOver;
-    if (!wasOver) this.#controller.abort(reason);
+    if (!wasOver) {
+      this.#controller.abort(reason);
+    }
     this.#end();
-    if (!wasOver) await this.#source?.return(undefined);
+    if (!wasOver) {
+      await this.#source?.return(undefined);
+    }
   }
 
   #drop(): void {
@@ -239,7 +281,9 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #end(): void {
     this.#isOver = true;
     this.#settings.signal.removeEventListener("abort", this.#onAbort);
-    if (this.#pieces.length > 0 || this.#isTold) return;
+    if (this.#pieces.length > 0 || this.#isTold) {
+      return;
+    }
     this.#isTold = true;
     this.#stopTimer?.();
     this.#stopTimer = undefined;

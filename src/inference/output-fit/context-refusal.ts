@@ -11,7 +11,9 @@ import type { FleetRequest } from "../../fleet/interface.ts";
  */
 export function contextRefusal(error: unknown, model: ServedModel, prompt: FleetRequest["prompt"]): unknown {
   const detail = detailOf(error);
-  if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED || !(error instanceof ConnectError)) return error;
+  if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED || !(error instanceof ConnectError)) {
+    return error;
+  }
   const told = tokenBoundOf(detail);
   const { limit = BigInt(model.context_length), actual, requestedOutput } = told;
   const message =

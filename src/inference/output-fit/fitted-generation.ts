@@ -25,11 +25,17 @@ export async function* fittedGeneration(
     }
     return;
   } catch (error) {
-    if (began || detailOf(error)?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) throw error;
+    if (began || detailOf(error)?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) {
+      throw error;
+    }
     const counted = await countInput();
-    if (counted === undefined) throw error;
+    if (counted === undefined) {
+      throw error;
+    }
     const maxOutputTokens = outputBeside(counted, request.maxOutputTokens, model.context_length);
-    if (maxOutputTokens === request.maxOutputTokens) throw error; // it fits, and is refused all the same
+    if (maxOutputTokens === request.maxOutputTokens) {
+      throw error; // it fits, and is refused all the same
+    }
     yield* fleet.generate(model, { ...request, maxOutputTokens }, signal);
   }
 }

@@ -41,17 +41,25 @@ export async function limitOutput(
 ): Promise<TokenLimits> {
   const context = model.context_length;
   const wanted = Math.min(asked ?? Number.POSITIVE_INFINITY, model.max_output ?? context);
-  if (prompt.bound + wanted <= context) return { input: prompt.bound, output: wanted, mayPass: false };
-  if (prompt.estimate + wanted <= context) return { input: prompt.bound, output: wanted, mayPass: true };
+  if (prompt.bound + wanted <= context) {
+    return { input: prompt.bound, output: wanted, mayPass: false };
+  }
+  if (prompt.estimate + wanted <= context) {
+    return { input: prompt.bound, output: wanted, mayPass: true };
+  }
   const exact = await prompt.count();
-  if (exact !== undefined) return { input: exact, output: outputBeside(exact, wanted, context), mayPass: false };
+  if (exact !== undefined) {
+    return { input: exact, output: outputBeside(exact, wanted, context), mayPass: false };
+  }
   const left = Math.max(1, context - Math.min(prompt.bound, prompt.estimate));
   return { input: prompt.bound, output: Math.min(wanted, left), mayPass: true };
 }
 
 /** The output that a prompt of so many tokens leaves room for. Throws CONTEXT_LENGTH_EXCEEDED. */
 export function outputBeside(prompt: number, wanted: number, context: number): number {
-  if (prompt < context) return Math.min(wanted, context - prompt);
+  if (prompt < context) {
+    return Math.min(wanted, context - prompt);
+  }
   throw failure(
     Reason.CONTEXT_LENGTH_EXCEEDED,
     `The prompt has ${prompt} tokens, which leaves no room for an answer in the model's context of ${context} tokens.`,

@@ -18,10 +18,14 @@ type Prompt =
  * most one token a byte, and the template's additions are bounded generously.
  */
 export function inputBound(prompt: Prompt): number {
-  if (prompt.case === "text") return byteBound(prompt.value) + perPrompt;
+  if (prompt.case === "text") {
+    return byteBound(prompt.value) + perPrompt;
+  }
   const { messages, tools } = prompt.value;
   let bound = perPrompt + messages.length * perMessage + (tools.length === 0 ? 0 : forTools + tools.length * perTool);
-  for (const text of textsOf(prompt.value)) bound += byteBound(text);
+  for (const text of textsOf(prompt.value)) {
+    bound += byteBound(text);
+  }
   return bound;
 }
 
@@ -30,7 +34,11 @@ function* textsOf({ messages, tools }: Conversation): Generator<string> {
   for (const message of messages) {
     yield message.text;
     yield message.reasoning;
-    for (const call of message.toolCalls) yield call.name + call.argumentsJson;
+    for (const call of message.toolCalls) {
+      yield call.name + call.argumentsJson;
+    }
   }
-  for (const tool of tools) yield tool.name + tool.description + tool.parametersJson;
+  for (const tool of tools) {
+    yield tool.name + tool.description + tool.parametersJson;
+  }
 }

@@ -100,7 +100,9 @@ export async function plan(
 }
 
 function promptsOf({ prompt }: GenerateRequest): FleetRequest["prompt"][] {
-  if (prompt.case === undefined) throw new Error("validate let an empty prompt pass");
+  if (prompt.case === undefined) {
+    throw new Error("validate let an empty prompt pass");
+  }
   return prompt.case === "texts" ? prompt.value.texts.map((value) => ({ case: "text", value })) : [prompt];
 }
 
@@ -112,7 +114,9 @@ function sum<T>(values: readonly T[], read: (value: T) => number): number {
 function sumOfKnown(counts: readonly (number | undefined)[]): number | undefined {
   let total = 0;
   for (const count of counts) {
-    if (count === undefined) return undefined;
+    if (count === undefined) {
+      return undefined;
+    }
     total += count;
   }
   return total;

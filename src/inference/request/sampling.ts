@@ -10,9 +10,13 @@ export function settleSampling(asked: Sampling | undefined, defaults: ModelConfi
   const settled: Record<string, unknown> = { $typeName: "tollgate.inference.v1.Sampling" };
   for (const [field, { name, bounds }] of samplingEntries) {
     const wish = asked?.[field];
-    if (typeof wish === "number" && bounds !== undefined && !isWithin(wish, bounds)) throw outOfBounds(name, bounds);
+    if (typeof wish === "number" && bounds !== undefined && !isWithin(wish, bounds)) {
+      throw outOfBounds(name, bounds);
+    }
     const value = wish ?? configured[name];
-    if (value !== undefined) settled[field] = value;
+    if (value !== undefined) {
+      settled[field] = value;
+    }
   }
   return settled as unknown as Sampling;
 }

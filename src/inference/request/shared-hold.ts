@@ -55,7 +55,9 @@ class SharedHold {
 
   async settle(index: number, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
     this.#counts[index] = tokens;
-    if (this.#status === undefined || rank[status] > rank[this.#status]) this.#status = status;
+    if (this.#status === undefined || rank[status] > rank[this.#status]) {
+      this.#status = status;
+    }
     await this.#end(index);
   }
 
@@ -66,9 +68,12 @@ class SharedHold {
 
   async #end(index: number): Promise<void> {
     this.#ended[index] = true;
-    if (this.#ended.includes(false)) return;
-    if (this.#status === undefined) this.#hold.release();
-    else {
+    if (this.#ended.includes(false)) {
+      return;
+    }
+    if (this.#status === undefined) {
+      this.#hold.release();
+    } else {
       this.charge = this.#hold.settle(this.#sum(), this.#status);
       await this.charge;
     }

@@ -28,8 +28,9 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
   /** Throws RECEIPT_NOT_FOUND. */
   const find = async (id: string): Promise<LostCharge> => {
     const found = await deadLetters.find(id);
-    if (found === undefined)
+    if (found === undefined) {
       throw failure(Reason.RECEIPT_NOT_FOUND, `There is no dead letter ${id}.`, { parameter: "dead_letter_id" });
+    }
     return found;
   };
 

@@ -47,7 +47,9 @@ export function createDebts({ storage, clock, random }: DebtParts): Debts {
     pay,
     async payAll() {
       for (let page = await owing(noAccount); page.length > 0; ) {
-        for (const { id } of page) await pay(id);
+        for (const { id } of page) {
+          await pay(id);
+        }
         page = await owing(page.at(-1)?.id ?? noAccount);
       }
     },
@@ -74,14 +76,18 @@ export async function payDebt(
     for (const lot of lots.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))) {
       const free = lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired;
       const amount = account.debt < BigInt(free) ? Number(account.debt) : free;
-      if (amount === 0) continue;
+      if (amount === 0) {
+        continue;
+      }
       lot.spent += amount;
       account.debt -= BigInt(amount);
       taken += amount;
       await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "debt", amount, paymentId: null, at });
     }
     await em.flush();
-    if (taken === 0) break;
+    if (taken === 0) {
+      break;
+    }
     paid += taken;
   }
   return paid;

@@ -23,10 +23,14 @@ export async function expireLots(parts: ExpiryParts): Promise<number> {
   let expired = 0;
   for (;;) {
     await parts.clock.measure();
-    if (!parts.clock.agrees) return expired;
+    if (!parts.clock.agrees) {
+      return expired;
+    }
     const found = await expireSome(parts);
     expired += found;
-    if (found < batch) return expired;
+    if (found < batch) {
+      return expired;
+    }
   }
 }
 
@@ -44,7 +48,9 @@ function expireSome({ storage, clock, random }: ExpiryParts): Promise<number> {
     );
     for (const lot of lots) {
       const amount = lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired;
-      if (amount === 0) continue;
+      if (amount === 0) {
+        continue;
+      }
       lot.expired += amount;
       await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "expire", amount, paymentId: null, at });
     }

@@ -59,7 +59,9 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       return await tryWithAccount(accountId, run);
     } catch (error) {
       // Another account took the same reference in between; now it can be seen.
-      if (error instanceof UniqueConstraintViolationException) return tryWithAccount(accountId, run);
+      if (error instanceof UniqueConstraintViolationException) {
+        return tryWithAccount(accountId, run);
+      }
       throw error;
     }
   }
@@ -70,8 +72,9 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
   ): Promise<T> {
     return inTransaction(storage, async (em) => {
       const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      if (account === null)
+      if (account === null) {
         throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+      }
       return run(em, account);
     });
   }
@@ -82,7 +85,9 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     const lotId = random.uuid();
     const paymentId = random.uuid();
     const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
-    if (version === undefined) throw new Error("money cannot come in before there are prices");
+    if (version === undefined) {
+      throw new Error("money cannot come in before there are prices");
+    }
     await em.insert(Payment, { id: paymentId, accountId: account.id, kind, amount, reference, lotId, at });
     await em.insert(Lot, {
       id: lotId,
@@ -101,7 +106,9 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     });
     await em.insert(LotEntry, { id: random.uuid(), lotId, kind: "grant", amount, paymentId, at });
     await payDebt(em, account, { clock, random });
-    if (kind === "paid") account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
+    if (kind === "paid") {
+      account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
+    }
     return lotId;
   }
 
@@ -109,33 +116,36 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     const refuse = (reason: Reason, limit: bigint, actual: bigint, message: string) =>
       failure(reason, message, { parameter: "amount_pico_usd", bound: moneyBound(limit, actual) });
     const asked = BigInt(amount);
-    if (asked < limits.minimum)
+    if (asked < limits.minimum) {
       throw refuse(
         Reason.PAYMENT_BELOW_MINIMUM,
         limits.minimum,
         asked,
         `A payment must be at least ${formatUsd(limits.minimum)} USD (payment minimum).`,
       );
-    if (asked > limits.maximum)
+    }
+    if (asked > limits.maximum) {
       throw refuse(
         Reason.PAYMENT_ABOVE_MAXIMUM,
         limits.maximum,
         asked,
         `A payment must be at most ${formatUsd(limits.maximum)} USD (payment maximum).`,
       );
+    }
     const since = new Date(clock.now() - dayMs);
     const [recent] = await em.execute<{ amount: string }[]>(
       "select cast(coalesce(sum(amount), 0) as text) as amount from payment where account_id = ? and kind = 'paid' and at > ?",
       [accountId, since],
     );
     const total = BigInt(recent?.amount ?? 0) + asked;
-    if (total > limits.rolling24h)
+    if (total > limits.rolling24h) {
       throw refuse(
         Reason.PAYMENT_24H_LIMIT,
         limits.rolling24h,
         total,
         `Payments of an account within 24 hours must not pass ${formatUsd(limits.rolling24h)} USD in total (rolling 24-hour limit).`,
       );
+    }
   }
 
   /** Takes money out of the account's newest paid lots. Returns the newest one touched. */
@@ -146,10 +156,14 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     let newest: string | undefined;
     while (left > 0) {
       const lots = await newestPaidLots(em, account.id, at);
-      if (lots.length === 0) throw tooMuch(amount, amount - left, true); // a core was faster
+      if (lots.length === 0) {
+        throw tooMuch(amount, amount - left, true); // a core was faster
+      }
       for (const lot of lots) {
         const taken = Math.min(left, lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired);
-        if (taken <= 0) continue;
+        if (taken <= 0) {
+          continue;
+        }
         lot.refunded += taken;
         left -= taken;
         newest ??= lot.id;
@@ -163,7 +177,9 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
 
   async function checkRefundable(em: SqlEntityManager, account: Account, amount: PicoUsd, now: Date): Promise<void> {
     const free = await sumFreeMoney(em, account.id, now, "paid");
-    if (free >= BigInt(amount)) return;
+    if (free >= BigInt(amount)) {
+      return;
+    }
     const slices = await em.find(Slice, { accountId: account.id, open: true });
     const paid = await em.find(Lot, { id: { $in: slices.map((slice) => slice.lotId) }, kind: "paid" });
     const leased = paid.reduce((sum, lot) => sum + BigInt(lot.leased), 0n);
@@ -176,7 +192,9 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       try {
         return await attempt();
       } catch (error) {
-        if (tries <= 1 || (error as Error).cause !== leasedSql) throw error;
+        if (tries <= 1 || (error as Error).cause !== leasedSql) {
+          throw error;
+        }
         await new Promise<void>((resolve) => clock.after(refundRetryMs, resolve));
       }
     }
@@ -193,7 +211,9 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
           debt: 0n,
         });
         await em.flush();
-        if (freeGrant === 0) return;
+        if (freeGrant === 0) {
+          return;
+        }
         checkAmount(freeGrant);
         const reference = `free:${account.id}`;
         await addLot(em, row, {
@@ -210,8 +230,12 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       try {
         const lotId = await withAccount(credit.accountId, async (em, account) => {
           const before = await sameBefore(em, credit);
-          if (before !== undefined) return before;
-          if (credit.kind === "paid") await checkLimits(em, account.id, credit.amount);
+          if (before !== undefined) {
+            return before;
+          }
+          if (credit.kind === "paid") {
+            await checkLimits(em, account.id, credit.amount);
+          }
           return addLot(em, account, credit);
         });
         return { lotId };
@@ -227,9 +251,13 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
         await debts.pay(accountId); // by itself, so that it stays paid when the refund is refused
         return withAccount(accountId, async (em, account) => {
           const before = await sameBefore(em, { ...refund, kind: "refund" });
-          if (before !== undefined) return before;
+          if (before !== undefined) {
+            return before;
+          }
           await payDebt(em, account, { clock, random });
-          if (account.debt > 0n) throw owes(amount, account.debt);
+          if (account.debt > 0n) {
+            throw owes(amount, account.debt);
+          }
           const id = random.uuid();
           const newest = await takeBack(em, account, amount, id);
           const at = new Date(clock.now());
@@ -302,10 +330,14 @@ async function sameBefore(
   payment: Pick<Payment, "accountId" | "kind" | "amount" | "reference">,
 ): Promise<string | undefined> {
   const before = await em.findOne(Payment, { reference: payment.reference });
-  if (before === null) return undefined;
+  if (before === null) {
+    return undefined;
+  }
   const same =
     before.accountId === payment.accountId && before.kind === payment.kind && before.amount === payment.amount;
-  if (same) return before.lotId;
+  if (same) {
+    return before.lotId;
+  }
   throw failure(
     Reason.PAYMENT_REFERENCE_CONFLICT,
     `The reference ${payment.reference} was already used for another account, kind or amount.`,
@@ -314,7 +346,9 @@ async function sameBefore(
 }
 
 function checkAmount(amount: PicoUsd): void {
-  if (Number.isSafeInteger(amount) && amount > 0) return;
+  if (Number.isSafeInteger(amount) && amount > 0) {
+    return;
+  }
   throw failure(Reason.INVALID_ARGUMENT, `An amount must be above 0 and at most ${formatUsd(maxPicoUsd)} USD.`, {
     parameter: "amount_pico_usd",
     bound: moneyBound(maxPicoUsd),
@@ -323,7 +357,9 @@ function checkAmount(amount: PicoUsd): void {
 
 /** What an account has paid. Throws INVALID_ARGUMENT past what a 64-bit column holds, where SQLite would round it. */
 function addPaid(total: bigint, amount: bigint): bigint {
-  if (total + amount <= mostPaid) return total + amount;
+  if (total + amount <= mostPaid) {
+    return total + amount;
+  }
   throw failure(
     Reason.INVALID_ARGUMENT,
     `An account cannot have paid more than ${formatUsd(mostPaid)} USD in total: open another one.`,

@@ -50,7 +50,9 @@ function dueOf({ paid, lowest }: { paid: bigint; lowest: bigint }, rate: bigint)
 /** What no lot could pay, at the terms of the admission. None for a receipt from before these were stored. */
 export function shortfallLine(usage: Usage, lines: readonly PaidLine[]): PaidLine[] {
   const { shortfall, maxInputRate, maxOutputRate } = usage;
-  if (shortfall === 0 || maxInputRate == null || maxOutputRate == null) return [];
+  if (shortfall === 0 || maxInputRate == null || maxOutputRate == null) {
+    return [];
+  }
   const unpaid = (column: "inputTokens" | "outputTokens") =>
     lines.reduce((left, line) => left - line[column], usage[column]);
   return [

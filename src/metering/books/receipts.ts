@@ -29,10 +29,11 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
   const runs = known
     ? await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: mostRuns })
     : [];
-  if (runs.length === 0)
+  if (runs.length === 0) {
     throw failure(Reason.RECEIPT_NOT_FOUND, `There is no receipt for the request ${requestId}.`, {
       parameter: "request_id",
     });
+  }
   const ids = runs.map(({ runId }) => runId);
   const lines = await em.find(UsageLine, { requestId, runId: { $in: ids } }, { orderBy: { seq: "asc" } });
   const linesByRun = Map.groupBy(lines, ({ runId }) => runId);

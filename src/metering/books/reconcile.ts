@@ -27,11 +27,17 @@ export async function reconcile(
       .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
     const totals = await addAccounts(snapshot, findings);
     for (const rule of rules) {
-      if (rule.only !== undefined && rule.only !== storage.dialect) continue;
-      if (findings.length >= mostFindings) break;
-      for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`))
-        for (const row of rows)
+      if (rule.only !== undefined && rule.only !== storage.dialect) {
+        continue;
+      }
+      if (findings.length >= mostFindings) {
+        break;
+      }
+      for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`)) {
+        for (const row of rows) {
           findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
+        }
+      }
     }
     return {
       $typeName: "tollgate.metering.v1.ReconcileResponse",
@@ -75,7 +81,7 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
       totals.expired += of("expired");
       totals.debt += of("debt");
       const accounted = of("balance") + of("spent") + of("refunded") + of("expired") - of("debt");
-      if (of("granted") !== accounted && findings.length < mostFindings)
+      if (of("granted") !== accounted && findings.length < mostFindings) {
         findings.push(
           finding(
             "top-ups + grants = balance + spend + refunds + expired - debt",
@@ -83,6 +89,7 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
             `expected ${of("granted")}, found ${accounted}`,
           ),
         );
+      }
     }
   }
   return totals;

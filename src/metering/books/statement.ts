@@ -22,8 +22,9 @@ export async function readStatement(
   const at = new Date(now);
   const { account, free, lots, slices, paid } = await inSnapshot(storage, async (em) => {
     const account = await em.findOne(Account, accountId);
-    if (account === null)
+    if (account === null) {
       throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+    }
     const slices = await em.find(Slice, { accountId, open: true });
     const first = await em.execute<{ id: string }[]>(
       `select id from (${firstLots({ account: "?", now: "?", limit: String(listedLots) })}) first`,

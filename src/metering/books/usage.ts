@@ -13,25 +13,32 @@ const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
 /** Sums requests, tokens and cost, piece by piece. Throws INVALID_ARGUMENT. */
 export async function* streamUsage(storage: Storage, request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
   const groups = new Set(request.groupBy.length > 0 ? request.groupBy : usual);
-  if (groups.has(UsageGroup.UNSPECIFIED))
+  if (groups.has(UsageGroup.UNSPECIFIED)) {
     throw failure(Reason.INVALID_ARGUMENT, "A group must be one of account, key, model and day.", {
       parameter: "group_by",
     });
+  }
   for (const [parameter, text] of [
     ["key_id", request.keyId],
     ["model", request.model],
-  ] as const)
-    if (!isStorable(text))
+  ] as const) {
+    if (!isStorable(text)) {
       throw failure(Reason.INVALID_ARGUMENT, `${parameter} must not hold NUL characters or broken surrogate pairs.`, {
         parameter,
       });
+    }
+  }
   // A comparison with something that is no UUID is an error in PostgreSQL; it matches no account anyway.
-  if (request.accountId !== "" && !/^[0-9a-f-]{36}$/i.test(request.accountId)) return;
+  if (request.accountId !== "" && !/^[0-9a-f-]{36}$/i.test(request.accountId)) {
+    return;
+  }
 
   const snapshot = await storage.snapshot();
   try {
     const { sql, parameters } = query(storage.dialect, request, groups);
-    for await (const rows of snapshot.rows(sql, parameters)) yield rows.map(toUsageRow);
+    for await (const rows of snapshot.rows(sql, parameters)) {
+      yield rows.map(toUsageRow);
+    }
   } finally {
     await snapshot.close();
   }
@@ -58,11 +65,21 @@ function query(dialect: Storage["dialect"], request: StreamUsageRequest, groups:
     conditions.push(condition);
     parameters.push(value);
   };
-  if (request.accountId !== "") where("account_id = ?", request.accountId);
-  if (request.keyId !== "") where("key_id = ?", request.keyId);
-  if (request.model !== "") where("model = ?", request.model);
-  if (request.from !== undefined) where("settled_at >= ?", timestampDate(request.from));
-  if (request.to !== undefined) where("settled_at < ?", timestampDate(request.to));
+  if (request.accountId !== "") {
+    where("account_id = ?", request.accountId);
+  }
+  if (request.keyId !== "") {
+    where("key_id = ?", request.keyId);
+  }
+  if (request.model !== "") {
+    where("model = ?", request.model);
+  }
+  if (request.from !== undefined) {
+    where("settled_at >= ?", timestampDate(request.from));
+  }
+  if (request.to !== undefined) {
+    where("settled_at < ?", timestampDate(request.to));
+  }
 
   const kept = [...columns].filter(([group]) => groups.has(group)).map(([, column]) => column);
   const places = kept.map((_, at) => at + 1).join(", ");

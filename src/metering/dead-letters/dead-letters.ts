@@ -76,7 +76,9 @@ export class DeadLetters {
 export function toLetterId(run: Run): string {
   const key = String(runKey(run));
   const spelled = printable(key);
-  if (spelled.length <= plainId) return spelled;
+  if (spelled.length <= plainId) {
+    return spelled;
+  }
   return `${spelled.slice(0, plainId)}#${createHash("sha256").update(key).digest("hex").slice(0, 32)}`;
 }
 

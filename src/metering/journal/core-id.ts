@@ -16,7 +16,9 @@ export function readCoreId(
 ): string {
   return withDiskAdvice(path, () => {
     const found = read(path);
-    if (found !== undefined && isUuid(found)) return found;
+    if (found !== undefined && isUuid(found)) {
+      return found;
+    }
     const damaged = found !== undefined;
     if (owner === undefined && records.length + unusable.length > 0) {
       throw new Error(
@@ -24,8 +26,9 @@ export function readCoreId(
       );
     }
     const coreId = owner?.coreId ?? random.uuid();
-    if (damaged || owner !== undefined)
+    if (damaged || owner !== undefined) {
       logger.warn({ path, coreId }, "the file with the core's id was damaged and is made anew");
+    }
     writeFileSync(path, `${coreId}\n`);
     return coreId;
   });
@@ -35,7 +38,9 @@ function read(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+      return undefined;
+    }
     throw error;
   }
 }

@@ -26,7 +26,9 @@ export function withDiskAdvice<T>(path: string, run: () => T): T {
 
 /** The error with what to do about it; one that is none of the disk's stays as it is. */
 export function explainDiskFault(path: string, error: unknown): unknown {
-  if (!isNativeError(error)) return error;
+  if (!isNativeError(error)) {
+    return error;
+  }
   const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number };
   const known = advice[errcode === undefined ? String(code) : `SQLITE_${errcode & 0xff}`]; // without what extended codes add
   return known === undefined ? error : new Error(`${path}: ${known}`, { cause: error });

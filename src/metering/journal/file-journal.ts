@@ -42,7 +42,9 @@ export function openJournal(
       mkdirSync(own, { recursive: true, mode: 0o700 });
       return lockFile(path);
     });
-    if (unlock === undefined) continue;
+    if (unlock === undefined) {
+      continue;
+    }
     try {
       const file = withDiskAdvice(path, () => new DiskFile(path));
       const content = decode(withDiskAdvice(path, () => file.read()));
@@ -109,14 +111,18 @@ export class FileJournal implements CoreJournal {
     this.#unusable = parts.content.unusable;
     this.#lineEnd = parts.content.torn ? "\n" : "";
     for (const record of parts.content.records) {
-      if ("note" in record) this.#notes.set(runKey(record.note), record.note);
-      else if ("promise" in record) this.#promises.set(runKey(record.promise), record.promise);
-      else {
+      if ("note" in record) {
+        this.#notes.set(runKey(record.note), record.note);
+      } else if ("promise" in record) {
+        this.#promises.set(runKey(record.promise), record.promise);
+      } else {
         this.#notes.delete(record.forget);
         this.#promises.delete(record.forget);
       }
     }
-    for (const key of [...this.#notes.keys(), ...this.#promises.keys()]) this.#written.add(key);
+    for (const key of [...this.#notes.keys(), ...this.#promises.keys()]) {
+      this.#written.add(key);
+    }
     this.#rewrite();
   }
 
@@ -136,8 +142,9 @@ export class FileJournal implements CoreJournal {
     const running = [...this.#notes.values()].filter((entry) => !this.#promises.has(runKey(entry)));
     const charges = [...this.#promises.values()];
     const own = this.#owner?.databaseId === databaseId && this.#owner.coreId === this.coreId;
-    if (this.#owner !== undefined && !own && running.length + charges.length > 0)
+    if (this.#owner !== undefined && !own && running.length + charges.length > 0) {
       throw foreign(this.#file.path, this.#owner, { databaseId, coreId: this.coreId }, running.length + charges.length);
+    }
     return { epoch: own ? (this.#owner?.epoch ?? 0) : 0, charges, running };
   }
 
@@ -159,13 +166,17 @@ export class FileJournal implements CoreJournal {
     this.#notes.delete(key);
     this.#promises.delete(key);
     this.#unwritten.delete(key);
-    if (!this.#written.delete(key)) return; // it came and went between two flushes
+    if (!this.#written.delete(key)) {
+      return; // it came and went between two flushes
+    }
     this.#forgotten.push(key);
     this.#flushLater(flushMs);
   }
 
   async promise(charges: readonly Charge[]): Promise<boolean> {
-    if (!this.#flush(charges)) return false;
+    if (!this.#flush(charges)) {
+      return false;
+    }
     this.#syncing++;
     try {
       await this.#file.sync();
@@ -188,7 +199,9 @@ export class FileJournal implements CoreJournal {
   #flushLater(ms: number): void {
     this.#stopTimer ??= this.#clock.after(ms, () => {
       this.#stopTimer = undefined;
-      if (!this.#flush([])) this.#flushLater(retryMs);
+      if (!this.#flush([])) {
+        this.#flushLater(retryMs);
+      }
     });
   }
 
@@ -206,11 +219,17 @@ export class FileJournal implements CoreJournal {
     this.#healthy = true;
     this.#ownerDue = false;
     this.#lineEnd = "";
-    for (const promise of promises) this.#promises.set(runKey(promise), promise);
-    for (const run of [...noted, ...promises]) this.#written.add(runKey(run));
+    for (const promise of promises) {
+      this.#promises.set(runKey(promise), promise);
+    }
+    for (const run of [...noted, ...promises]) {
+      this.#written.add(runKey(run));
+    }
     this.#unwritten.clear();
     this.#forgotten.length = 0;
-    if (this.#file.size > large && this.#syncing === 0) this.#rewrite();
+    if (this.#file.size > large && this.#syncing === 0) {
+      this.#rewrite();
+    }
     return true;
   }
 
@@ -233,7 +252,9 @@ export class FileJournal implements CoreJournal {
 
   /** Keeps what is no record for people to look at. */
   #keepAside(): void {
-    if (this.#unusable.length === 0) return;
+    if (this.#unusable.length === 0) {
+      return;
+    }
     this.#file.keepAside(this.#unusable);
     this.#logger.error(
       { records: this.#unusable.length, journal: this.#file.path },
@@ -243,7 +264,9 @@ export class FileJournal implements CoreJournal {
   }
 
   #refused(error: unknown): void {
-    if (this.#healthy) this.#logger.error({ error }, "the journal cannot be written; no new requests until it can");
+    if (this.#healthy) {
+      this.#logger.error({ error }, "the journal cannot be written; no new requests until it can");
+    }
     this.#healthy = false;
     this.#flushLater(retryMs);
   }

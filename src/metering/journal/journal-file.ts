@@ -109,7 +109,9 @@ export class DiskFile implements JournalFile {
         .split("\n")
         .filter((line) => line !== "");
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+        return [];
+      }
       throw error;
     }
   }
@@ -131,7 +133,9 @@ function toBinary(bytes: Uint8Array): string {
 }
 
 function writeAll(descriptor: number, bytes: Uint8Array): number {
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+  for (let at = 0; at < bytes.length; ) {
+    at += writeSync(descriptor, bytes, at);
+  }
   return bytes.length;
 }
 

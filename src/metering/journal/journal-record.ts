@@ -60,9 +60,16 @@ export function decode(bytes: Uint8Array): JournalContent {
   for (let end = bytes.indexOf(newline); ; end = bytes.indexOf(newline, from)) {
     const line = bytes.subarray(from, end < 0 ? bytes.length : end);
     const values = line.length === 0 ? [] : parseLine(line);
-    if (values !== undefined) for (const value of values) take(read, value);
-    else if (end >= 0) read.unusable.push(line);
-    if (end < 0) return { ...read, torn: line.length > 0 };
+    if (values !== undefined) {
+      for (const value of values) {
+        take(read, value);
+      }
+    } else if (end >= 0) {
+      read.unusable.push(line);
+    }
+    if (end < 0) {
+      return { ...read, torn: line.length > 0 };
+    }
     from = end + 1;
   }
 }
@@ -74,7 +81,9 @@ const prefixLength = 9;
 /** What a line lists; undefined: it is damaged. */
 function parseLine(line: Uint8Array): unknown[] | undefined {
   const json = line.subarray(prefixLength);
-  if (line.length <= prefixLength || toText(line.subarray(0, prefixLength - 1)) !== checksum(json)) return undefined;
+  if (line.length <= prefixLength || toText(line.subarray(0, prefixLength - 1)) !== checksum(json)) {
+    return undefined;
+  }
   try {
     const values: unknown = JSON.parse(toText(json));
     return Array.isArray(values) ? values : undefined;
@@ -92,22 +101,31 @@ function take(
   const body = isObject(value) && kind !== undefined ? value[kind] : undefined;
   const record = more.length === 0 ? parseRecord(kind, body) : undefined;
   const owner = kind === "header" ? parseOwner(body) : undefined;
-  if (record !== undefined) read.records.push(record);
-  else if (owner !== undefined) read.owner = owner;
-  else if (isNewer(kind, body)) read.newer = true;
-  else read.unusable.push(Buffer.from(encodeJson(JSON.stringify([value])).trimEnd()));
+  if (record !== undefined) {
+    read.records.push(record);
+  } else if (owner !== undefined) {
+    read.owner = owner;
+  } else if (isNewer(kind, body)) {
+    read.newer = true;
+  } else {
+    read.unusable.push(Buffer.from(encodeJson(JSON.stringify([value])).trimEnd()));
+  }
 }
 
 const kinds: ReadonlySet<string | undefined> = new Set(["header", "note", "forget", "promise"]);
 
 /** A kind of record that this version does not know, or a header of a later format. */
 function isNewer(kind: string | undefined, body: unknown): boolean {
-  if (kind === "header") return isObject(body) && typeof body.format === "number" && body.format > newestFormat;
+  if (kind === "header") {
+    return isObject(body) && typeof body.format === "number" && body.format > newestFormat;
+  }
   return kind !== undefined && /^[a-z]\w*$/i.test(kind) && !kinds.has(kind);
 }
 
 function parseOwner(body: unknown): JournalOwner | undefined {
-  if (!isObject(body) || body.format !== newestFormat) return undefined;
+  if (!isObject(body) || body.format !== newestFormat) {
+    return undefined;
+  }
   const { databaseId, coreId, epoch } = body;
   const known = typeof databaseId === "string" && typeof coreId === "string" && Number.isSafeInteger(epoch);
   return known ? { databaseId, coreId, epoch: epoch as number } : undefined;
@@ -118,12 +136,19 @@ function parseOwner(body: unknown): JournalOwner | undefined {
  * 0.2 have no run's id.
  */
 function parseRecord(kind: string | undefined, body: unknown): JournalRecord | undefined {
-  if (kind === "forget") return typeof body === "string" ? { forget: body } : undefined;
-  if (!isObject(body) || typeof body.requestId !== "string") return undefined;
+  if (kind === "forget") {
+    return typeof body === "string" ? { forget: body } : undefined;
+  }
+  if (!isObject(body) || typeof body.requestId !== "string") {
+    return undefined;
+  }
   const runId = body.runId ?? firstRun;
-  if (typeof runId !== "string") return undefined;
-  if (kind === "note")
+  if (typeof runId !== "string") {
+    return undefined;
+  }
+  if (kind === "note") {
     return isObject(body.tokens) ? { note: { ...(body as object as JournalEntry), runId } } : undefined;
+  }
   return kind === "promise" ? { promise: { ...(body as object as Charge), runId } } : undefined;
 }
 

@@ -27,12 +27,16 @@ export function admitShort(
   const elsewhere = Number(min(wallet.elsewhere + wallet.unleased, BigInt(Number.MAX_SAFE_INTEGER - wallet.available)));
   const everything = wallet.available + elsewhere;
   const tooLittle = everything < worst && shorten(everything, rates, wanted) === undefined;
-  if (everything === 0 || tooLittle) throw exhausted(everything, rates);
+  if (everything === 0 || tooLittle) {
+    throw exhausted(everything, rates);
+  }
 
   const nothingToWaitFor = everything === wallet.free;
   const short = everything < worst ? shorten(wallet.free, rates, wanted) : undefined;
   if (nothingToWaitFor || last) {
-    if (short !== undefined) return short;
+    if (short !== undefined) {
+      return short;
+    }
     throw failure(Reason.BALANCE_HELD, "The balance is held by requests of this account that are still running.", {
       retryAfter: durationOf(heldRetryMs),
     });
@@ -42,9 +46,13 @@ export function admitShort(
 
 /** The tokens that the money pays: the whole input, and as much output as remains. Undefined: too little. */
 function shorten(money: PicoUsd, rates: Rates, wanted: ChargedTokens): ChargedTokens | undefined {
-  if (wanted.outputTokens === 0 || money < leastTokens * Math.max(rates.input, rates.output)) return undefined;
+  if (wanted.outputTokens === 0 || money < leastTokens * Math.max(rates.input, rates.output)) {
+    return undefined;
+  }
   const left = money - wanted.inputTokens * rates.input;
-  if (left < rates.output || left < 0) return undefined;
+  if (left < rates.output || left < 0) {
+    return undefined;
+  }
   const outputTokens = rates.output === 0 ? wanted.outputTokens : Math.floor(left / rates.output);
   return { inputTokens: wanted.inputTokens, outputTokens: Math.min(wanted.outputTokens, outputTokens) };
 }

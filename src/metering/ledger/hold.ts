@@ -64,12 +64,16 @@ export class RunningHold implements Hold {
       this.#inputKnown = true;
       this.#shrink(tokens.inputTokens * this.rates.input + this.outputTokens * this.rates.output);
     }
-    if (tokens.outputTokens - this.#noted.outputTokens >= noteTokens) this.note();
+    if (tokens.outputTokens - this.#noted.outputTokens >= noteTokens) {
+      this.note();
+    }
   }
 
   /** Tells the journal how far the request has come, when it has come further. */
   note(): void {
-    if (!this.#ended && this.#counted !== this.#noted) this.#write();
+    if (!this.#ended && this.#counted !== this.#noted) {
+      this.#write();
+    }
   }
 
   #write(): void {
@@ -106,14 +110,18 @@ export class RunningHold implements Hold {
   }
 
   #shrink(amount: PicoUsd): void {
-    if (amount >= this.#amount) return;
+    if (amount >= this.#amount) {
+      return;
+    }
     this.wallet.held -= this.#amount - amount;
     this.#amount = amount;
     this.#keeper.freed(this.wallet);
   }
 
   #end(): void {
-    if (this.#ended) throw new Error(`the hold of request ${this.request.requestId} has already ended`);
+    if (this.#ended) {
+      throw new Error(`the hold of request ${this.request.requestId} has already ended`);
+    }
     this.#ended = true;
   }
 }

@@ -132,8 +132,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       const isFree = wallet?.queue.empty && wallet.debt === 0n && !wallet.hasExpired(this.#clock.now());
       if (isFree && this.#recent.isNew(request)) {
         const rates = wallet.maxRates(request.model);
-        if (rates !== undefined && fits(wallet, rates, request))
+        if (rates !== undefined && fits(wallet, rates, request)) {
           return Promise.resolve(this.#grant(wallet, request, rates, request));
+        }
       }
     } catch (error) {
       return Promise.reject(error);
@@ -142,8 +143,12 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   #admitsAny(): void {
-    if (this.#closing) throw failure(Reason.SHUTTING_DOWN, "This replica is shutting down.");
-    if (!this.#works) throw unavailable("Usage cannot be recorded at the moment.");
+    if (this.#closing) {
+      throw failure(Reason.SHUTTING_DOWN, "This replica is shutting down.");
+    }
+    if (!this.#works) {
+      throw unavailable("Usage cannot be recorded at the moment.");
+    }
   }
 
   /** Whether usage can be recorded. */
@@ -153,7 +158,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
     const { accountId, requestId } = request;
-    if (!this.#recent.isNew(request) && (await this.#store.isCharged(accountId, requestId))) throw duplicate(request);
+    if (!this.#recent.isNew(request) && (await this.#store.isCharged(accountId, requestId))) {
+      throw duplicate(request);
+    }
     const wallet = await this.#wallets.open(request.accountId);
     const ticket = wallet.queue.enter(patienceMs, signal);
     try {
@@ -169,9 +176,13 @@ class SliceLedger implements CoreLedger, HoldKeeper {
           count = undefined;
           rates = await this.#fund(wallet, request.model, wanted);
         }
-        if (fits(wallet, rates, wanted)) return this.#grant(wallet, request, rates, wanted);
+        if (fits(wallet, rates, wanted)) {
+          return this.#grant(wallet, request, rates, wanted);
+        }
         const short = admitShort(wallet, rates, wanted, !inTime);
-        if (short !== undefined) return this.#grant(wallet, request, rates, short);
+        if (short !== undefined) {
+          return this.#grant(wallet, request, rates, short);
+        }
       }
     } finally {
       ticket.leave();
@@ -190,19 +201,26 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     otherwise = () => this.#prices.live(model),
   ): Promise<Rates> {
     for (;;) {
-      if (wallet.hasExpired(this.#clock.now())) await this.#wallets.returnExpired(wallet);
+      if (wallet.hasExpired(this.#clock.now())) {
+        await this.#wallets.returnExpired(wallet);
+      }
       const now = wallet.maxRates(model);
       const rates = terms ?? now;
-      if (now === undefined || rates === undefined) await wallet.loadRates(model);
-      else if (fits(wallet, rates, wanted)) return rates;
-      else if (!(await this.#wallets.lease(wallet, Math.max(1, costOf(wanted, rates) - wallet.free))))
+      if (now === undefined || rates === undefined) {
+        await wallet.loadRates(model);
+      } else if (fits(wallet, rates, wanted)) {
+        return rates;
+      } else if (!(await this.#wallets.lease(wallet, Math.max(1, costOf(wanted, rates) - wallet.free)))) {
         return terms ?? (wallet.available > 0 ? rates : otherwise());
+      }
     }
   }
 
   #grant(wallet: Wallet, request: HoldRequest, rates: Rates, tokens: ChargedTokens): RunningHold {
     const key = requestKey(request);
-    if (this.#running.has(key)) throw duplicate(request);
+    if (this.#running.has(key)) {
+      throw duplicate(request);
+    }
     this.#admitsAny();
     const { requestId, accountId, keyId, model } = request;
     const run = { requestId, runId: this.#random.uuid(), accountId, keyId, model };
@@ -215,21 +233,23 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus): Promise<void> {
     const { wallet, request } = hold;
     const tokens = toChargeable(counted, hold.admitted, hold.rates);
-    if (tokens !== counted)
+    if (tokens !== counted) {
       this.#logger.error(
         { requestId: request.requestId, model: request.model, counted, charged: tokens },
         "an engine's count can be no charge: what was admitted is charged at most",
       );
+    }
     // What is free is below zero when slices were lost: then nothing stands behind the holds.
     const excess = () => costOf(tokens, hold.rates) - hold.amount - wallet.free;
-    while (excess() > 0 && (await this.#wallets.lease(wallet, excess()).catch(() => false)));
+    while (excess() > 0 && (await this.#wallets.lease(wallet, excess()).catch(() => false))) {}
     hold.free(); // the charge may use whatever is free
     const payment = wallet.charge(request.model, tokens, hold.rates);
-    if (payment.shortfall > 0)
+    if (payment.shortfall > 0) {
       this.#logger.error(
         { requestId: request.requestId, shortfall: payment.shortfall },
         "a request cost more than could be held",
       );
+    }
     this.freed(wallet);
     await this.#settler.settle({
       requestId: request.requestId,
@@ -257,20 +277,27 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     if (outcome === "stored") {
       wallet?.committed(charge.lines);
       this.#observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
-      if (charge.shortfall > 0) this.#owes(charge);
+      if (charge.shortfall > 0) {
+        this.#owes(charge);
+      }
     } else {
       wallet?.revert(charge.lines);
-      if (outcome === "refused") this.#observer.deadLettered(charge.model);
-      else if (outcome === "repeated") {
+      if (outcome === "refused") {
+        this.#observer.deadLettered(charge.model);
+      } else if (outcome === "repeated") {
         this.#observer.uncharged(charge.model);
         this.#logger.error({ requestId: charge.requestId }, "a request was run but not charged");
       }
     }
     const key = requestKey(charge);
-    if (this.#running.get(key)?.request.runId === run.runId) this.#running.delete(key);
+    if (this.#running.get(key)?.request.runId === run.runId) {
+      this.#running.delete(key);
+    }
     this.#recent.add(charge);
     this.journal.forget(run);
-    if (charge.runId !== run.runId) this.journal.forget(charge); // the rest of the run may have been promised
+    if (charge.runId !== run.runId) {
+      this.journal.forget(charge); // the rest of the run may have been promised
+    }
   }
 
   async fenced(charge: Charge): Promise<Charge> {
@@ -291,15 +318,20 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     const maxRates = await this.#fund(wallet, charge.model, charge, charge.maxRates, () =>
       this.#prices.last(charge.model),
     );
-    if (!Number.isSafeInteger(costOf(charge, maxRates)))
+    if (!Number.isSafeInteger(costOf(charge, maxRates))) {
       throw failure(Reason.INVALID_ARGUMENT, "The tokens cost more than one receipt can hold.");
+    }
     return { ...charge, maxRates, ...wallet.charge(charge.model, charge, maxRates) };
   }
 
   async settleLate(charge: Charge): Promise<void> {
-    if ((await this.#store.settled([charge])).size > 0) return;
+    if ((await this.#store.settled([charge])).size > 0) {
+      return;
+    }
     const fault = findFault(charge);
-    if (fault !== undefined) throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
+    if (fault !== undefined) {
+      throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
+    }
     const wallet = await this.#wallets.open(charge.accountId);
     await this.#settler.settle(await this.#chargeLate(wallet, { ...charge, settledAt: this.#clock.now() }));
   }
@@ -360,7 +392,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
   }
 
   async #announce(accountId: string): Promise<void> {
-    if (this.#store.shared) await this.#store.announce(accountId);
+    if (this.#store.shared) {
+      await this.#store.announce(accountId);
+    }
   }
 
   async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
@@ -377,14 +411,17 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     await this.#store.listen(this.#announced);
     const databaseId = await this.#store.identify();
     const remains = await this.journal.read(databaseId);
-    if (remains.charges.length + remains.running.length > 0)
+    if (remains.charges.length + remains.running.length > 0) {
       await awaitPredecessors({ store: this.#store, clock: this.#clock, logger: this.#logger }, this.journal.instance);
+    }
     const entered = await this.#store.enter({ instance: this.journal.instance, after: remains.epoch });
     this.journal.begin({ databaseId, epoch: entered.epoch });
     const adopted = entered.adopted.map((slice) => slice.id);
     await this.#coreLease.renew();
     const left = { slices: adopted.length, promised: remains.charges.length, running: remains.running.length };
-    if (left.slices + left.promised + left.running === 0) return;
+    if (left.slices + left.promised + left.running === 0) {
+      return;
+    }
     const done = this.#chargeRemains(adopted, remains).then(() =>
       this.#logger.warn(left, "recovered what an earlier process of this core left behind"),
     );
@@ -402,7 +439,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
       const charge = toRecovered(entry, settledAt);
       const stored = known.get(runKey(entry));
       const due = stored === undefined ? inputTokens !== 0 || outputTokens !== 0 : toRest(charge, stored) !== undefined;
-      if (due) return [charge];
+      if (due) {
+        return [charge];
+      }
       this.journal.forget(entry);
       return [];
     });
@@ -414,7 +453,9 @@ class SliceLedger implements CoreLedger, HoldKeeper {
     const known = new Map<string, StoredCharge>();
     for (let at = 0; at < runs.length; at += askedAtOnce) {
       try {
-        for (const [key, stored] of await this.#store.settled(runs.slice(at, at + askedAtOnce))) known.set(key, stored);
+        for (const [key, stored] of await this.#store.settled(runs.slice(at, at + askedAtOnce))) {
+          known.set(key, stored);
+        }
       } catch (error) {
         this.#logger.warn({ error }, "the store could not say what has been charged");
       }
@@ -424,10 +465,14 @@ class SliceLedger implements CoreLedger, HoldKeeper {
 
   workInBackground(): void {
     const noting = repeat(this.#clock, noteMs, this.#logger, "note running requests", async () => {
-      for (const hold of this.#running.values()) hold.note();
+      for (const hold of this.#running.values()) {
+        hold.note();
+      }
     });
     const tidying = repeat(this.#clock, tidyMs, this.#logger, "tidy the ledger", async () => {
-      if (!(await this.#coreLease.renew())) await this.#wallets.audit();
+      if (!(await this.#coreLease.renew())) {
+        await this.#wallets.audit();
+      }
       await this.#store.listen(this.#announced);
       await this.#wallets.tidy();
     });

@@ -30,7 +30,9 @@ export class RecentRequests {
 
   /** Whether the id is certainly new to the account, so that the store need not be asked. */
   isNew(request: AccountRequest): boolean {
-    if (!this.#isFresh(request.requestId)) return false;
+    if (!this.#isFresh(request.requestId)) {
+      return false;
+    }
     const key = requestKey(request);
     return !this.#recent.has(key) && !this.#older.has(key);
   }
@@ -48,7 +50,9 @@ export class RecentRequests {
 
   /** Whether the id was made just now. */
   #isFresh(requestId: string): boolean {
-    if (requestId.length !== prefix.length + 32 || !requestId.startsWith(prefix)) return false;
+    if (requestId.length !== prefix.length + 32 || !requestId.startsWith(prefix)) {
+      return false;
+    }
     const madeAt = Number.parseInt(requestId.slice(prefix.length, prefix.length + 12), 16);
     return Math.abs(this.#clock.now() - madeAt) <= freshMs;
   }

@@ -36,7 +36,9 @@ export class PriceBook {
     this.#known.delete(key);
     this.#known.set(key, rates);
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.#most) break;
+      if (this.#known.size <= this.#most) {
+        break;
+      }
       this.#known.delete(oldest);
     }
     return rates;
@@ -47,7 +49,9 @@ export class PriceBook {
     const first = async (versionId: object, versionOrder: "asc" | "desc") =>
       (await em.find(Price, { model, versionId }, { orderBy: { versionId: versionOrder }, limit: 1 }))[0];
     const price = (await first({ $lte: version }, "desc")) ?? (await first({ $gt: version }, "asc"));
-    if (price === undefined) throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} was never priced.`);
+    if (price === undefined) {
+      throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} was never priced.`);
+    }
     return { input: price.input, output: price.output };
   }
 }

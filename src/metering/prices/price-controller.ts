@@ -34,11 +34,15 @@ export function createPriceController(parts: PriceControllerParts): () => Promis
         .filter(({ price }) => price.floor !== price.ceiling)
         .map((model) => [model.id, model.price]),
     );
-    if (moving.size === 0) return;
+    if (moving.size === 0) {
+      return;
+    }
     const unchangedSince = new Date(clock.now() - intervalMs / 2);
     await prices.move(unchangedSince, ({ model, live, base }) => {
       const bounds = moving.get(model);
-      if (bounds === undefined) return undefined;
+      if (bounds === undefined) {
+        return undefined;
+      }
       const multiple = multipleAt(utilisation(model), bounds);
       return step(live, { input: scale(base.input, multiple), output: scale(base.output, multiple) }, maxStep);
     });
@@ -48,14 +52,18 @@ export function createPriceController(parts: PriceControllerParts): () => Promis
 /** The multiple of the base price that a utilisation asks for. */
 export function multipleAt(utilisation: number, { floor, ceiling }: { floor: number; ceiling: number }): number {
   const use = Math.min(1, Math.max(0, utilisation));
-  if (use <= comfortable) return floor + ((1 - floor) * use) / comfortable;
+  if (use <= comfortable) {
+    return floor + ((1 - floor) * use) / comfortable;
+  }
   return 1 + ((ceiling - 1) * (use - comfortable)) / (1 - comfortable);
 }
 
 /** The rates one bounded step nearer to the target. Undefined: the step would be too small. */
 function step(live: Rates, target: Rates, maxStep: number): Rates | undefined {
   const near = (from: PicoUsd, to: PicoUsd) => Math.abs(to - from) <= scale(from, smallestMove);
-  if (near(live.input, target.input) && near(live.output, target.output)) return undefined;
+  if (near(live.input, target.input) && near(live.output, target.output)) {
+    return undefined;
+  }
   return { input: approach(live.input, target.input, maxStep), output: approach(live.output, target.output, maxStep) };
 }
 

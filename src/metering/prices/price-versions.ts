@@ -55,11 +55,15 @@ export async function publish(
   change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
 ): Promise<void> {
   await inTransaction(storage, async (em) => {
-    if (storage.dialect === "postgresql") await em.execute("lock table price_version in share row exclusive mode");
+    if (storage.dialect === "postgresql") {
+      await em.execute("lock table price_version in share row exclusive mode");
+    }
     const newest = await newestVersion(em);
     const rows = await newestRows(em);
     const changed = change(new Map(rows.map((row) => [row.model, row])), newest?.publishedAt);
-    if (changed.size === 0) return;
+    if (changed.size === 0) {
+      return;
+    }
 
     const versionId = (newest?.id ?? 0) + 1;
     await em.insert(PriceVersion, { id: versionId, publishedAt: new Date(clock.now()) });
@@ -83,7 +87,9 @@ async function newestRows(em: SqlEntityManager): Promise<Price[]> {
       union all select (select min(model) from price where price.model > listed.model) from listed where model is not null)
     select model, (select max(version_id) from price where price.model = listed.model) as version_id
     from listed where model is not null`);
-  if (keys.length === 0) return [];
+  if (keys.length === 0) {
+    return [];
+  }
   return em.find(Price, { $or: keys.map(({ model, version_id }) => ({ model, versionId: version_id })) });
 }
 

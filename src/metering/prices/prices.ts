@@ -82,7 +82,9 @@ class PublishedPrices implements PriceList {
 
   last(model: string): Rates {
     const record = this.#newest.get(model);
-    if (record === undefined) throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} was never priced.`);
+    if (record === undefined) {
+      throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} was never priced.`);
+    }
     return record.live;
   }
 
@@ -113,13 +115,19 @@ class PublishedPrices implements PriceList {
   async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
     await publish(this.#storage, this.#clock, (newest, publishedAt) => {
       const moved = new Map<string, PriceFacts>();
-      if (publishedAt !== undefined && publishedAt > unchangedSince) return moved;
+      if (publishedAt !== undefined && publishedAt > unchangedSince) {
+        return moved;
+      }
       for (const model of this.#models.keys()) {
         const price = newest.get(model);
-        if (price === undefined || price.pinned) continue;
+        if (price === undefined || price.pinned) {
+          continue;
+        }
         const live = { input: price.input, output: price.output };
         const rates = next({ model, live, base: { input: price.baseInput, output: price.baseOutput } });
-        if (rates === undefined || (rates.input === live.input && rates.output === live.output)) continue;
+        if (rates === undefined || (rates.input === live.input && rates.output === live.output)) {
+          continue;
+        }
         moved.set(model, { ...factsOf(price), input: rates.input, output: rates.output });
       }
       return moved;
@@ -137,7 +145,9 @@ class PublishedPrices implements PriceList {
       for (const model of models) {
         const { input, output } = configured(model);
         const price = newest.get(model.id);
-        if (price?.configuredInput === input && price.configuredOutput === output) continue;
+        if (price?.configuredInput === input && price.configuredOutput === output) {
+          continue;
+        }
         const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
         const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
         changed.set(model.id, { ...live, ...base, pinned: price?.pinned ?? false });
@@ -160,8 +170,9 @@ class PublishedPrices implements PriceList {
 
   #record(model: string): PriceRecord {
     const record = this.#models.has(model) ? this.#newest.get(model) : undefined;
-    if (record === undefined)
+    if (record === undefined) {
       throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} is not served.`, { parameter: "model" });
+    }
     return record;
   }
 
@@ -175,11 +186,14 @@ class PublishedPrices implements PriceList {
     for (const [parameter, rate] of [
       ["input_pico_usd_per_token", rates.input],
       ["output_pico_usd_per_token", rates.output],
-    ] as const)
-      if (!Number.isInteger(rate) || rate < 0 || rate > highestRate)
+    ] as const) {
+      if (!Number.isInteger(rate) || rate < 0 || rate > highestRate) {
         throw refuse(parameter, "A price must be from 0 to 1000 USD per 1M tokens.");
-    if (this.#models.get(model)?.kind === "embedding" && rates.output !== 0)
+      }
+    }
+    if (this.#models.get(model)?.kind === "embedding" && rates.output !== 0) {
       throw refuse("output_pico_usd_per_token", "An embedding model has no output price.");
+    }
   }
 }
 
@@ -191,7 +205,9 @@ function configured(model: ModelConfig): Rates {
 
 function rateOf(model: ModelConfig, usdPerMillion: string): number {
   const rate = parseRate(usdPerMillion);
-  if (rate !== undefined && rate <= BigInt(highestRate)) return Number(rate);
+  if (rate !== undefined && rate <= BigInt(highestRate)) {
+    return Number(rate);
+  }
   throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
 }
 

@@ -17,19 +17,26 @@ export class InFlight {
   /** Takes a place; what it returns gives it back, once. Throws RATE_LIMITED when the account has none left. */
   enter(accountId: string, limit: number): () => void {
     const running = this.#running.get(accountId) ?? 0;
-    if (running >= limit) throw refusal(limit);
+    if (running >= limit) {
+      throw refusal(limit);
+    }
     this.#running.set(accountId, running + 1);
     let isIn = true;
     return () => {
-      if (isIn) this.#leave(accountId);
+      if (isIn) {
+        this.#leave(accountId);
+      }
       isIn = false;
     };
   }
 
   #leave(accountId: string): void {
     const running = this.#running.get(accountId) ?? 0;
-    if (running <= 1) this.#running.delete(accountId);
-    else this.#running.set(accountId, running - 1);
+    if (running <= 1) {
+      this.#running.delete(accountId);
+    } else {
+      this.#running.set(accountId, running - 1);
+    }
   }
 }
 

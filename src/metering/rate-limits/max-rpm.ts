@@ -46,7 +46,9 @@ export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): 
  */
 export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState: FundingState, now: number): MaxRpm {
   const limit = own ?? bestOf(reachedTiers(policy, fundingState, now), ({ rpm }) => rpm);
-  if (fundingState.freeOnly && policy.freeRpm < limit) return { limit: policy.freeRpm, freeTier: true };
+  if (fundingState.freeOnly && policy.freeRpm < limit) {
+    return { limit: policy.freeRpm, freeTier: true };
+  }
   return { limit, freeTier: false };
 }
 

@@ -28,7 +28,9 @@ export class MemoryWindows implements Windows {
     this.#evict(now - windowMs);
     const times = this.#keys.get(key) ?? new Times();
     times.dropUntil(now - windowMs);
-    if (times.length >= limit) return { admitted: false, ...stateOf(times, limit, now) };
+    if (times.length >= limit) {
+      return { admitted: false, ...stateOf(times, limit, now) };
+    }
     times.push(now);
     this.#keys.delete(key);
     this.#keys.set(key, times);
@@ -38,7 +40,9 @@ export class MemoryWindows implements Windows {
   read(key: string, limit: number): WindowState {
     const now = this.#clock.monotonic();
     const times = this.#keys.get(key);
-    if (!times) return { ...noState, limit };
+    if (!times) {
+      return { ...noState, limit };
+    }
     times.dropUntil(now - windowMs);
     return stateOf(times, limit, now);
   }
@@ -51,7 +55,9 @@ export class MemoryWindows implements Windows {
   #evict(until: number): void {
     for (let i = 0; i < 2; i++) {
       const oldest = this.#keys.entries().next().value;
-      if (!oldest || oldest[1].newest > until) return;
+      if (!oldest || oldest[1].newest > until) {
+        return;
+      }
       this.#keys.delete(oldest[0]);
     }
   }
@@ -79,7 +85,9 @@ class Times {
   }
 
   push(time: number): void {
-    if (this.length === this.#ring.length) this.#resize(this.length * 2);
+    if (this.length === this.#ring.length) {
+      this.#resize(this.length * 2);
+    }
     this.#ring[(this.#head + this.length) % this.#ring.length] = time;
     this.length++;
     this.newest = time;
@@ -98,7 +106,9 @@ class Times {
 
   #resize(capacity: number): void {
     const ring = new Float64Array(capacity);
-    for (let i = 0; i < this.length; i++) ring[i] = this.at(i);
+    for (let i = 0; i < this.length; i++) {
+      ring[i] = this.at(i);
+    }
     this.#ring = ring;
     this.#head = 0;
   }

@@ -39,7 +39,9 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       try {
         const max = maxRpm(policy, caller.rpm, funding, now);
         const admission = await windows.admit(nameOf(caller), max.limit);
-        if (!admission.admitted) throw refusal(max, admission);
+        if (!admission.admitted) {
+          throw refusal(max, admission);
+        }
         return { rateLimit: stateOf(admission), leave };
       } catch (error) {
         leave();
@@ -49,7 +51,9 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
     async admit(caller) {
       const max = await limitOf(caller);
       const admission = await windows.admit(nameOf(caller), max.limit);
-      if (!admission.admitted) throw refusal(max, admission);
+      if (!admission.admitted) {
+        throw refusal(max, admission);
+      }
       return stateOf(admission);
     },
     async read(caller) {

@@ -105,7 +105,9 @@ export class RedisWindows implements Windows {
   /** Undefined: the server is away. */
   async #count(key: string, limit: number, count: 0 | 1): Promise<RateLimitDecision | undefined> {
     const answer = await this.#ask(() => this.#redis.countRequest(prefix + key, limit, count));
-    if (!answer) return undefined;
+    if (!answer) {
+      return undefined;
+    }
     const [admitted, used, waitUs, resetUs] = answer;
     return { admitted: admitted === 1, used, waitMs: waitUs / 1000, resetAfterMs: resetUs / 1000, limit };
   }
@@ -113,12 +115,16 @@ export class RedisWindows implements Windows {
   async #ask<T>(command: () => Promise<T>): Promise<T | undefined> {
     if (this.#away) {
       const now = this.#clock.monotonic();
-      if (now < this.#retryAt) return undefined;
+      if (now < this.#retryAt) {
+        return undefined;
+      }
       this.#retryAt = now + retryMs; // one request tries, the others go on alone
     }
     try {
       const answer = await command();
-      if (this.#away) this.#logger.info({}, "rate limits are shared again");
+      if (this.#away) {
+        this.#logger.info({}, "rate limits are shared again");
+      }
       this.#away = false;
       return answer;
     } catch (error) {
@@ -129,7 +135,9 @@ export class RedisWindows implements Windows {
 
   #lose(error: unknown): void {
     this.#retryAt = this.#clock.monotonic() + retryMs;
-    if (this.#away) return;
+    if (this.#away) {
+      return;
+    }
     this.#away = true;
     const share = `1/${this.#cores}`;
     this.#logger.warn({ error: String(error), share }, "rate limits are not shared: each core applies its share alone");
@@ -141,8 +149,12 @@ export class RedisWindows implements Windows {
 
   async #beat(): Promise<void> {
     const cores = await this.#ask(() => this.#redis.countCores(coresKey, this.#core, coreLifetimeMs * 1000));
-    if (cores !== undefined) this.#cores = cores;
-    if (this.#closed) return;
+    if (cores !== undefined) {
+      this.#cores = cores;
+    }
+    if (this.#closed) {
+      return;
+    }
     this.#stopHeartbeat = this.#clock.after(heartbeatMs, () => void this.#beat());
   }
 }

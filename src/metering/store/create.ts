@@ -14,7 +14,11 @@ export function createLedgerStore(
   coreId: string,
   life: ThreadLife = { clock: systemClock, ended() {} },
 ): LedgerStore {
-  if (storage.dialect === "postgresql") return new PostgresqlLedgerStore(storage.pool, random, coreId, storage.pooled);
-  if (storage.path === ":memory:") return new SqliteLedgerStore(storage.exclusive, random, coreId);
+  if (storage.dialect === "postgresql") {
+    return new PostgresqlLedgerStore(storage.pool, random, coreId, storage.pooled);
+  }
+  if (storage.path === ":memory:") {
+    return new SqliteLedgerStore(storage.exclusive, random, coreId);
+  }
   return new SqliteThreadStore(storage.path, coreId, life);
 }

@@ -8,10 +8,14 @@ export type FlatCharges = readonly Value[];
 export function flatten(charges: readonly Charge[]): FlatCharges {
   const values: Value[] = [];
   for (const charge of charges) {
-    for (const column of usageColumns) values.push(column.read(charge));
+    for (const column of usageColumns) {
+      values.push(column.read(charge));
+    }
     values.push(charge.lines.length);
     for (const line of charge.lines) {
-      for (const column of lineColumns) values.push(column.read(line));
+      for (const column of lineColumns) {
+        values.push(column.read(line));
+      }
     }
   }
   return values;
@@ -23,7 +27,9 @@ export function unflatten(values: FlatCharges): Charge[] {
   let at = 0;
   const read = (columns: readonly { readonly property: string }[]) => {
     const row: Record<string, Value> = {};
-    for (const { property } of columns) row[property] = values[at++] as Value;
+    for (const { property } of columns) {
+      row[property] = values[at++] as Value;
+    }
     return row;
   };
   while (at < values.length) {

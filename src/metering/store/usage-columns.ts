@@ -66,6 +66,8 @@ function describe<Row, From>(
 function readType(type: unknown): Column<never>["type"] {
   const name = typeof type === "function" ? type.name : (type?.constructor.name ?? "StringType");
   const found = types[name];
-  if (found === undefined) throw new Error(`no parameter carries a ${name}`);
+  if (found === undefined) {
+    throw new Error(`no parameter carries a ${name}`);
+  }
   return found;
 }

@@ -41,7 +41,9 @@ export class CompletionEncoder implements Encoder {
     const { request, run } = this.#call;
     const { output } = run;
     const last = at === output.length - 1;
-    if (output.kinds[at] === "silent" && !last && !request.returnTokenIds) return "";
+    if (output.kinds[at] === "silent" && !last && !request.returnTokenIds) {
+      return "";
+    }
     const choices = [this.#choice(output.texts[at] ?? "", last ? output.finish : null, at, last)];
     return event({ ...this.#head, choices, ...this.#style.running?.(this.#call, at + 1) });
   }

@@ -4,7 +4,11 @@ import type { Call } from "./dialect.ts";
 export function textOf(call: Call, kind: "text" | "reasoning"): string {
   const { kinds, texts } = call.run.output;
   let text = "";
-  for (let at = 0; at < kinds.length; at++) if (kinds[at] === kind) text += texts[at];
+  for (let at = 0; at < kinds.length; at++) {
+    if (kinds[at] === kind) {
+      text += texts[at];
+    }
+  }
   return text;
 }
 
@@ -14,9 +18,13 @@ export function callsOf(call: Call) {
   const made = calls.map(({ id, name }) => ({ id, type: "function", function: { name, arguments: "" } }));
   let index = -1;
   for (let at = 0; at < kinds.length; at++) {
-    if (kinds[at] === "call") index++;
+    if (kinds[at] === "call") {
+      index++;
+    }
     const current = made[index];
-    if (kinds[at] === "arguments" && current !== undefined) current.function.arguments += texts[at];
+    if (kinds[at] === "arguments" && current !== undefined) {
+      current.function.arguments += texts[at];
+    }
   }
   return made;
 }

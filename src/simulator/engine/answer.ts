@@ -64,16 +64,21 @@ export function answer(question: Question, limits: Limits, mode: AnswerMode): Ou
   const fixed = directives.find(({ name }) => name === "text")?.value;
   const echoed = mode === "echo" || directives.some(({ name }) => name === "echo");
   const count = numberOf(directives, "tokens");
-  if (fixed !== undefined) output.pushText("text", fixed);
-  else if (count !== undefined) output.pushTokens("text", words(count - 1, question, random));
-  else if (calls.length === 0) {
-    if (echoed) output.pushText("text", withoutDirectives(question.text));
-    else {
+  if (fixed !== undefined) {
+    output.pushText("text", fixed);
+  } else if (count !== undefined) {
+    output.pushTokens("text", words(count - 1, question, random));
+  } else if (calls.length === 0) {
+    if (echoed) {
+      output.pushText("text", withoutDirectives(question.text));
+    } else {
       output.pushTokens("text", opening(said(question)));
       output.pushTokens("text", paragraph(16 + Math.floor(random() * 40), random));
     }
   }
-  for (const call of calls) output.pushCall(call);
+  for (const call of calls) {
+    output.pushCall(call);
+  }
 
   if (limits.ignoreEnd) {
     output.pushTokens("text", sentences(Math.max(0, limits.maxTokens - output.length), random));
@@ -99,7 +104,9 @@ function think(output: Output, count: number, shown: ThinkingOptions["shown"], r
     output.mark(special.thinkEnd);
     return;
   }
-  if (shown === "tags") output.pushText("text", "<think>\n");
+  if (shown === "tags") {
+    output.pushText("text", "<think>\n");
+  }
   output.pushTokens("text", tokens);
   output.pushText("text", "\n</think>\n\n");
 }

@@ -11,7 +11,9 @@ const nothing: readonly Directive[] = [];
 
 /** The directives in a text, in their order. */
 export function directivesIn(text: string): readonly Directive[] {
-  if (!text.includes("[[sim:")) return nothing;
+  if (!text.includes("[[sim:")) {
+    return nothing;
+  }
   return Array.from(text.matchAll(form), ([, name = "", value = ""]) => ({ name, value }));
 }
 

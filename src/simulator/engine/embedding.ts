@@ -11,24 +11,34 @@ const remembered = 2048;
  */
 export function embedTokens(tokens: readonly number[], dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions);
-  for (const [at, token] of tokens.entries()) add(sum, direction(token, dimensions), 1 + ((at * 0.618) % 1) * 0.2);
+  for (const [at, token] of tokens.entries()) {
+    add(sum, direction(token, dimensions), 1 + ((at * 0.618) % 1) * 0.2);
+  }
   let square = 0;
-  for (const value of sum) square += value * value;
+  for (const value of sum) {
+    square += value * value;
+  }
   const scale = 1 / Math.sqrt(square);
   return sum.map((value) => value * scale);
 }
 
 function add(sum: Float32Array, addend: Float32Array, weight: number): void {
-  for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (addend[at] ?? 0) * weight;
+  for (let at = 0; at < sum.length; at++) {
+    sum[at] = (sum[at] ?? 0) + (addend[at] ?? 0) * weight;
+  }
 }
 
 function direction(token: number, dimensions: number): Float32Array {
   const key = dimensions * vocabularySize + token;
   const known = directions.get(key);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    return known;
+  }
   const random = seeded(token);
   const made = Float32Array.from({ length: dimensions }, () => random() - 0.5);
-  if (directions.size >= remembered) directions.clear();
+  if (directions.size >= remembered) {
+    directions.clear();
+  }
   directions.set(key, made);
   return made;
 }

@@ -71,13 +71,17 @@ export class Model {
   embed(inputs: readonly (readonly number[])[], done: (vectors: Float32Array[]) => void): () => void {
     let left = inputs.length;
     const progress = () => {
-      if (--left === 0) done(inputs.map((tokens) => embedTokens(tokens, this.traits.dimensions)));
+      if (--left === 0) {
+        done(inputs.map((tokens) => embedTokens(tokens, this.traits.dimensions)));
+      }
     };
     const sequences = inputs.map((prompt) =>
       this.scheduler.submit({ prompt, output: [], salt: 0, stallAt: undefined, progress }),
     );
     return () => {
-      for (const sequence of sequences) this.scheduler.abort(sequence);
+      for (const sequence of sequences) {
+        this.scheduler.abort(sequence);
+      }
     };
   }
 }

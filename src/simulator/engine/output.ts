@@ -35,7 +35,9 @@ export class Output {
   }
 
   pushTokens(kind: TokenKind, tokens: readonly Token[]): void {
-    for (const { text, id } of tokens) this.push(kind, text, id);
+    for (const { text, id } of tokens) {
+      this.push(kind, text, id);
+    }
   }
 
   pushText(kind: TokenKind, text: string): void {
@@ -51,7 +53,9 @@ export class Output {
       this.push(kind, held + piece, id);
       held = "";
     }
-    if (held !== "") this.push(kind, held, tokenId(held));
+    if (held !== "") {
+      this.push(kind, held, tokenId(held));
+    }
   }
 
   pushCall(call: ToolCall): void {
@@ -65,7 +69,9 @@ export class Output {
 
   /** Ends it after `limit` tokens at the latest. */
   limit(limit: number): void {
-    if (this.length <= limit) return;
+    if (this.length <= limit) {
+      return;
+    }
     this.#cut(limit);
     this.finish = "length";
     this.stopSequence = undefined;
@@ -73,16 +79,24 @@ export class Output {
 
   /** Ends it with the token that completes one of the sequences, not before the token number `from`. */
   stopAt(sequences: readonly string[], from: number, keep: boolean): void {
-    if (sequences.length === 0) return;
+    if (sequences.length === 0) {
+      return;
+    }
     let text = "";
     for (let at = 0; at < this.length; at++) {
       const piece = this.texts[at] ?? "";
-      if (piece === "" || this.kinds[at] === "arguments") continue;
+      if (piece === "" || this.kinds[at] === "arguments") {
+        continue;
+      }
       text += piece;
-      if (at < from) continue;
+      if (at < from) {
+        continue;
+      }
       for (const sequence of sequences) {
         const found = text.indexOf(sequence, Math.max(0, text.length - piece.length - sequence.length + 1));
-        if (found < 0) continue;
+        if (found < 0) {
+          continue;
+        }
         this.#cut(at + 1);
         this.#shorten(text.length - found - (keep ? sequence.length : 0));
         this.finish = "stop";
@@ -106,7 +120,9 @@ export class Output {
       const kept = Math.max(0, text.length - left);
       left -= text.length - kept;
       this.texts[at] = text.slice(0, kept);
-      if (kept === 0 && text !== "") this.kinds[at] = "silent";
+      if (kept === 0 && text !== "") {
+        this.kinds[at] = "silent";
+      }
     }
   }
 }

@@ -21,10 +21,14 @@ export type Depth = "none" | "normal" | "deep";
 
 /** How deep a model thinks about a request. The template's own variable outweighs the effort, as in vLLM. */
 export function thinkingDepth(options: ThinkingOptions, asked: ThinkingSwitch): Depth {
-  if (options.mode === "none") return "none";
+  if (options.mode === "none") {
+    return "none";
+  }
   if (options.mode !== "always") {
     const byEffort = asked.effort === undefined ? undefined : asked.effort !== "none";
-    if (!(asked.enabled ?? byEffort ?? options.mode === "default_on")) return "none";
+    if (!(asked.enabled ?? byEffort ?? options.mode === "default_on")) {
+      return "none";
+    }
   }
   const deep = asked.effort === "high" || asked.effort === "xhigh" || asked.effort === "max";
   return options.depths && deep ? "deep" : "normal";

@@ -33,15 +33,25 @@ export function chooseCalls(situation: ToolSituation, random: Sequence): ToolCal
 }
 
 function choose({ tools, choice, question, answered, directives }: ToolSituation): Tool[] {
-  if (tools.length === 0 || choice === "none") return [];
-  if (typeof choice === "object") return tools.filter((tool) => tool.name === choice.name).slice(0, 1);
+  if (tools.length === 0 || choice === "none") {
+    return [];
+  }
+  if (typeof choice === "object") {
+    return tools.filter((tool) => tool.name === choice.name).slice(0, 1);
+  }
   if (!answered) {
     const named = directives.filter(({ name }) => name === "tool");
-    if (named.length > 0) return named.flatMap(({ value }) => tools.filter((tool) => tool.name === value));
+    if (named.length > 0) {
+      return named.flatMap(({ value }) => tools.filter((tool) => tool.name === value));
+    }
     const count = numberOf(directives, "tools");
-    if (count !== undefined) return Array.from({ length: count }, (_, at) => tools[at % tools.length] as Tool);
+    if (count !== undefined) {
+      return Array.from({ length: count }, (_, at) => tools[at % tools.length] as Tool);
+    }
     const mentioned = tools.find((tool) => mentions(question, tool.name));
-    if (mentioned !== undefined) return [mentioned];
+    if (mentioned !== undefined) {
+      return [mentioned];
+    }
   }
   return choice === "required" ? tools.slice(0, 1) : [];
 }
@@ -57,11 +67,16 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A value that fits a JSON Schema, as far as type, enum, const, properties and items say. */
 export function sampleOf(value: unknown, random: Sequence): unknown {
   const schema = (typeof value === "object" && value !== null ? value : {}) as Schema;
-  if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum) && schema.enum.length > 0)
+  if (schema.const !== undefined) {
+    return schema.const;
+  }
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) {
     return schema.enum[Math.floor(random() * schema.enum.length)];
+  }
   const union = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(union) && union.length > 0) return sampleOf(union[0], random);
+  if (Array.isArray(union) && union.length > 0) {
+    return sampleOf(union[0], random);
+  }
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case "object":
       return sampleObject(schema, random);
@@ -89,6 +104,8 @@ function sampleObject(schema: Schema, random: Sequence): Record<string, unknown>
 
 function hex(length: number, random: Sequence): string {
   let text = "";
-  while (text.length < length) text += Math.floor(random() * 16).toString(16);
+  while (text.length < length) {
+    text += Math.floor(random() * 16).toString(16);
+  }
   return text;
 }

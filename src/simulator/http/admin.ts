@@ -7,7 +7,9 @@ import { sendJson } from "./reply.ts";
 /** POST /sim/faults with `{"fault": {…}, "scope": {…}}`: switches a fault on, for tests in other processes. */
 export function addFault({ body, host, response }: Exchange): void {
   const fault = object(body.fault);
-  if (fault === undefined) throw new EngineError(400, "fault must be an object", { param: "fault" });
+  if (fault === undefined) {
+    throw new EngineError(400, "fault must be an object", { param: "fault" });
+  }
   host.faults.add(fault as Fault, (object(body.scope) ?? {}) as FaultScope);
   sendJson(response, 200, { ok: true });
 }

@@ -121,13 +121,21 @@ function text(value: unknown): string | undefined {
 }
 
 function contentOf(content: unknown, index: number): string {
-  if (typeof content === "string") return content;
-  if (content === null || content === undefined) return "";
-  if (!Array.isArray(content)) throw new EngineError(400, `messages.${index}.content: invalid`, { param: "messages" });
+  if (typeof content === "string") {
+    return content;
+  }
+  if (content === null || content === undefined) {
+    return "";
+  }
+  if (!Array.isArray(content)) {
+    throw new EngineError(400, `messages.${index}.content: invalid`, { param: "messages" });
+  }
   return content
     .map((part) => {
       const { type, text } = object(part) ?? {};
-      if (type === "text" && typeof text === "string") return text;
+      if (type === "text" && typeof text === "string") {
+        return text;
+      }
       throw new EngineError(400, `Unknown part type: ${String(type)}`, { param: "messages" });
     })
     .join("");
@@ -145,11 +153,15 @@ function readCall(value: unknown): ToolCall {
 
 function readToolChoice(value: unknown): ToolChoice {
   const name = text(object(object(value)?.function)?.name);
-  if (name !== undefined) return { name };
+  if (name !== undefined) {
+    return { name };
+  }
   return value === "none" || value === "required" ? value : "auto";
 }
 
 function stopSequences(value: unknown): string[] {
-  if (typeof value === "string") return value === "" ? [] : [value];
+  if (typeof value === "string") {
+    return value === "" ? [] : [value];
+  }
   return Array.isArray(value) ? value.filter((one) => typeof one === "string" && one !== "") : [];
 }

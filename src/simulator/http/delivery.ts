@@ -26,34 +26,49 @@ export class Delivery {
     this.#writer = split === undefined ? response : new SplitWriter(response, split);
     this.#breakAt = Math.min(cut ?? never, reset ?? never, error ?? never, die ?? never);
     response.on("close", () => this.#abandon());
-    if (!call.request.stream) return;
+    if (!call.request.stream) {
+      return;
+    }
     response.writeHead(200, { "content-type": encoder.contentType, "cache-control": "no-cache" });
     // Engines send the status before they have a token, so it is no sign of one.
-    if (host.settings.speed > 0) response.flushHeaders();
+    if (host.settings.speed > 0) {
+      response.flushHeaders();
+    }
   }
 
   /** Takes new output tokens: `from` up to but not including `to`. */
   progress(from: number, to: number): void {
-    if (this.#over) return;
+    if (this.#over) {
+      return;
+    }
     const { length } = this.#call.run.output;
     const breaks = this.#breakAt !== never && to >= Math.min(this.#breakAt, length);
-    if (this.#call.request.stream) this.#stream(from, Math.min(to, this.#breakAt), length, breaks);
-    else if (to === length && !breaks) {
+    if (this.#call.request.stream) {
+      this.#stream(from, Math.min(to, this.#breakAt), length, breaks);
+    } else if (to === length && !breaks) {
       this.#over = true;
       sendJson(this.#response, 200, this.#encoder.whole());
     }
-    if (breaks) this.#break();
+    if (breaks) {
+      this.#break();
+    }
   }
 
   #stream(from: number, to: number, length: number, breaks: boolean): void {
     const encoder = this.#encoder;
     let text = this.#call.fault.pings === undefined ? "" : ": ping\n\n";
-    if (from === 0) text += encoder.open();
-    for (let at = from; at < to; at++) text += encoder.token(at);
+    if (from === 0) {
+      text += encoder.open();
+    }
+    for (let at = from; at < to; at++) {
+      text += encoder.token(at);
+    }
     if (to === length && !breaks) {
       this.#over = true;
       this.#writer.end(text + encoder.close());
-    } else if (text !== "") this.#writer.write(text);
+    } else if (text !== "") {
+      this.#writer.write(text);
+    }
   }
 
   #break(): void {
@@ -61,10 +76,15 @@ export class Delivery {
     const { fault, run, model } = this.#call;
     model.scheduler.abort(run.sequence);
     const { socket } = this.#response;
-    if (fault.die !== undefined) this.#host.die();
-    else if (fault.reset !== undefined) socket?.resetAndDestroy();
-    else if (fault.cut !== undefined) this.#hangUp();
-    else this.#fail();
+    if (fault.die !== undefined) {
+      this.#host.die();
+    } else if (fault.reset !== undefined) {
+      socket?.resetAndDestroy();
+    } else if (fault.cut !== undefined) {
+      this.#hangUp();
+    } else {
+      this.#fail();
+    }
   }
 
   #fail(): void {
@@ -75,8 +95,11 @@ export class Delivery {
       return;
     }
     const end = dialect.brokenStream(error);
-    if (end === undefined) this.#hangUp();
-    else this.#writer.end(end);
+    if (end === undefined) {
+      this.#hangUp();
+    } else {
+      this.#writer.end(end);
+    }
   }
 
   /** Closes the connection behind what was written, which Node keeps together until the end of the turn. */
@@ -86,7 +109,9 @@ export class Delivery {
 
   /** The reader went away: the GPU stops working for it. */
   #abandon(): void {
-    if (this.#over) return;
+    if (this.#over) {
+      return;
+    }
     this.#over = true;
     this.#call.model.scheduler.abort(this.#call.run.sequence);
   }

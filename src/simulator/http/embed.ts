@@ -34,13 +34,18 @@ export function embedInputs(
   const { host, response } = exchange;
   const inputs = inputsOf(input);
   underFaults(exchange, none, ({ cut, reset, die, stall, truncate }) => {
-    if (cut !== undefined) response.socket?.destroySoon();
-    else if (reset !== undefined) response.socket?.resetAndDestroy();
-    else if (die !== undefined) host.die();
-    else if (stall === undefined) {
+    if (cut !== undefined) {
+      response.socket?.destroySoon();
+    } else if (reset !== undefined) {
+      response.socket?.resetAndDestroy();
+    } else if (die !== undefined) {
+      host.die();
+    } else if (stall === undefined) {
       const cuts = truncate ?? truncates ?? host.settings.truncates ?? host.dialect.truncates;
       const encoded = inputs.map((text) => measured(exchange, model, text, cuts));
-      if (model.scheduler.full) throw host.dialect.overloaded();
+      if (model.scheduler.full) {
+        throw host.dialect.overloaded();
+      }
       const tokens = encoded.reduce((sum, ids) => sum + ids.length, 0);
       const abort = model.embed(encoded, (vectors) => answer({ model: model.traits.id, vectors, tokens }));
       response.on("close", abort);
@@ -51,14 +56,22 @@ export function embedInputs(
 /** The tokens of an input, which has to fit the model. An empty one is its end alone. */
 function measured({ host }: Exchange, { traits }: Model, text: string, cuts: boolean): number[] {
   const tokens = text === "" ? [special.end] : encode(text);
-  if (tokens.length <= traits.contextLength) return tokens;
-  if (cuts) return tokens.slice(0, traits.contextLength);
+  if (tokens.length <= traits.contextLength) {
+    return tokens;
+  }
+  if (cuts) {
+    return tokens.slice(0, traits.contextLength);
+  }
   throw host.dialect.inputTooLong(tokens.length, traits.contextLength);
 }
 
 function inputsOf(input: unknown): string[] {
-  if (typeof input === "string") return [input];
-  if (Array.isArray(input) && input.length > 0 && input.every((one) => typeof one === "string")) return input;
+  if (typeof input === "string") {
+    return [input];
+  }
+  if (Array.isArray(input) && input.length > 0 && input.every((one) => typeof one === "string")) {
+    return input;
+  }
   throw new EngineError(400, "input must be a string or a non-empty array of strings", { param: "input" });
 }
 

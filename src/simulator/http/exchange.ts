@@ -8,23 +8,33 @@ export function modelOf({ host, body }: Pick<Exchange, "host" | "body">): Model 
   const { dialect, models } = host;
   const id = typeof body.model === "string" ? body.model : undefined;
   const named = id === undefined ? undefined : models.get(id);
-  if (named !== undefined) return named;
-  if (id !== undefined && !dialect.anyModelName) throw dialect.unknownModel(id);
-  for (const model of models.values()) return model;
+  if (named !== undefined) {
+    return named;
+  }
+  if (id !== undefined && !dialect.anyModelName) {
+    throw dialect.unknownModel(id);
+  }
+  for (const model of models.values()) {
+    return model;
+  }
   throw new EngineError(404, "No model is loaded.");
 }
 
 /** The model of a request that wants an answer. */
 export function generatorOf(exchange: Exchange): Model {
   const model = modelOf(exchange);
-  if (model.traits.kind === "generation") return model;
+  if (model.traits.kind === "generation") {
+    return model;
+  }
   throw new EngineError(400, "The model does not support Chat Completions API");
 }
 
 /** The model of a request that wants vectors. */
 export function embedderOf(exchange: Exchange): Model {
   const model = modelOf(exchange);
-  if (model.traits.kind === "embedding") return model;
+  if (model.traits.kind === "embedding") {
+    return model;
+  }
   throw new EngineError(400, "The model does not support Embeddings API");
 }
 
@@ -39,12 +49,17 @@ export function underFaults(exchange: Exchange, prompted: Fault, work: (fault: F
   const sent = typeof header === "string" ? faultInHeader(header) : none;
   const fault = sent === none && prompted === none ? standing : { ...standing, ...sent, ...prompted };
   const start = () => {
-    if (response.destroyed) return;
+    if (response.destroyed) {
+      return;
+    }
     if (fault.status !== undefined) {
       throw new EngineError(fault.status, `Simulated fault: status ${fault.status}`, { retryAfter: fault.retry });
     }
     work(fault);
   };
-  if (fault.latency === undefined) start();
-  else host.settings.clock.after(fault.latency, () => exchange.guard(start));
+  if (fault.latency === undefined) {
+    start();
+  } else {
+    host.settings.clock.after(fault.latency, () => exchange.guard(start));
+  }
 }

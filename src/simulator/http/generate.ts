@@ -15,7 +15,9 @@ import { generatorOf, underFaults } from "./exchange.ts";
 export function chat(exchange: Exchange): void {
   const known = exchange.host.dialect.chatFields;
   const unknown = known && Object.keys(exchange.body).find((field) => !known.has(field));
-  if (unknown !== undefined) throw extraForbidden(unknown);
+  if (unknown !== undefined) {
+    throw extraForbidden(unknown);
+  }
   answerChat(exchange, readChat(exchange.body), (call) => exchange.host.dialect.chat(call));
 }
 
@@ -26,7 +28,9 @@ export function answerChat(exchange: Exchange, request: ChatRequest, encoder: (c
   checkRoles(request.messages, model);
   const takesTools = settings.setup.toolCalls;
   const refusal = !takesTools && request.tools.length > 0 ? dialect.toolsRefused?.() : undefined;
-  if (refusal !== undefined) throw refusal;
+  if (refusal !== undefined) {
+    throw refusal;
+  }
   const last = request.messages.findLastIndex(({ role }) => role === "user");
   const since = request.messages.slice(last + 1);
   generate(exchange, model, request, encoder, {
@@ -46,8 +50,12 @@ export function completion(exchange: Exchange): void {
   const model = generatorOf(exchange);
   const { prompt } = exchange.body;
   const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
-  if (typeof text !== "string") throw new EngineError(400, "prompt must be one string", { param: "prompt" });
-  if (text === "") throw new EngineError(400, "The decoder prompt cannot be empty", { param: "prompt" });
+  if (typeof text !== "string") {
+    throw new EngineError(400, "prompt must be one string", { param: "prompt" });
+  }
+  if (text === "") {
+    throw new EngineError(400, "The decoder prompt cannot be empty", { param: "prompt" });
+  }
   generate(exchange, model, readSampling(exchange.body), (call) => exchange.host.dialect.completion(call), {
     prompt: encode(text),
     text,
@@ -82,7 +90,9 @@ function extraForbidden(field: string): EngineError {
 
 function checkRoles(messages: readonly Message[], { traits }: Model): void {
   for (const [at, { role }] of messages.entries()) {
-    if (!["system", "user", "assistant", "tool"].includes(role)) throw new EngineError(400, "Unexpected message role.");
+    if (!["system", "user", "assistant", "tool"].includes(role)) {
+      throw new EngineError(400, "Unexpected message role.");
+    }
     if (role === "system" && at > 0 && !traits.systemAnywhere) {
       throw new EngineError(400, "System message must be at the beginning.");
     }
@@ -102,7 +112,9 @@ function generate(
   underFaults(exchange, faultInPrompt(directives), (fault) => {
     const { dialect, settings } = exchange.host;
     const { prompt, maxTokens } = dialect.fit(asked.prompt, request, model.traits.contextLength);
-    if (model.scheduler.full) throw dialect.overloaded();
+    if (model.scheduler.full) {
+      throw dialect.overloaded();
+    }
     const generation: Generation = {
       ...asked,
       directives,

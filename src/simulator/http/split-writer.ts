@@ -15,8 +15,12 @@ export class SplitWriter {
 
   write(text: string): void {
     const bytes = Buffer.from(text);
-    for (let at = 0; at < bytes.length; at += this.#size) this.#queue.push(bytes.subarray(at, at + this.#size));
-    if (!this.#busy) this.#next();
+    for (let at = 0; at < bytes.length; at += this.#size) {
+      this.#queue.push(bytes.subarray(at, at + this.#size));
+    }
+    if (!this.#busy) {
+      this.#next();
+    }
   }
 
   end(text: string): void {
@@ -28,7 +32,9 @@ export class SplitWriter {
     const piece = this.#queue.shift();
     this.#busy = piece !== undefined;
     if (piece === undefined) {
-      if (this.#ending) this.#response.end();
+      if (this.#ending) {
+        this.#response.end();
+      }
       return;
     }
     this.#response.write(piece);

@@ -16,7 +16,11 @@ export function tokenize(exchange: Exchange): void {
 
 function tokensOf(exchange: Exchange): number[] {
   const { body } = exchange;
-  if (Array.isArray(body.messages)) return chatPrompt(readChat(body), modelOf(exchange));
-  if (typeof body.prompt === "string") return encode(body.prompt);
+  if (Array.isArray(body.messages)) {
+    return chatPrompt(readChat(body), modelOf(exchange));
+  }
+  if (typeof body.prompt === "string") {
+    return encode(body.prompt);
+  }
   throw new EngineError(400, "prompt or messages is required", { param: "prompt" });
 }

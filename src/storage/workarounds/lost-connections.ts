@@ -16,7 +16,9 @@ export function releaseLostConnections(pool: Pool): void {
   pool.on("release", (_, client) => taken.delete(client));
   pool.on("connect", (client: PoolClient) =>
     client.once("end", () => {
-      if (!taken.has(client)) return;
+      if (!taken.has(client)) {
+        return;
+      }
       client.release(true);
       client.release = () => {}; // who has it may still do so, and a second time is an error
     }),

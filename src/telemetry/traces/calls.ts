@@ -24,18 +24,28 @@ export function traceCalls(tracer: Tracer): Interceptor {
     const end = (error?: unknown): unknown => {
       const { code, reason } = outcomeOf(error, request.signal);
       const requestId = request.contextValues.get(requestIdKey);
-      if (requestId !== "") span.setAttribute("tollgate.request_id", requestId);
+      if (requestId !== "") {
+        span.setAttribute("tollgate.request_id", requestId);
+      }
       const runId = request.contextValues.get(runIdKey);
-      if (runId !== "") span.setAttribute("tollgate.run_id", runId);
+      if (runId !== "") {
+        span.setAttribute("tollgate.run_id", runId);
+      }
       span.setAttribute("rpc.grpc.status_code", code ?? 0);
-      if (code !== undefined) span.setAttribute("error.type", reason === undefined ? Code[code] : Reason[reason]);
-      if (code !== undefined && isServersFault(code)) span.setStatus({ code: SpanStatusCode.ERROR });
+      if (code !== undefined) {
+        span.setAttribute("error.type", reason === undefined ? Code[code] : Reason[reason]);
+      }
+      if (code !== undefined && isServersFault(code)) {
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      }
       span.end();
       return error;
     };
     try {
       const response = await next(request);
-      if (response.stream) return { ...response, message: watchStream(response.message, end) };
+      if (response.stream) {
+        return { ...response, message: watchStream(response.message, end) };
+      }
       end();
       return response;
     } catch (error) {

@@ -52,10 +52,14 @@ export function traceEngine(engine: Engine, server: TracedServer, tracer: Tracer
           yield output;
         }
       } catch (error) {
-        if (!signal.aborted) markFailed(call.span, error);
+        if (!signal.aborted) {
+          markFailed(call.span, error);
+        }
         throw error;
       } finally {
-        if (usage !== undefined) markUsage(call.span, usage);
+        if (usage !== undefined) {
+          markUsage(call.span, usage);
+        }
         if (finish !== undefined) {
           call.span.setAttribute("gen_ai.response.finish_reasons", [FinishReason[finish].toLowerCase()]);
         }
@@ -69,7 +73,9 @@ export function traceEngine(engine: Engine, server: TracedServer, tracer: Tracer
         markUsage(call.span, { inputTokens: answer.inputTokens });
         return answer;
       } catch (error) {
-        if (!signal.aborted) markFailed(call.span, error);
+        if (!signal.aborted) {
+          markFailed(call.span, error);
+        }
         throw error;
       } finally {
         call.span.end();
@@ -93,10 +99,18 @@ function samplingOf({ maxOutputTokens, sampling }: EngineRequest): Attributes {
 
 function markUsage(span: Span, usage: Partial<EngineUsage>): void {
   const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens } = usage;
-  if (inputTokens !== undefined) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
-  if (outputTokens !== undefined) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
-  if (reasoningTokens !== undefined) span.setAttribute("gen_ai.usage.reasoning.output_tokens", reasoningTokens);
-  if (cachedInputTokens !== undefined) span.setAttribute("gen_ai.usage.cache_read.input_tokens", cachedInputTokens);
+  if (inputTokens !== undefined) {
+    span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
+  }
+  if (outputTokens !== undefined) {
+    span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
+  }
+  if (reasoningTokens !== undefined) {
+    span.setAttribute("gen_ai.usage.reasoning.output_tokens", reasoningTokens);
+  }
+  if (cachedInputTokens !== undefined) {
+    span.setAttribute("gen_ai.usage.cache_read.input_tokens", cachedInputTokens);
+  }
 }
 
 function markFailed(span: Span, error: unknown): void {

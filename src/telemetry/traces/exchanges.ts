@@ -20,9 +20,15 @@ export function traceExchanges(tracer: Tracer) {
       headers: context satisfies TraceContext | undefined,
       end(requestId: string, route: string | undefined, status: number | undefined): void {
         span.setAttribute("tollgate.request_id", requestId);
-        if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute("http.route", route);
-        if (status !== undefined) span.setAttribute("http.response.status_code", status);
-        if (status !== undefined && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        if (route !== undefined) {
+          span.updateName(`${method} ${route}`).setAttribute("http.route", route);
+        }
+        if (status !== undefined) {
+          span.setAttribute("http.response.status_code", status);
+        }
+        if (status !== undefined && status >= 500) {
+          span.setStatus({ code: SpanStatusCode.ERROR });
+        }
         span.end();
       },
     };

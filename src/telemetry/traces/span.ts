@@ -30,6 +30,8 @@ export function startSpan(
   const context: { traceparent?: string; tracestate?: string } = {};
   propagator.inject(trace.setSpan(ROOT_CONTEXT, span), context, defaultTextMapSetter);
   const { traceparent, tracestate } = context;
-  if (traceparent === undefined) return { span, context: undefined };
+  if (traceparent === undefined) {
+    return { span, context: undefined };
+  }
   return { span, context: tracestate === undefined ? { traceparent } : { traceparent, tracestate } };
 }

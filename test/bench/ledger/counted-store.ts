@@ -20,11 +20,17 @@ export function countCalls(store: LedgerStore, counts: Counts): LedgerStore {
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
+      if (typeof value !== "function") {
+        return value;
+      }
       const method = value.bind(target);
-      if (name === "isViolation") return method;
+      if (name === "isViolation") {
+        return method;
+      }
       return async (...parameters: unknown[]) => {
-        if (writing.includes(name)) counts.commits++;
+        if (writing.includes(name)) {
+          counts.commits++;
+        }
         try {
           return await method(...parameters);
         } finally {

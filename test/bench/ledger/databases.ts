@@ -18,8 +18,9 @@ export interface Databases {
 
 /** Files below a directory, or a PostgreSQL server with its default settings: what is committed is on the disk. */
 export async function openDatabases(store: Store, directory: string): Promise<Databases> {
-  if (store === "SQLite")
+  if (store === "SQLite") {
     return { processes: [], create: async (name) => `sqlite:${join(directory, `${name}.db`)}`, stop: async () => {} };
+  }
   const server = await startPostgres();
   const client = new Client({ connectionString: server.url });
   await client.connect();

@@ -64,9 +64,15 @@ export function figuresOf(runs: readonly LedgerRun[]): Figure[] {
 }
 
 function aspectsOf({ store, accounts, load }: LedgerRun): Aspect[] {
-  if ("rate" in load) return [...paced];
-  if (load.atOnce === 1) return [...alone, ...cpu];
-  if (load.atOnce !== fullSizes) return [...cpu];
+  if ("rate" in load) {
+    return [...paced];
+  }
+  if (load.atOnce === 1) {
+    return [...alone, ...cpu];
+  }
+  if (load.atOnce !== fullSizes) {
+    return [...cpu];
+  }
   const settled = { name: "settled", unit: "/s", of: perSecond };
   return [accounts === usualAccounts ? { ...settled, limit: rates[store] } : settled, ...cpu];
 }

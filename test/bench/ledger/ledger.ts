@@ -20,8 +20,9 @@ export const ledger: Scenario = {
       bench.progress(`starting ${store}`);
       const databases = await openDatabases(store, bench.directory);
       try {
-        for (const accounts of bench.options.quick ? [usualAccounts] : [1, 10, usualAccounts, 10_000])
+        for (const accounts of bench.options.quick ? [usualAccounts] : [1, 10, usualAccounts, 10_000]) {
           runs.push(...(await measureAccounts(store, accounts, databases, bench)));
+        }
       } finally {
         await databases.stop();
       }
@@ -64,7 +65,9 @@ async function measureAccounts(
       runs.push({ store, accounts, load, turns });
     }
     const { ok, findings } = await process.ask<{ ok: boolean; findings: unknown[] }>("prove");
-    if (!ok) throw new Error(`${store}: the books do not add up: ${JSON.stringify(findings.slice(0, 3))}`);
+    if (!ok) {
+      throw new Error(`${store}: the books do not add up: ${JSON.stringify(findings.slice(0, 3))}`);
+    }
     return runs;
   } finally {
     await process.stop();
@@ -73,7 +76,9 @@ async function measureAccounts(
   /** Throws when a request failed: such a load proves nothing. */
   async function ask(job: LedgerJob, name: string): Promise<LedgerMeasurement> {
     const measured = await process.ask<LedgerMeasurement>({ ...job });
-    if (measured.errors.length > 0) throw new Error(`${name}: requests failed:\n${measured.errors.join("\n")}`);
+    if (measured.errors.length > 0) {
+      throw new Error(`${name}: requests failed:\n${measured.errors.join("\n")}`);
+    }
     return measured;
   }
 }

@@ -100,21 +100,28 @@ class Requests {
       );
       this.hold.push(now() - at);
       // An answer comes in a later turn of the event loop, so a hold that needed none saw none.
-      if (this.#counts.answers !== answers) this.waited++;
-      if (end !== undefined) await end;
+      if (this.#counts.answers !== answers) {
+        this.waited++;
+      }
+      if (end !== undefined) {
+        await end;
+      }
       hold.progress(used);
       const ended = now();
       await hold.settle(used, "completed");
       this.acknowledgement.push(now() - ended);
     } catch (error) {
-      if (this.errors.length < 10) this.errors.push(String(error));
+      if (this.errors.length < 10) {
+        this.errors.push(String(error));
+      }
     }
   }
 
   /** Every account's money once, so that all are warm. */
   async touchAll(): Promise<void> {
-    for (let from = 0; from < this.#accounts.length; from += 500)
+    for (let from = 0; from < this.#accounts.length; from += 500) {
       await Promise.all(this.#accounts.slice(from, from + 500).map((account) => this.run(now(), undefined, account)));
+    }
   }
 
   #any(): string {
@@ -137,7 +144,9 @@ function start(load: LedgerLoad, requests: Requests): Running {
 function startAtOnce(count: number, requests: Requests): Running {
   let running = true;
   const loops = Array.from({ length: count }, async () => {
-    while (running && requests.errors.length === 0) await requests.run(now());
+    while (running && requests.errors.length === 0) {
+      await requests.run(now());
+    }
   });
   return {
     async stop() {
@@ -214,7 +223,9 @@ const complain = (fields: object, message: string) => console.error(message, fie
 const logger = { debug() {}, info() {}, warn: complain, error: complain };
 const counts: Counts = { commits: 0, answers: 0, roundTrips: 0, settled: 0 };
 const storage = await openStorage(url);
-if (storage.dialect === "postgresql") countRoundTrips(storage.pool, counts);
+if (storage.dialect === "postgresql") {
+  countRoundTrips(storage.pool, counts);
+}
 const { models } = configSchema.parse({ models: [{ id: testModel, servers: [{ url: "http://127.0.0.1:1" }] }] });
 const prices = await createPrices({ storage, ...parts, models });
 const journal = openJournal(directory, { ...parts, logger });

@@ -20,5 +20,7 @@ for (let told = 0; ; ) {
   const at = now();
   const count = Math.floor(((at - start) * rate) / 1000) - told;
   told += count;
-  if (count > 0) parentPort?.postMessage({ count, at } satisfies Arrivals);
+  if (count > 0) {
+    parentPort?.postMessage({ count, at } satisfies Arrivals);
+  }
 }

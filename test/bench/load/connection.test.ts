@@ -7,7 +7,9 @@ import { Connection } from "./connection.ts";
 async function receive(response: string, size: number): Promise<{ body: string; outcome: string }> {
   const server = createServer((socket) => {
     socket.on("data", () => {
-      for (let at = 0; at < response.length; at += size) socket.write(response.slice(at, at + size));
+      for (let at = 0; at < response.length; at += size) {
+        socket.write(response.slice(at, at + size));
+      }
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -49,5 +51,7 @@ test.each([
   ],
   ["a body without end", "HTTP/1.1 200 OK\r\n\r\n", "", "neither a length nor chunks"],
 ])("reads %s in pieces of any size", async (_, response, body, outcome) => {
-  for (const size of [1, 2, 3, 7, response.length]) expect(await receive(response, size)).toEqual({ body, outcome });
+  for (const size of [1, 2, 3, 7, response.length]) {
+    expect(await receive(response, size)).toEqual({ body, outcome });
+  }
 });

@@ -65,13 +65,17 @@ export class Connection {
     switch (this.#state) {
       case "head": {
         const end = bytes.indexOf("\r\n\r\n", at);
-        if (end === -1) return undefined;
+        if (end === -1) {
+          return undefined;
+        }
         this.#head(bytes.toString("latin1", at, end).toLowerCase());
         return end + 4;
       }
       case "size": {
         const end = bytes.indexOf("\r\n", at);
-        if (end === -1) return undefined;
+        if (end === -1) {
+          return undefined;
+        }
         this.#owed = Number.parseInt(bytes.toString("latin1", at, end), 16);
         this.#state = this.#owed === 0 ? "trailer" : "chunk";
         return end + 2;
@@ -81,9 +85,12 @@ export class Connection {
         const end = Math.min(at + this.#owed, bytes.length);
         this.#owed -= end - at;
         this.#listener.body(bytes.subarray(at, end));
-        if (this.#owed > 0) return end;
-        if (this.#state === "fixed") this.#end();
-        else {
+        if (this.#owed > 0) {
+          return end;
+        }
+        if (this.#state === "fixed") {
+          this.#end();
+        } else {
           this.#state = "chunk end";
           this.#owed = 2;
         }
@@ -92,13 +99,19 @@ export class Connection {
       case "chunk end": {
         const end = Math.min(at + this.#owed, bytes.length);
         this.#owed -= end - at;
-        if (this.#owed === 0) this.#state = "size";
+        if (this.#owed === 0) {
+          this.#state = "size";
+        }
         return end;
       }
       case "trailer": {
         const end = bytes.indexOf("\r\n", at);
-        if (end === -1) return undefined;
-        if (end === at) this.#end();
+        if (end === -1) {
+          return undefined;
+        }
+        if (end === at) {
+          this.#end();
+        }
         return end + 2;
       }
       case "idle":
@@ -110,12 +123,16 @@ export class Connection {
   #head(head: string): void {
     this.#status = Number(head.slice(9, 12));
     const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
-    if (head.includes("\r\ntransfer-encoding: chunked")) this.#state = "size";
-    else if (length === undefined) this.#fail("neither a length nor chunks");
-    else {
+    if (head.includes("\r\ntransfer-encoding: chunked")) {
+      this.#state = "size";
+    } else if (length === undefined) {
+      this.#fail("neither a length nor chunks");
+    } else {
       this.#owed = Number(length);
       this.#state = "fixed";
-      if (this.#owed === 0) this.#end();
+      if (this.#owed === 0) {
+        this.#end();
+      }
     }
   }
 

@@ -37,7 +37,9 @@ class Pacer {
 
   #tick(): void {
     this.#current = (this.#current + 1) % this.#slots.length;
-    for (const stream of this.#slots[this.#current] ?? []) writeNext(stream);
+    for (const stream of this.#slots[this.#current] ?? []) {
+      writeNext(stream);
+    }
   }
 }
 
@@ -55,27 +57,39 @@ function stream(response: ServerResponse, model: string, chunks: readonly Buffer
   if (pacer) {
     writeNext(started);
     pacer.add(started);
-  } else if (model === "eager") writeEagerly(started);
-  else response.end(Buffer.concat(chunks));
+  } else if (model === "eager") {
+    writeEagerly(started);
+  } else {
+    response.end(Buffer.concat(chunks));
+  }
 }
 
 function writeNext(stream: Stream): void {
   const chunk = stream.chunks[stream.next++];
-  if (stream.next < stream.chunks.length) stream.response.write(chunk);
-  else stream.response.end(chunk);
+  if (stream.next < stream.chunks.length) {
+    stream.response.write(chunk);
+  } else {
+    stream.response.end(chunk);
+  }
 }
 
 function writeEagerly(stream: Stream): void {
-  if (stream.response.destroyed) return;
+  if (stream.response.destroyed) {
+    return;
+  }
   writeNext(stream);
-  if (stream.next < stream.chunks.length) setImmediate(writeEagerly, stream);
+  if (stream.next < stream.chunks.length) {
+    setImmediate(writeEagerly, stream);
+  }
 }
 
 /** Found by its bytes rather than parsed, so that a long prompt costs the load target nothing. */
 function field(body: Buffer, name: string, otherwise: string): string {
   const key = `"${name}":`;
   const at = body.lastIndexOf(key);
-  if (at === -1) return otherwise;
+  if (at === -1) {
+    return otherwise;
+  }
   return /^\s*"?([^",}\s]*)/.exec(body.toString("latin1", at + key.length, at + key.length + 100))?.[1] ?? otherwise;
 }
 
@@ -122,7 +136,9 @@ function answer(url: string | undefined, body: Buffer, response: ServerResponse)
       return;
     }
     found = plainAnswer(model, tokens);
-  } else found = whole(url, body);
+  } else {
+    found = whole(url, body);
+  }
   const content = found ?? JSON.stringify({ error: { message: `no route ${url}`, type: "NotFoundError" } });
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(content) };
   response.writeHead(found === undefined ? 404 : 200, headers).end(content);

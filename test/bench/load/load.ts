@@ -56,7 +56,9 @@ class Tally {
   readonly errors: string[] = [];
 
   error(reason: string): void {
-    if (this.errors.length < 10) this.errors.push(reason);
+    if (this.errors.length < 10) {
+      this.errors.push(reason);
+    }
   }
 }
 
@@ -99,35 +101,45 @@ class Client implements ResponseListener {
   body(piece: Buffer): void {
     const words = this.#counter.count(piece);
     if (this.#words === 0) {
-      if (words > 0 && this.#tally.measuring) this.#tally.firstWord.push(performance.now() - this.#started);
-      else if (this.#sample.length < 500) this.#sample += piece.toString("latin1", 0, 500);
+      if (words > 0 && this.#tally.measuring) {
+        this.#tally.firstWord.push(performance.now() - this.#started);
+      } else if (this.#sample.length < 500) {
+        this.#sample += piece.toString("latin1", 0, 500);
+      }
     }
     this.#words += words;
-    if (this.#tally.measuring) this.#tally.words += words;
+    if (this.#tally.measuring) {
+      this.#tally.words += words;
+    }
   }
 
   end(status: number): void {
     const { measuring, whole } = this.#tally;
-    if (status !== 200 || this.#words !== this.#job.expected)
+    if (status !== 200 || this.#words !== this.#job.expected) {
       this.#tally.error(
         `status ${status}, ${this.#words} of ${this.#job.expected} × "${this.#job.word}": ${this.#sample}`,
       );
-    else if (measuring) {
+    } else if (measuring) {
       this.#tally.requests++;
       whole.push(performance.now() - this.#started);
     }
     if (this.#tally.stopped) {
       this.#connection?.close();
       this.#resolve();
-    } else this.next();
+    } else {
+      this.next();
+    }
   }
 
   failed(reason: string): void {
     this.#tally.error(reason);
     this.#connection = undefined;
     // Not at once: a system that refuses connections would keep the load generator spinning.
-    if (this.#tally.stopped) this.#resolve();
-    else setTimeout(() => this.next(), 100);
+    if (this.#tally.stopped) {
+      this.#resolve();
+    } else {
+      setTimeout(() => this.next(), 100);
+    }
   }
 }
 
@@ -140,7 +152,9 @@ async function measure(job: Job): Promise<Measurement> {
   });
   // Started one after the other, so that requests do not come and go in one volley, and then left to settle.
   const arrivals = job.warmUp * 0.8;
-  for (const [at, client] of clients.entries()) setTimeout(() => client.next(), (at / job.concurrency) * arrivals);
+  for (const [at, client] of clients.entries()) {
+    setTimeout(() => client.next(), (at / job.concurrency) * arrivals);
+  }
   await sleep(job.warmUp);
   tally.measuring = true;
   const start = look(job);

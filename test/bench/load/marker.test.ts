@@ -8,9 +8,11 @@ function count(pieces: readonly string[]): number {
 
 test("counts a word once wherever the pieces end", () => {
   const text = "zebra, zebrazebra; zebr a zebra";
-  for (let first = 0; first <= text.length; first++)
-    for (let second = first; second <= text.length; second++)
+  for (let first = 0; first <= text.length; first++) {
+    for (let second = first; second <= text.length; second++) {
       expect(count([text.slice(0, first), text.slice(first, second), text.slice(second)])).toBe(4);
+    }
+  }
   expect(count([...text])).toBe(4);
 });
 

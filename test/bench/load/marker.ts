@@ -15,7 +15,9 @@ export class WordCounter {
   count(piece: Buffer): number {
     const { length } = this.#word;
     let found = 0;
-    if (this.#tail.length > 0) found = countIn(Buffer.concat([this.#tail, piece.subarray(0, length - 1)]), this.#word);
+    if (this.#tail.length > 0) {
+      found = countIn(Buffer.concat([this.#tail, piece.subarray(0, length - 1)]), this.#word);
+    }
     found += countIn(piece, this.#word);
     this.#tail =
       piece.length >= length - 1
@@ -32,6 +34,8 @@ export class WordCounter {
 
 function countIn(bytes: Buffer, word: Buffer): number {
   let found = 0;
-  for (let at = bytes.indexOf(word); at !== -1; at = bytes.indexOf(word, at + word.length)) found++;
+  for (let at = bytes.indexOf(word); at !== -1; at = bytes.indexOf(word, at + word.length)) {
+    found++;
+  }
   return found;
 }

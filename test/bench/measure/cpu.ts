@@ -43,15 +43,20 @@ export function descendants(parents: ReadonlyMap<number, number>, roots: readonl
   const found = new Set(roots);
   for (let before = -1; before !== found.size; ) {
     before = found.size;
-    for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid);
+    for (const [pid, parent] of parents) {
+      if (found.has(parent)) {
+        found.add(pid);
+      }
+    }
   }
   return [...found];
 }
 
 /** What process trees have used so far, from /proc. A process that has ended no longer counts. */
 export function usage(roots: readonly number[]): Usage {
-  if (process.platform !== "linux")
+  if (process.platform !== "linux") {
     throw new Error("the benchmark reads CPU time from /proc, which only Linux has; run it on Linux or in a container");
+  }
   let cpu = 0;
   let resident = 0;
   for (const pid of descendants(parents(), roots)) {
@@ -70,7 +75,9 @@ export function machineUsage(): number {
 function cpuOf(pid: number): number {
   const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`));
   const counted = threads.filter((line) => line !== "");
-  if (counted.length > 0) return counted.reduce((sum, line) => sum + parseSchedstat(line), 0);
+  if (counted.length > 0) {
+    return counted.reduce((sum, line) => sum + parseSchedstat(line), 0);
+  }
   const stat = read(`/proc/${pid}/stat`);
   return stat === "" ? 0 : parseStat(stat).cpu;
 }
@@ -79,7 +86,9 @@ function parents(): Map<number, number> {
   const found = new Map<number, number>();
   for (const name of list("/proc")) {
     const stat = /^\d+$/.test(name) ? read(`/proc/${name}/stat`) : "";
-    if (stat !== "") found.set(Number(name), parseStat(stat).parent);
+    if (stat !== "") {
+      found.set(Number(name), parseStat(stat).parent);
+    }
   }
   return found;
 }

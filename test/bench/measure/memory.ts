@@ -34,14 +34,16 @@ export const memory: Scenario = {
   async run(bench) {
     const systems = bench.systems(["tollgate"]).filter(({ name }) => name === "tollgate");
     const figures: Figure[] = [];
-    for (const system of systems) figures.push(...(await hold(system, bench)));
+    for (const system of systems) {
+      figures.push(...(await hold(system, bench)));
+    }
     return { figures };
   },
 };
 
 async function hold(system: System, { options, directory, progress }: Bench): Promise<Figure[]> {
   const held = kinds.map(() => [] as number[]);
-  for (let round = 0; round < options.rounds; round++)
+  for (let round = 0; round < options.rounds; round++) {
     for (const [at, kind] of kinds.entries()) {
       // A new process each time: what an earlier load has left behind would be used again.
       const own = join(directory, `${round}-${at}`);
@@ -50,6 +52,7 @@ async function hold(system: System, { options, directory, progress }: Bench): Pr
       progress(`memory: ${kind.name}: ${short(kibibytes)} KiB`);
       held[at]?.push(kibibytes);
     }
+  }
   return kinds.map(({ name, limit }, at) => {
     const value = spread(held[at] ?? []);
     return { scenario: "memory", name, unit: "KiB", value, better: "lower", limit };
@@ -83,7 +86,9 @@ async function holdSome(
   const [port = 0] = ports;
   const opening: Opening = { host, port, headers, path: paths.chat ?? "", body: cellRequest(cell).body, count, read };
   const { error } = await readers.ask<Opened>({ ...opening });
-  if (error !== undefined) throw new Error(`memory: ${error}`);
+  if (error !== undefined) {
+    throw new Error(`memory: ${error}`);
+  }
   await sleep(settleMs);
   const after = usage(processes).resident;
   await readers.ask<Opened>("close");

@@ -83,7 +83,9 @@ export async function startProgram(
 
 /** Asks it to end, and ends it when it has not after ten seconds. */
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return;
+  }
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");
   const late = setTimeout(() => child.kill("SIGKILL"), 10_000);

@@ -11,7 +11,9 @@ export async function takeUndisturbed<Turn>(
   for (let again = 0; again < retakes && disturbance(best) > disturbed; again++) {
     progress(`others took ${Math.round(disturbance(best) * 100)} % of the CPU: once more`);
     const turn = await take();
-    if (disturbance(turn) < disturbance(best)) best = turn;
+    if (disturbance(turn) < disturbance(best)) {
+      best = turn;
+    }
   }
   return best;
 }

@@ -26,8 +26,9 @@ const sockets: Socket[] = [];
 async function open(opening: Opening): Promise<Opened> {
   const request = encodeRequest(opening, opening.port);
   try {
-    for (let left = opening.count; left > 0; left -= atOnce)
+    for (let left = opening.count; left > 0; left -= atOnce) {
       await Promise.all(Array.from({ length: Math.min(left, atOnce) }, () => openOne(opening, request)));
+    }
     return {};
   } catch (error) {
     return { error: String(error) };
@@ -41,9 +42,14 @@ function openOne({ host, port, read }: Opening, request: Buffer): Promise<void> 
     socket.once("error", reject);
     socket.once("data", (bytes: Buffer) => {
       const head = bytes.toString("latin1", 0, 300);
-      if (!head.startsWith("HTTP/1.1 200")) return reject(new Error(head));
-      if (read) socket.resume();
-      else socket.pause();
+      if (!head.startsWith("HTTP/1.1 200")) {
+        return reject(new Error(head));
+      }
+      if (read) {
+        socket.resume();
+      } else {
+        socket.pause();
+      }
       socket.on("error", () => {}); // the server may give a slow reader up
       resolve();
     });

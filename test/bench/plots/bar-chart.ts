@@ -60,7 +60,9 @@ export function barChart(chart: BarChart): string {
 }
 
 function drawBar(bar: Bar, y: number, x: (value: number) => number, fill: string): string {
-  if (!Number.isFinite(bar.value)) return "";
+  if (!Number.isFinite(bar.value)) {
+    return "";
+  }
   const middle = y + barWidth / 2;
   return (
     `<rect x="${x(0)}" y="${y + 1}" width="${round(x(bar.value) - x(0))}" height="${barWidth - 2}" fill="${fill}"/>` +

@@ -50,8 +50,12 @@ export function plots(results: readonly Result[]): Map<string, string> {
   for (const scenario of new Set(results.map(({ cell }) => cell.scenario))) {
     const own = results.filter(({ cell }) => cell.scenario === scenario);
     const growing = growths.filter((growth) => growth.scenario === scenario);
-    for (const growth of growing) drawn.set(growth.plot, drawGrowth(growth, own));
-    if (growing.length === 0) drawn.set(scenario, drawRatios(scenario, own));
+    for (const growth of growing) {
+      drawn.set(growth.plot, drawGrowth(growth, own));
+    }
+    if (growing.length === 0) {
+      drawn.set(scenario, drawRatios(scenario, own));
+    }
   }
   return drawn;
 }

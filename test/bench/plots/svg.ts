@@ -53,7 +53,9 @@ export function legend(names: readonly string[], x: number, y: number): string {
 
 /** The next number of the form 1, 2, 2.5 or 5 times a power of ten: its fifths are readable. */
 export function niceCeiling(value: number): number {
-  if (!(value > 0)) return 1;
+  if (!(value > 0)) {
+    return 1;
+  }
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 2.5, 5, 10].find((step) => step * power >= value) ?? 10);
 }

@@ -28,7 +28,9 @@ export interface Frame {
 export function readMainProfile(directory: string): CpuProfile {
   const names = readdirSync(directory).filter((name) => /\.0\.\d+\.cpuprofile$/.test(name));
   const [name, ...others] = names;
-  if (name === undefined || others.length > 0) throw new Error(`${names.length} profiles of main threads, not one`);
+  if (name === undefined || others.length > 0) {
+    throw new Error(`${names.length} profiles of main threads, not one`);
+  }
   return JSON.parse(readFileSync(join(directory, name), "utf8"));
 }
 
@@ -49,7 +51,9 @@ export function lastLoad({ nodes, samples, timeDeltas }: CpuProfile, length: num
   for (const [at, delta] of timeDeltas.entries()) {
     now += delta;
     const slot = Math.ceil(now / bucket) - 1;
-    if (isBusy(samples[at])) buckets[slot] = (buckets[slot] ?? 0) + delta;
+    if (isBusy(samples[at])) {
+      buckets[slot] = (buckets[slot] ?? 0) + delta;
+    }
   }
   const end = (buckets.findLastIndex((busy) => busy > bucket / 5) + 1) * bucket;
   const spent = new Map<number, number>();
@@ -57,7 +61,9 @@ export function lastLoad({ nodes, samples, timeDeltas }: CpuProfile, length: num
   for (const [at, delta] of timeDeltas.entries()) {
     now += delta;
     const id = samples[at] ?? 0;
-    if (now > end - length && now <= end && isBusy(id)) spent.set(id, (spent.get(id) ?? 0) + delta);
+    if (now > end - length && now <= end && isBusy(id)) {
+      spent.set(id, (spent.get(id) ?? 0) + delta);
+    }
   }
   const frame = (id: number): Frame => {
     const node = byId.get(id);
@@ -76,8 +82,9 @@ function merge(frames: readonly Frame[]): Frame[] {
   for (const frame of frames) {
     const key = `${frame.name} ${frame.place}`;
     const same = merged.get(key);
-    if (same === undefined) merged.set(key, frame);
-    else {
+    if (same === undefined) {
+      merged.set(key, frame);
+    } else {
       const children = merge([...same.children, ...frame.children]);
       merged.set(key, { ...same, total: same.total + frame.total, self: same.self + frame.self, children });
     }
@@ -86,10 +93,16 @@ function merge(frames: readonly Frame[]): Frame[] {
 }
 
 function placeOf(url: string): string {
-  if (url.startsWith("node:internal/deps/undici")) return "node:undici";
-  if (url.startsWith("node:")) return url.replace("node:internal/", "node:");
+  if (url.startsWith("node:internal/deps/undici")) {
+    return "node:undici";
+  }
+  if (url.startsWith("node:")) {
+    return url.replace("node:internal/", "node:");
+  }
   const [, library] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
-  if (library !== undefined) return `node_modules/${library}`;
+  if (library !== undefined) {
+    return `node_modules/${library}`;
+  }
   return /\/((?:src|facades|gen)\/.*)$/.exec(url)?.[1] ?? "native";
 }
 
@@ -97,7 +110,9 @@ function placeOf(url: string): string {
 export function byPart(root: Frame): [part: string, time: number][] {
   const parts = new Map<string, number>();
   const add = ({ name, place, self, children }: Frame) => {
-    if (self > 0) parts.set(partOf(name, place), (parts.get(partOf(name, place)) ?? 0) + self);
+    if (self > 0) {
+      parts.set(partOf(name, place), (parts.get(partOf(name, place)) ?? 0) + self);
+    }
     children.forEach(add);
   };
   add(root);
@@ -105,9 +120,15 @@ export function byPart(root: Frame): [part: string, time: number][] {
 }
 
 function partOf(name: string, place: string): string {
-  if (name === "(garbage collector)") return "garbage collector";
-  if (place === "native") return "system calls and native code";
-  if (place.startsWith("node:")) return place === "node:undici" ? "Headers of fetch" : "Node's library";
+  if (name === "(garbage collector)") {
+    return "garbage collector";
+  }
+  if (place === "native") {
+    return "system calls and native code";
+  }
+  if (place.startsWith("node:")) {
+    return place === "node:undici" ? "Headers of fetch" : "Node's library";
+  }
   return place
     .split("/")
     .slice(0, place.startsWith("node_modules/@") ? 3 : 2)

@@ -20,7 +20,9 @@ export function flameGraph(title: string, root: Frame, count: number, unit: stri
   const boxes: { frame: Frame; x: number; depth: number }[] = [];
   const scale = width / root.total;
   const place = (frame: Frame, x: number, depth: number) => {
-    if (frame.total * scale < narrowest) return;
+    if (frame.total * scale < narrowest) {
+      return;
+    }
     boxes.push({ frame, x, depth });
     let at = x;
     for (const child of frame.children.toSorted((a, b) => b.total - a.total)) {
@@ -53,8 +55,12 @@ export function flameGraph(title: string, root: Frame, count: number, unit: stri
 }
 
 function colourOf({ place }: Frame): string {
-  if (place.startsWith("node_modules/")) return colours.library;
-  if (place.startsWith("node:")) return colours.node;
+  if (place.startsWith("node_modules/")) {
+    return colours.library;
+  }
+  if (place.startsWith("node:")) {
+    return colours.node;
+  }
   return place === "native" ? colours.native : colours.ours;
 }
 

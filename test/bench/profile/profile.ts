@@ -35,10 +35,15 @@ async function take(name: string, cell: Cell, bench: Bench): Promise<Findings> {
   process.env.TOLLGATE_BENCH_NODE = `--cpu-prof --cpu-prof-interval=250 --cpu-prof-dir=${directory}`;
   const once = { ...bench, directory, options: { ...bench.options, rounds: 1 } };
   const [result] = await run([cell], bench.systems(["tollgate"]), once).finally(() => {
-    if (before === undefined) delete process.env.TOLLGATE_BENCH_NODE;
-    else process.env.TOLLGATE_BENCH_NODE = before;
+    if (before === undefined) {
+      delete process.env.TOLLGATE_BENCH_NODE;
+    } else {
+      process.env.TOLLGATE_BENCH_NODE = before;
+    }
   });
-  if (result === undefined) throw new Error("nothing was measured");
+  if (result === undefined) {
+    throw new Error("nothing was measured");
+  }
   // The first and the last tenth of the load may hold what is not part of it.
   const length = bench.options.duration * 1000 * 0.8;
   const root = lastLoad(readMainProfile(directory), length);

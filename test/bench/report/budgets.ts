@@ -130,7 +130,9 @@ export function judge(results: readonly Result[]): Verdict[] {
 /** Every figure that has a limit. */
 export function judgeFigures(figures: readonly Figure[]): Verdict[] {
   return figures.flatMap(({ scenario, name, unit, value: { median: measured }, better, limit }) => {
-    if (limit === undefined) return [];
+    if (limit === undefined) {
+      return [];
+    }
     return [verdict({ budget: scenario, limit, measured, unit, better, cell: name })];
   });
 }
@@ -141,7 +143,9 @@ function verdict(of: Omit<Verdict, "held">): Verdict {
 
 /** How far a figure stays on the good side of its limit, as a part of the limit; negative on the other side. */
 export function margin({ measured, limit, better }: Verdict): number {
-  if (measured === limit) return 0;
+  if (measured === limit) {
+    return 0;
+  }
   const above = measured / limit - 1;
   return better === "lower" ? -above : above;
 }

@@ -38,7 +38,9 @@ export function compare(before: Compared, after: Compared, threshold: number): C
       ({ name, system, cell }) =>
         name === result.name && system === result.system && cell.scenario === result.cell.scenario,
     );
-    if (!earlier) return [];
+    if (!earlier) {
+      return [];
+    }
     const { name, system } = result;
     return Object.entries(costsOf).map(([figure, of]) => change({ name, system, figure }, of(earlier), of(result)));
   });

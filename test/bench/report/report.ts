@@ -105,7 +105,9 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
 
 /** One line for each figure that changed. */
 export function changeTable(changes: readonly Change[]): string {
-  if (changes.length === 0) return "nothing changed by more than 5 %";
+  if (changes.length === 0) {
+    return "nothing changed by more than 5 %";
+  }
   return table(
     ["load", "system", "figure", "before", "after", "change", "", ""],
     changes.map(({ name, system, figure, before, after, part, worse, overlaps }) => [
@@ -126,7 +128,9 @@ export function writeReport(directory: string, name: string, report: Report, dra
   const figures = join(directory, "figures");
   mkdirSync(figures, { recursive: true });
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
-  for (const [plot, svg] of [...plots(report.results), ...drawn]) writeFileSync(join(figures, `${plot}.svg`), svg);
+  for (const [plot, svg] of [...plots(report.results), ...drawn]) {
+    writeFileSync(join(figures, `${plot}.svg`), svg);
+  }
 }
 
 export function readReport(file: string): Report {

@@ -9,7 +9,9 @@ export interface Percentiles {
 
 /** The value below which a part of the samples lies, by nearest rank; the samples in ascending order. */
 export function percentile(sorted: ArrayLike<number>, part: number): number {
-  if (sorted.length === 0) return Number.NaN;
+  if (sorted.length === 0) {
+    return Number.NaN;
+  }
   const rank = Math.ceil(part * sorted.length);
   return sorted[Math.max(0, rank - 1)] ?? Number.NaN;
 }

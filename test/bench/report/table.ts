@@ -15,7 +15,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 /** A number in three significant digits without an exponent; a dash for one that is missing. */
 export function short(value: number): string {
-  if (!Number.isFinite(value)) return "–";
+  if (!Number.isFinite(value)) {
+    return "–";
+  }
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toFixed(digits);
 }

@@ -66,10 +66,14 @@ function measure(servers: number, tokens: number, turns: number): Spread {
       const request = requests[at % accounts] as FleetRequest;
       const route = { request, promptTokens: estimateTokens(request.prompt) };
       const place = pool.acquire({ route, key: "", failed: new Set(), deadline: 0 }, signal);
-      if (!(place instanceof Place)) throw new Error("every server is full");
+      if (!(place instanceof Place)) {
+        throw new Error("every server is full");
+      }
       pool.release(place);
     }
-    if (turn >= warmTurns) costs.push((threadCpu() - before) / requestsOfTurn);
+    if (turn >= warmTurns) {
+      costs.push((threadCpu() - before) / requestsOfTurn);
+    }
   }
   return spread(costs);
 }

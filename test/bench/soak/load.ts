@@ -59,7 +59,9 @@ function count({ name }: Kind, outcome: string): void {
 
 function complain(kind: Kind, reason: string): void {
   wrong++;
-  if (complaints.length < mostComplaints) complaints.push(`${kind.name}: ${reason}`);
+  if (complaints.length < mostComplaints) {
+    complaints.push(`${kind.name}: ${reason}`);
+  }
 }
 
 async function ask(kind: Kind, front: string, key: string): Promise<void> {
@@ -78,12 +80,19 @@ async function ask(kind: Kind, front: string, key: string): Promise<void> {
       signal: AbortSignal.any([leave.signal, AbortSignal.timeout(patienceMs)]),
     });
     const reason = complaint(kind, response.status, await response.text());
-    if (reason !== undefined) complain(kind, reason);
+    if (reason !== undefined) {
+      complain(kind, reason);
+    }
     count(kind, String(response.status));
-    if (kind.name === "chat") plain.push(performance.now() - started);
+    if (kind.name === "chat") {
+      plain.push(performance.now() - started);
+    }
   } catch (error) {
-    if (leave.signal.aborted) count(kind, "left");
-    else complain(kind, error instanceof Error ? `${error.message} ${error.cause ?? ""}` : String(error));
+    if (leave.signal.aborted) {
+      count(kind, "left");
+    } else {
+      complain(kind, error instanceof Error ? `${error.message} ${error.cause ?? ""}` : String(error));
+    }
   } finally {
     clearTimeout(leaving);
     underWay--;
@@ -94,7 +103,9 @@ async function ask(kind: Kind, front: string, key: string): Promise<void> {
 async function load({ fronts, keys, perSecond }: Start): Promise<void> {
   for (let due = performance.now(); running; due += (-Math.log(1 - Math.random()) / perSecond) * 1000) {
     const wait = due - performance.now();
-    if (wait > 0) await sleep(wait);
+    if (wait > 0) {
+      await sleep(wait);
+    }
     const kind = kindAt(Math.random());
     const own = [keys[kind.key]].flat();
     void ask(kind, fronts[sent % fronts.length] as string, own[sent % own.length] as string);
@@ -104,11 +115,14 @@ async function load({ fronts, keys, perSecond }: Start): Promise<void> {
 
 setGlobalDispatcher(new Agent({ keepAliveTimeout: 10_000 }));
 process.on("message", async (order: Order) => {
-  if (typeof order === "object") void load(order);
+  if (typeof order === "object") {
+    void load(order);
+  }
   if (order === "stop") {
     running = false;
-    for (const deadline = performance.now() + patienceMs; underWay > 0 && performance.now() < deadline; )
+    for (const deadline = performance.now() + patienceMs; underWay > 0 && performance.now() < deadline; ) {
       await sleep(50);
+    }
   }
   process.send?.(report());
 });

@@ -16,8 +16,11 @@ test.each([
   ["no server", 200, words(10), "status 200"],
 ])("%s with status %d and %j", (name, status, text, expected) => {
   const found = complaint(kind(name), status, text);
-  if (expected === undefined) expect(found).toBeUndefined();
-  else expect(found).toContain(expected);
+  if (expected === undefined) {
+    expect(found).toBeUndefined();
+  } else {
+    expect(found).toContain(expected);
+  }
 });
 
 test("kinds come by weight", () => {

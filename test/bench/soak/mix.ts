@@ -96,11 +96,19 @@ export function kindAt(part: number): Kind {
 
 /** What is wrong with an answer; undefined when nothing is. */
 export function complaint(kind: Kind, status: number, text: string): string | undefined {
-  if (!kind.statuses.includes(status)) return `status ${status}: ${text.slice(0, 300)}`;
-  if (status !== 200) return undefined;
+  if (!kind.statuses.includes(status)) {
+    return `status ${status}: ${text.slice(0, 300)}`;
+  }
+  if (status !== 200) {
+    return undefined;
+  }
   const words = text.split(tokenWord).length - 1;
-  if (kind.words !== undefined && words !== expectedWords(kind, words)) return `${words} of ${kind.words} tokens`;
-  if (kind.end !== undefined && !text.endsWith(kind.end)) return `ends with ${JSON.stringify(text.slice(-60))}`;
+  if (kind.words !== undefined && words !== expectedWords(kind, words)) {
+    return `${words} of ${kind.words} tokens`;
+  }
+  if (kind.end !== undefined && !text.endsWith(kind.end)) {
+    return `ends with ${JSON.stringify(text.slice(-60))}`;
+  }
   return undefined;
 }
 

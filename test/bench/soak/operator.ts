@@ -36,7 +36,9 @@ export async function startOperator({ connect, operatorToken }: Inside): Promise
   const rich = await account("rich");
   const limited = await account("limited");
   const thin = await account("thin");
-  for (const id of [rich, limited]) await accounts.topUp(amount(id, 50n * picoUsd), options);
+  for (const id of [rich, limited]) {
+    await accounts.topUp(amount(id, 50n * picoUsd), options);
+  }
   const keys = {
     rich: [await key(rich), await key(rich), await key(rich)],
     limited: await key(limited, 60),

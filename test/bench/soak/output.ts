@@ -12,16 +12,22 @@ export async function grievances(log: string): Promise<ReadonlyMap<string, numbe
   const found = new Map<string, number>();
   for await (const line of createInterface({ input: createReadStream(log) })) {
     const text = grievance(line);
-    if (text !== undefined) found.set(text, (found.get(text) ?? 0) + 1);
+    if (text !== undefined) {
+      found.set(text, (found.get(text) ?? 0) + 1);
+    }
   }
   return found;
 }
 
 function grievance(line: string): string | undefined {
-  if (line.trim() === "") return undefined;
+  if (line.trim() === "") {
+    return undefined;
+  }
   try {
     const { level, msg, err } = JSON.parse(line);
-    if (typeof level === "number") return level < errorLevel ? undefined : `${msg} ${err?.message ?? ""}`.trim();
+    if (typeof level === "number") {
+      return level < errorLevel ? undefined : `${msg} ${err?.message ?? ""}`.trim();
+    }
   } catch {
     // no line of the log
   }

@@ -18,7 +18,9 @@ export function floors(points: readonly Point[], stretches: number): Point[] {
   for (const point of points) {
     const stretch = Math.min(stretches - 1, Math.floor(((point[0] - first) / (last - first || 1)) * stretches));
     const before = lowest.get(stretch);
-    if (before === undefined || point[1] < before[1]) lowest.set(stretch, point);
+    if (before === undefined || point[1] < before[1]) {
+      lowest.set(stretch, point);
+    }
   }
   return [...lowest.values()];
 }

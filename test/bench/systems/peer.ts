@@ -46,7 +46,9 @@ export function parseHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const colon = line.indexOf(":");
-      if (colon < 1) throw new Error(`a header must be "name: value", not "${line}"`);
+      if (colon < 1) {
+        throw new Error(`a header must be "name: value", not "${line}"`);
+      }
       return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );

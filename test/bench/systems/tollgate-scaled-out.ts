@@ -10,17 +10,22 @@ export const tollgateScaledOut: System = {
     const services = await startServices();
     const parts: Started[] = [];
     const stop = async () => {
-      for (const part of parts.toReversed()) await part.stop();
+      for (const part of parts.toReversed()) {
+        await part.stop();
+      }
       await services.stop();
     };
     try {
       const env = { TOLLGATE_STORAGE_URL: services.postgres, TOLLGATE_RATE_LIMIT_URL: services.redis };
       const nth = (n: string) => prepare({ ...surroundings, directory: join(surroundings.directory, n) }, env, `-${n}`);
       const setups = [await nth("1"), await nth("2")] as const;
-      for (const setup of setups) parts.push(await startTollgate(setup, "core", "--config", setup.config));
+      for (const setup of setups) {
+        parts.push(await startTollgate(setup, "core", "--config", setup.config));
+      }
       const target = `ipv4:${setups.map(({ ports }) => `127.0.0.1:${ports.grpc}`).join(",")}`;
-      for (const setup of setups)
+      for (const setup of setups) {
         parts.push(await startTollgate(setup, "facade", "--config", setup.facade, "--core", target));
+      }
       return {
         ...(await describe(setups[0], setups, parts)),
         processes: [...parts.map(({ pid }) => pid), services.pid],

@@ -10,8 +10,8 @@ let site: Site;
 let service: Tollgate;
 beforeAll(async () => {
   site = await createSite();
-  const free_tier = { grant_usd: "0.5", rpm: 20 };
-  service = await startTollgate(site, "serve", "--config", await site.configure({ ...freePorts, free_tier }));
+  const freeTier = { grant_usd: "0.5", rpm: 20 };
+  service = await startTollgate(site, "serve", "--config", await site.configure({ ...freePorts, free_tier: freeTier }));
 }, 60_000);
 afterAll(async () => {
   expect(await service.stop()).toBe(0);

@@ -34,5 +34,7 @@ test.each([
   [moment, ["yesterday", "2026-13-01", "2026-01-31 12:00", "2026-01-31T12:00:00"]],
   [words, ["", "a,,b"]],
 ] as const)("%p refuses %j", (parse, texts) => {
-  for (const text of texts) expect(() => parse(text)).toThrow("It must be");
+  for (const text of texts) {
+    expect(() => parse(text)).toThrow("It must be");
+  }
 });

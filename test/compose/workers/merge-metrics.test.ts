@@ -11,7 +11,9 @@ async function pageOf(worker: string, requests: number): Promise<string> {
     requests,
   );
   new Histogram({ name: "seconds", help: "Time.", buckets: [1], registers }).observe(2);
-  if (worker === "2") new Gauge({ name: "only_here", help: "Of one alone.", registers }).set(7);
+  if (worker === "2") {
+    new Gauge({ name: "only_here", help: "Of one alone.", registers }).set(7);
+  }
   return registry.metrics();
 }
 

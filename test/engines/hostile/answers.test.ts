@@ -47,9 +47,15 @@ const ollamaPlaces: typeof openAiPlaces = [
 ];
 
 function isRight(kind: string, value: unknown): boolean {
-  if (kind === "list") return Array.isArray(value);
-  if (kind === "text") return typeof value === "string";
-  if (kind === "count") return Number.isInteger(value) && Number(value) >= 0;
+  if (kind === "list") {
+    return Array.isArray(value);
+  }
+  if (kind === "text") {
+    return typeof value === "string";
+  }
+  if (kind === "count") {
+    return Number.isInteger(value) && Number(value) >= 0;
+  }
   return kind === "object" && typeof value === "object" && !Array.isArray(value);
 }
 
@@ -58,7 +64,9 @@ async function fails(hostile: HostileFleet): Promise<void> {
   expect(error).toBeDefined();
   expect([Reason.ENGINE_FAILED, Reason.INVALID_ARGUMENT, Reason.OVERLOADED]).toContain(detailOf(error)?.reason);
   for (const { event } of outputs.flatMap(({ events }) => events)) {
-    if (event.case === "text" || event.case === "reasoning") expect(typeof event.value).toBe("string");
+    if (event.case === "text" || event.case === "reasoning") {
+      expect(typeof event.value).toBe("string");
+    }
   }
 }
 
@@ -92,7 +100,9 @@ describe.each(generators)("%s", (engine) => {
     hostile.server.chunks = [textChunk(engine, "x".repeat(15_000_000))];
     await fails(hostile);
     let deep: unknown = [];
-    for (let level = 0; level < 2000; level++) deep = [deep];
+    for (let level = 0; level < 2000; level++) {
+      deep = [deep];
+    }
     hostile.server.chunks = [textChunk(engine, deep)];
     await fails(hostile);
   });
@@ -107,8 +117,10 @@ describe("bytes over HTTP", () => {
 
   const flood = (response: ServerResponse, piece: string) => {
     const write = () => {
-      while (!response.destroyed && response.write(piece));
-      if (!response.destroyed) response.once("drain", write);
+      while (!response.destroyed && response.write(piece)) {}
+      if (!response.destroyed) {
+        response.once("drain", write);
+      }
     };
     write();
   };
@@ -158,7 +170,9 @@ describe("bytes over HTTP", () => {
   test("an early hint before the answer is none", async () => {
     hostile.server.raw = (response) => {
       response.writeEarlyHints({ link: "</a>; rel=preload" });
-      for (const chunk of answerChunks("vllm", "abc", 5, 1)) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+      for (const chunk of answerChunks("vllm", "abc", 5, 1)) {
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+      }
       response.end("data: [DONE]\n\n");
     };
     expect((await hostile.run()).error).toBeUndefined();
@@ -170,12 +184,16 @@ describe("bytes over HTTP", () => {
       response.on("close", () => {
         closed = true;
       });
-      for (const chunk of answerChunks("vllm", "abc", 5, 1)) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+      for (const chunk of answerChunks("vllm", "abc", 5, 1)) {
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+      }
       response.write("data: [DONE]\n\n");
       flood(response, ": more\n".repeat(1000));
     };
     expect((await hostile.run()).error).toBeUndefined();
-    while (!closed) await new Promise((resolve) => setImmediate(resolve));
+    while (!closed) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   });
 
   test.each(["/tokenize", "/v1/models", "/metrics", "/health"])("%s without an end is given up", async (path) => {

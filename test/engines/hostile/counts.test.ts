@@ -63,7 +63,9 @@ describe.each(generators)("%s", (engine) => {
       expect(Number.isInteger(Number(count))).toBe(true);
       expect(Number(count)).toBeLessThanOrEqual(believable);
     }
-    if (engine !== "llama.cpp") expect(hostile.caught).toHaveLength(1); // its counts are added up first
+    if (engine !== "llama.cpp") {
+      expect(hostile.caught).toHaveLength(1); // its counts are added up first
+    }
   });
 
   test("a liar is tried again after a while, and trusted again when it is honest to the end", async () => {
@@ -94,7 +96,9 @@ describe.each(generators)("%s", (engine) => {
   });
 
   test("reasoning and cached tokens are never more than those that they are part of", async () => {
-    if (engine === "ollama" || engine === "llama.cpp") return; // have no such fields
+    if (engine === "ollama" || engine === "llama.cpp") {
+      return; // have no such fields
+    }
     const details = {
       completion_tokens_details: { reasoning_tokens: 1e9 },
       prompt_tokens_details: { cached_tokens: 1e9 },
@@ -122,7 +126,9 @@ describe.each(generators)("%s", (engine) => {
       .flatMap(({ events }) => events)
       .reduce((sum, { event }) => sum + String(event.value).length, 0);
     expect(shown).toBeLessThanOrEqual(16_384 + 5 * 256);
-    for (const { usage } of outputs) expect(usage?.outputTokens ?? 0).toBeLessThanOrEqual(5);
+    for (const { usage } of outputs) {
+      expect(usage?.outputTokens ?? 0).toBeLessThanOrEqual(5);
+    }
     expect(hostile.caught).toHaveLength(1);
     expect(breaker()).toBe(BreakerState.OPEN);
   });
@@ -158,8 +164,12 @@ describe.each(embedders)("%s embeds", (engine) => {
   });
 
   test.each([0, -3, 2.5, "3", [3], null, true, { valueOf: 1, toString: 1 }])("%j is no count", async (count) => {
-    if (engine === "tei" && typeof count === "object" && count !== null && !Array.isArray(count)) return; // no header
-    if (engine === "tei" && (count === "3" || Array.isArray(count))) return; // as the number, in a header
+    if (engine === "tei" && typeof count === "object" && count !== null && !Array.isArray(count)) {
+      return; // no header
+    }
+    if (engine === "tei" && (count === "3" || Array.isArray(count))) {
+      return; // as the number, in a header
+    }
     say(count, 1);
     const error = await hostile.embed(["one"]).catch((thrown) => thrown);
     expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);

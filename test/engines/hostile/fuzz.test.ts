@@ -41,7 +41,9 @@ function read(of: () => StreamReader, pieces: readonly Buffer[]) {
   const outputs: EngineOutput[] = [];
   const take = () => {
     const output = stream.take();
-    if (output !== undefined) outputs.push(output);
+    if (output !== undefined) {
+      outputs.push(output);
+    }
   };
   let failure: unknown;
   try {
@@ -142,7 +144,9 @@ test("any cut of the same bytes gives the same server-sent events", () => {
   const events = (pieces: readonly Buffer[]) => {
     const seen: string[] = [];
     const sse = new SseParser((data) => seen.push(data));
-    for (const piece of pieces) sse.push(piece);
+    for (const piece of pieces) {
+      sse.push(piece);
+    }
     sse.end();
     return seen;
   };
@@ -169,7 +173,9 @@ test("a text ends before the first stop sequence to end in it, however it is cut
       (sequences, whole, places) => {
         const stops = new StopSequences(sequences);
         let shown = "";
-        for (const piece of cut(Buffer.from(whole), places)) shown += stops.push(piece.toString());
+        for (const piece of cut(Buffer.from(whole), places)) {
+          shown += stops.push(piece.toString());
+        }
         shown += stops.end();
         const ends = sequences.flatMap((one) => {
           const at = whole.indexOf(one);

@@ -38,7 +38,9 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
   const servers = [{ url: server.url, engine, capacity: 4 }];
   const config = configSchema.parse({ models: [{ id: "m", context_length: 131_072, servers, ...more }] });
   const [model] = config.models.map((one) => ({ ...one, createdAt: new Date(0) }));
-  if (model === undefined) throw new Error("there is no model");
+  if (model === undefined) {
+    throw new Error("there is no model");
+  }
   const clock = new FakeClock();
   const caught: string[] = [];
   const logged: HostileFleet["logged"] = [];
@@ -69,7 +71,9 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
       return { outputs, last: outputs.at(-1), ...rest };
     },
     async generate(request = {}) {
-      if (adapter === undefined) throw new Error("there is no adapter");
+      if (adapter === undefined) {
+        throw new Error("there is no adapter");
+      }
       const { outputs, ...rest } = await drain(adapter.generate({ ...chatRequest("hi"), ...request }, signal));
       return { outputs, last: outputs.at(-1), ...rest };
     },

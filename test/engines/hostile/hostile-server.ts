@@ -42,16 +42,21 @@ export function answerChunks(engine: Generator, content: string, input: unknown,
 }
 
 function countsOf(engine: Generator, input: unknown, output: unknown): object {
-  if (engine === "llama.cpp") return { timings: { prompt_n: input, predicted_n: output } };
+  if (engine === "llama.cpp") {
+    return { timings: { prompt_n: input, predicted_n: output } };
+  }
   return { usage: { prompt_tokens: input, completion_tokens: output } };
 }
 
 /** What a server says of embeddings. */
 export function embeddingsAnswer(engine: Embedder, count: unknown, vectors: number): object {
   const vector = Array.from({ length: 4 }, () => 0.5);
-  if (engine === "tei") return Array.from({ length: vectors }, () => vector);
-  if (engine === "ollama")
+  if (engine === "tei") {
+    return Array.from({ length: vectors }, () => vector);
+  }
+  if (engine === "ollama") {
     return { embeddings: Array.from({ length: vectors }, () => vector), prompt_eval_count: count };
+  }
   const data = Array.from({ length: vectors }, (_, index) => ({ index, embedding: vector }));
   return { data, usage: { prompt_tokens: count } };
 }
@@ -81,8 +86,12 @@ async function startHttp(engine: Exclude<Generator, "sglang-grpc"> | Embedder): 
     engine === "ollama" ? `${JSON.stringify(chunk)}\n` : `data: ${JSON.stringify(chunk)}\n\n`;
   const generate = (_: unknown, response: ServerResponse) => {
     response.setHeader("content-type", engine === "ollama" ? "application/x-ndjson" : "text/event-stream");
-    if (state.raw !== undefined) return state.raw(response);
-    for (const chunk of state.chunks) response.write(frame(chunk));
+    if (state.raw !== undefined) {
+      return state.raw(response);
+    }
+    for (const chunk of state.chunks) {
+      response.write(frame(chunk));
+    }
     response.end(engine === "ollama" ? "" : "data: [DONE]\n\n");
   };
   const says = (path: string, body: unknown, status = 200) => ({
@@ -116,7 +125,9 @@ async function startHttp(engine: Exclude<Generator, "sglang-grpc"> | Embedder): 
 async function startGrpc(): Promise<HostileServer> {
   const state: Pick<HostileServer, "chunks" | "raw" | "answers"> = { chunks: [], raw: undefined, answers: {} };
   async function* answer() {
-    for (const chunk of state.chunks) yield { jsonChunk: Buffer.from(JSON.stringify(chunk)), finished: false };
+    for (const chunk of state.chunks) {
+      yield { jsonChunk: Buffer.from(JSON.stringify(chunk)), finished: false };
+    }
     yield { jsonChunk: Buffer.alloc(0), finished: true };
   }
   const service = registration(SglangService, {

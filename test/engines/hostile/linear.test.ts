@@ -19,7 +19,9 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
     200_000,
     (size) => {
       const lines = new LineSplitter(() => {}, Number.POSITIVE_INFINITY);
-      for (let at = 0; at < size; at++) lines.push(Buffer.from("aaaa"));
+      for (let at = 0; at < size; at++) {
+        lines.push(Buffer.from("aaaa"));
+      }
       lines.end();
     },
   ],
@@ -28,7 +30,9 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
     50_000,
     (size) => {
       const sse = new SseParser(() => {}, Number.POSITIVE_INFINITY);
-      for (let at = 0; at < size; at++) sse.push(Buffer.from("data: 1\n"));
+      for (let at = 0; at < size; at++) {
+        sse.push(Buffer.from("data: 1\n"));
+      }
       sse.end();
     },
   ],
@@ -38,8 +42,9 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
     (size) => {
       const calls = new ToolCalls("req");
       calls.push({ index: 0, id: "a", function: { name: "f", arguments: '{"a":"' } }, []);
-      for (let at = 0; at < size; at++)
+      for (let at = 0; at < size; at++) {
         calls.push({ index: 0, id: `i${at}`, function: { name: "g", arguments: "xxxxxxxx" } }, []);
+      }
     },
   ],
   [
@@ -49,7 +54,9 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
       const splitter = new ToolCallSplitter(new ToolCalls("req"), false);
       const events: GenerationEvent[] = [];
       splitter.push("<tool_call>", events);
-      for (let at = 0; at < size; at++) splitter.push(at % 2 === 0 ? "<" : "/", events);
+      for (let at = 0; at < size; at++) {
+        splitter.push(at % 2 === 0 ? "<" : "/", events);
+      }
       splitter.end(events);
     },
   ],
@@ -60,7 +67,9 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
       const splitter = new ThinkSplitter("thinking");
       const events: GenerationEvent[] = [];
       const text = "</thin<think></think><think>\n\n   <think";
-      for (let at = 0; at < size; at++) splitter.push(text[at % text.length] ?? "", events);
+      for (let at = 0; at < size; at++) {
+        splitter.push(text[at % text.length] ?? "", events);
+      }
       splitter.end(events);
     },
   ],
@@ -74,7 +83,9 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
     100_000,
     (size) => {
       const stops = new StopSequences([`${"a".repeat(5000)}b`, `${"a".repeat(2500)}c${"a".repeat(2500)}d`]);
-      for (let at = 0; at < size; at++) stops.push(at % 4999 === 0 ? "c" : "a");
+      for (let at = 0; at < size; at++) {
+        stops.push(at % 4999 === 0 ? "c" : "a");
+      }
     },
   ],
   [
@@ -86,7 +97,9 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
         $typeName: "tollgate.inference.v1.GenerationEvent",
         event: { case: "text", value: "a" },
       };
-      for (let at = 0; at < size; at++) queue.push({ events: [event] });
+      for (let at = 0; at < size; at++) {
+        queue.push({ events: [event] });
+      }
     },
   ],
 ];

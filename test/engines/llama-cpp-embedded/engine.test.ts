@@ -155,7 +155,9 @@ test("an abort stops it, and the sequence works on", async () => {
   controller.abort(new Error("client gone"));
   await expect(stream.next()).rejects.toThrow("client gone");
   expect(await chat.readLoad()).toEqual({ running: 0, waiting: 0 });
-  for await (const _ of chat.generate(chatRequest("hi"), never())) break;
+  for await (const _ of chat.generate(chatRequest("hi"), never())) {
+    break;
+  }
   expect(await chat.readLoad()).toEqual({ running: 0, waiting: 0 });
   expect((await generate("hi")).error).toBeUndefined();
 });

@@ -123,9 +123,11 @@ test.each<[string, number, object, Reason]>([
 test("embeds without cutting, and names the input that is too long", async () => {
   await using server = await scriptedServer({
     "/api/embed": ({ body: { input } }, response) => {
-      if (input.includes("long")) json(response, { error: "the input length exceeds the context length" }, 400);
-      else
+      if (input.includes("long")) {
+        json(response, { error: "the input length exceeds the context length" }, 400);
+      } else {
         json(response, { embeddings: input.map((text: string) => [text.length, 0]), prompt_eval_count: input.length });
+      }
     },
   });
   const engine = new OllamaEngine(server.url, settings);

@@ -52,8 +52,12 @@ const total = {
 beforeAll(async () => {
   async function* answer(call: { jsonBody: Uint8Array; traceHeaders: Record<string, string> }, signal: AbortSignal) {
     received = { body: JSON.parse(Buffer.from(call.jsonBody).toString()), headers: call.traceHeaders };
-    for (const chunk of chunks) yield { jsonChunk: json(chunk), finished: false };
-    if (ending instanceof ConnectError) throw ending;
+    for (const chunk of chunks) {
+      yield { jsonChunk: json(chunk), finished: false };
+    }
+    if (ending instanceof ConnectError) {
+      throw ending;
+    }
     if (ending === "silence") {
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
       cancelled++;
@@ -136,7 +140,7 @@ test.each(["signal", "reader"])("a %s that ends it stops the engine", async (who
 });
 
 async function drainRest(stream: AsyncIterator<unknown>): Promise<void> {
-  while (!(await stream.next()).done);
+  while (!(await stream.next()).done) {}
 }
 
 test("a slow reader loses nothing", async () => {
@@ -149,7 +153,9 @@ test("a slow reader loses nothing", async () => {
   let length = 0;
   for await (const output of engine.generate(chatRequest("hi"), never())) {
     length += output.events.length;
-    if (length % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (length % 500 === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
   expect(length).toBe(many);
 });
@@ -240,7 +246,9 @@ test("a connection that does not come about is given up after its timeout", asyn
   expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
   expect((error as Error).cause).toMatchObject({ transient: true });
   await nowhere.close();
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets) {
+    socket.destroy();
+  }
   await new Promise((resolve) => silent.close(resolve));
 });
 
@@ -254,7 +262,9 @@ test("tells its options", async () => {
   const servers = [{ url: `grpc://${server.address}`, engine: "sglang-grpc" }];
   const [model] = configSchema.parse({ models: [{ id: "qwen3", servers }] }).models;
   const [first] = model?.servers ?? [];
-  if (model === undefined || first === undefined) throw new Error("the configuration lost its server");
+  if (model === undefined || first === undefined) {
+    throw new Error("the configuration lost its server");
+  }
   const { facts, remarks } = await inspectServer({ model, server: first }, 1000, never());
   expect(facts).toMatchObject({ "running requests": 8, metrics: true });
   expect(remarks.map(({ message }) => message)).toEqual([

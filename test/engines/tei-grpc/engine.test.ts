@@ -58,7 +58,9 @@ beforeAll(async () => {
     }),
     registration(Embed, {
       embed({ inputs, truncate, normalize }) {
-        if (failing !== undefined) throw failing;
+        if (failing !== undefined) {
+          throw failing;
+        }
         expect([truncate, normalize]).toEqual([false, true]);
         if (inputs.length > mostCharacters) {
           const message = `Input validation error: \`inputs\` must have less than ${mostCharacters} characters. Given: ${inputs.length}`;
@@ -167,7 +169,9 @@ test("tells its version and limits", async () => {
       models: [{ id: "BAAI/bge-m3", kind: "embedding", context_length: longest, ...more, servers }],
     }).models;
     const [first] = model?.servers ?? [];
-    if (model === undefined || first === undefined) throw new Error("the configuration lost its server");
+    if (model === undefined || first === undefined) {
+      throw new Error("the configuration lost its server");
+    }
     return inspectServer({ model, server: first }, 1000, never());
   };
   expect(await inspect({})).toMatchObject({

@@ -37,8 +37,12 @@ function tei({ longest = 100, batch = 4, counts = true } = {}) {
     "/embed": ({ body: { inputs, truncate } }: Received, response) => {
       const long = inputs.find((input: string) => input.length > longest && !truncate);
       const error = `Input validation error: \`inputs\` must have less than ${longest} tokens. Given: ${long?.length}`;
-      if (long !== undefined) return json(response, { error, error_type: "Validation" }, 422);
-      if (inputs.length > batch) return json(response, { error: "batch size", error_type: "Validation" }, 422);
+      if (long !== undefined) {
+        return json(response, { error, error_type: "Validation" }, 422);
+      }
+      if (inputs.length > batch) {
+        return json(response, { error: "batch size", error_type: "Validation" }, 422);
+      }
       const tokens = inputs.reduce((sum: number, input: string) => sum + input.length, 0);
       const headers: Record<string, string> = counts ? { "x-compute-tokens": `${tokens}` } : {};
       json(

@@ -73,7 +73,9 @@ test.each([false, true])("a stream, with usage apart: %s", async (separateUsage)
   ];
   const { transport } = scriptedCore({
     async *generate() {
-      for (const event of events) yield { events: [event] };
+      for (const event of events) {
+        yield { events: [event] };
+      }
     },
   });
   await using front = await startFront(transport);

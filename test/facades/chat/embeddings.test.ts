@@ -14,7 +14,9 @@ const write = jsonEncoder(CreateEmbeddingResponseSchema);
 function vector(...numbers: number[]): Uint8Array {
   const bytes = new Uint8Array(1 + numbers.length * 4).subarray(1);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  for (const [i, number] of numbers.entries()) view.setFloat32(i * 4, number, true);
+  for (const [i, number] of numbers.entries()) {
+    view.setFloat32(i * 4, number, true);
+  }
   return bytes;
 }
 

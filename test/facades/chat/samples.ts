@@ -21,7 +21,9 @@ export function refusalOf(body: object): string {
   try {
     translated(body);
   } catch (error) {
-    if (error instanceof RequestError) return `${error.status} ${error.param}: ${error.message}`;
+    if (error instanceof RequestError) {
+      return `${error.status} ${error.param}: ${error.message}`;
+    }
     throw error;
   }
   throw new Error("nothing was refused");

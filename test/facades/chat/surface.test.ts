@@ -17,7 +17,9 @@ const events: EventInit[] = [
 ];
 const script: Partial<Script> = {
   async *generate() {
-    for (const event of events) yield { events: [event] };
+    for (const event of events) {
+      yield { events: [event] };
+    }
   },
 };
 
@@ -54,8 +56,8 @@ test.each([
   [{}, false],
   [{ include_usage: false }, false],
   [{ include_usage: true }, true],
-])("an answer, streamed with stream_options %j", async (stream_options, separateUsage) => {
-  const { status, text } = await post("/v1/chat/completions", { ...body, stream: true, stream_options });
+])("an answer, streamed with stream_options %j", async (streamOptions, separateUsage) => {
+  const { status, text } = await post("/v1/chat/completions", { ...body, stream: true, stream_options: streamOptions });
   expect(status).toBe(200);
   for (const [, data] of text.matchAll(/^data: (\{.*\})$/gm)) {
     expectDescribed("/v1/chat/completions", "post", 200, JSON.parse(data ?? ""), "text/event-stream");
@@ -155,7 +157,9 @@ describe("every error of the core, over the wire", () => {
       const json = JSON.parse(answer.text);
       expect(json.error).toMatchObject({ type, code });
       expectDescribed(path, "post", status, json);
-      for (const [name, value] of Object.entries(expected)) expect(answer.headers.get(name)).toBe(value);
+      for (const [name, value] of Object.entries(expected)) {
+        expect(answer.headers.get(name)).toBe(value);
+      }
     });
   });
 });

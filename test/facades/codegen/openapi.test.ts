@@ -23,8 +23,9 @@ test("every reference leads somewhere, every schema is one, and every name is us
   expect(Object.keys(document.components.schemas).toSorted()).toEqual([...names].toSorted());
   const ajv = new Ajv2020({ strict: false });
   ajv.addSchema(document, "openapi.json");
-  for (const name of names)
+  for (const name of names) {
     expect(() => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })).not.toThrow();
+  }
 });
 
 test.each(["/v1/chat/completions", "/v1/completions", "/v1/messages"])("%s answers whole or as a stream", (path) => {
@@ -88,7 +89,9 @@ test("fields carry their comment, bounds and presence", () => {
 
 test("what is refused is not offered", () => {
   const { properties } = schemaOf("tollgate.chat.v1.CreateChatCompletionRequest");
-  for (const name of ["functions", "audio", "web_search_options"]) expect(properties).not.toHaveProperty(name);
+  for (const name of ["functions", "audio", "web_search_options"]) {
+    expect(properties).not.toHaveProperty(name);
+  }
   expect(schemaOf("tollgate.chat.v1.CreateEmbeddingRequest").properties).not.toHaveProperty("dimensions");
 });
 

@@ -19,7 +19,9 @@ const refuse: Script["refuse"] = (headers) =>
 
 let clients: RawClient[] = [];
 afterEach(() => {
-  for (const { socket } of clients) socket.destroy();
+  for (const { socket } of clients) {
+    socket.destroy();
+  }
   clients = [];
 });
 
@@ -45,7 +47,9 @@ async function ask(front: FrontServer, key = "tg-1", from?: string): Promise<num
 
 const askOften = async (front: FrontServer, count: number, key?: string, from?: string) => {
   const statuses: number[] = [];
-  for (let i = 0; i < count; i++) statuses.push(await ask(front, key, from));
+  for (let i = 0; i < count; i++) {
+    statuses.push(await ask(front, key, from));
+  }
   return statuses;
 };
 
@@ -60,7 +64,9 @@ describe("bodies that never end", () => {
       await using front = await startFront(transport);
       const almost = "x".repeat(2 * MiB - 100);
       const bytes = "content-length" in headers && headers["content-length"] ? almost : `200000\r\n${almost}`;
-      for (let i = 0; i < 131; i++) open(front).post(path, bytes, { authorization: "", ...headers });
+      for (let i = 0; i < 131; i++) {
+        open(front).post(path, bytes, { authorization: "", ...headers });
+      }
       expect(await askOften(front, 40)).toEqual(Array(40).fill(200));
       await Promise.all(clients.slice(0, 131).map((client) => client.until(/^HTTP\/1.1 401 .*connection: close/is)));
       expect(log.identified).toBe(0);
@@ -86,7 +92,9 @@ describe("bodies that never end", () => {
     const { transport, log } = scriptedCore({ refuse });
     await using front = await startFront(transport, { limits: { bodyMemory: 4 * MiB } });
     const headers = { authorization: "Bearer tg-2", "content-length": String(600 * KiB) };
-    for (let i = 0; i < 20; i++) open(front).post(path, "x".repeat(500 * KiB), headers);
+    for (let i = 0; i < 20; i++) {
+      open(front).post(path, "x".repeat(500 * KiB), headers);
+    }
     const deadline = Date.now() + 10_000;
     while (log.identified < 20) {
       expect(Date.now()).toBeLessThan(deadline);
@@ -111,13 +119,17 @@ describe("bodies that never end", () => {
     const [slow, steady] = [open(front), open(front)];
     slow.post(path, "{", { "content-length": "1000" });
     steady.post(path, "{".padEnd(50_000), { "content-length": "60000" });
-    while (clock.pending === 0) await turn();
+    while (clock.pending === 0) {
+      await turn();
+    }
     for (let second = 0; second < 10; second++) {
       clock.advance(1000);
       await turn();
     }
     expect(slow.received).toBe("");
-    for (let second = 0; second < 4; second++) clock.advance(1000);
+    for (let second = 0; second < 4; second++) {
+      clock.advance(1000);
+    }
     const [text] = await slow.until(/^HTTP\/1.1 408 .*\}$/s);
     expect(text).toMatch(told);
     await slow.closed();
@@ -138,18 +150,24 @@ describe("connections", () => {
     expect(front.refused).toEqual(Array(10).fill("connections_per_address"));
     idle[0]?.socket.destroy();
     const deadline = Date.now() + 10_000;
-    while ((await ask(front, "tg-1", "127.0.0.2")) !== 200) expect(Date.now()).toBeLessThan(deadline);
+    while ((await ask(front, "tg-1", "127.0.0.2")) !== 200) {
+      expect(Date.now()).toBeLessThan(deadline);
+    }
   });
 
   test("a thousand idle ones do not keep others from being served", async () => {
     await using front = await startFront(scriptedCore().transport);
-    for (let i = 0; i < 1000; i++) open(front);
+    for (let i = 0; i < 1000; i++) {
+      open(front);
+    }
     expect(await askOften(front, 40)).toEqual(Array(40).fill(200));
   }, 30_000);
 
   test("heads that never end are answered in time", async () => {
     await using front = await startFront(scriptedCore().transport, { limits: { headerTimeoutMs: 200 } });
-    for (let i = 0; i < 100; i++) open(front).socket.write("POST /v1/messages HTTP/1.1\r\nhost: t\r\nx-slow: ");
+    for (let i = 0; i < 100; i++) {
+      open(front).socket.write("POST /v1/messages HTTP/1.1\r\nhost: t\r\nx-slow: ");
+    }
     expect(await askOften(front, 10)).toEqual(Array(10).fill(200));
     await Promise.all(clients.slice(0, 100).map((client) => client.until(/^HTTP\/1.1 408 /)));
   }, 30_000);
@@ -197,7 +215,9 @@ describe("answers that nobody reads", () => {
     const client = open(front);
     client.socket.pause();
     client.socket.write("GET /v1/models HTTP/1.1\r\nhost: t\r\n\r\n".repeat(100));
-    while (clock.pending === 0) await turn();
+    while (clock.pending === 0) {
+      await turn();
+    }
     expect(listed).toBeLessThan(20); // what the kernel's buffers hold, and one more
     expect((await fetch(`${front.url}/v1/models`)).status).toBe(200);
     clock.advance(29_999);

@@ -29,7 +29,9 @@ export class ManualClock implements Clock {
     const end = this.#now + ms;
     for (;;) {
       const [next] = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
-      if (next === undefined) break;
+      if (next === undefined) {
+        break;
+      }
       this.#timers.delete(next);
       this.#now = next.at;
       next.callback();

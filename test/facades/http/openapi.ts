@@ -26,5 +26,7 @@ export function expectDescribedRequest(path: string, body: unknown): void {
 
 function check(schema: object, body: unknown): void {
   const validate = ajv.compile(schema);
-  if (!validate(body)) throw new Error(`${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`);
+  if (!validate(body)) {
+    throw new Error(`${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`);
+  }
 }

@@ -36,10 +36,15 @@ export class RawClient {
     return new Promise((resolve, reject) => {
       const look = () => {
         const match = pattern.exec(this.received);
-        if (match === null && !this.socket.closed) return;
+        if (match === null && !this.socket.closed) {
+          return;
+        }
         this.socket.off("data", look).off("close", look);
-        if (match !== null) resolve(match);
-        else reject(new Error(`closed after ${JSON.stringify(this.received.slice(-1000))}`));
+        if (match !== null) {
+          resolve(match);
+        } else {
+          reject(new Error(`closed after ${JSON.stringify(this.received.slice(-1000))}`));
+        }
       };
       this.socket.on("data", look).on("close", look);
       look();
@@ -48,6 +53,8 @@ export class RawClient {
 
   /** Resolves when the other side has closed. */
   async closed(): Promise<void> {
-    if (!this.socket.closed) await once(this.socket, "close");
+    if (!this.socket.closed) {
+      await once(this.socket, "close");
+    }
   }
 }

@@ -64,7 +64,9 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
   const admit = ({ requestHeader }: HandlerContext) => {
     log.headers.push(requestHeader);
     const refusal = told.refuse?.(requestHeader);
-    if (refusal !== undefined) throw refusal;
+    if (refusal !== undefined) {
+      throw refusal;
+    }
   };
   const services = [
     registration(InferenceService, {
@@ -90,9 +92,13 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
         return (await told.lookUp?.(context)) ? {} : { models: told.models };
       },
       async getModel({ model: id }: GetModelRequest, context: HandlerContext) {
-        if (await told.lookUp?.(context)) return {};
+        if (await told.lookUp?.(context)) {
+          return {};
+        }
         const model = told.models.find((candidate) => candidate.id === id);
-        if (model === undefined) throw refused(Reason.MODEL_NOT_FOUND, `There is no model ${id}.`, Code.NotFound);
+        if (model === undefined) {
+          throw refused(Reason.MODEL_NOT_FOUND, `There is no model ${id}.`, Code.NotFound);
+        }
         return { model };
       },
     }),

@@ -10,8 +10,8 @@ export const messagesSample: SurfaceSample = {
   readError(json) {
     const { error } = json as { error: { type: string; message: string } };
     const { type, message } = error;
-    const request_id = expect.stringMatching(/^req_[0-9a-f]{32}$/);
-    expect(json).toEqual({ type: "error", error: { type, message: expect.any(String) }, request_id });
+    const requestId = expect.stringMatching(/^req_[0-9a-f]{32}$/);
+    expect(json).toEqual({ type: "error", error: { type, message: expect.any(String) }, request_id: requestId });
     return { kind: type, message };
   },
   readStream: (events) => decodeStream(events).text,

@@ -71,7 +71,9 @@ function interleaved(lists: GenerationEvent[][], order: Iterator<number>): Gener
     const live = running.filter((list) => list.length > 0);
     const pick = (order.next().value ?? 0) % (live.length + (calls.length > 0 ? 1 : 0));
     const list = live[pick] ?? calls.shift() ?? [];
-    if (live[pick] === undefined) running.push(list);
+    if (live[pick] === undefined) {
+      running.push(list);
+    }
     out.push(...list.splice(0, 1));
   }
   return out;

@@ -67,7 +67,9 @@ test("a stream", async () => {
   });
   expect(response.headers.get("content-encoding")).toBeNull();
   const body = await response.text();
-  for (const { data } of frames(body)) expectDescribed("/v1/messages", "post", 200, data, "text/event-stream");
+  for (const { data } of frames(body)) {
+    expectDescribed("/v1/messages", "post", 200, data, "text/event-stream");
+  }
   expect(decodeStream(body)).toMatchObject({
     text: "Hello",
     stopReason: "end_turn",
@@ -124,7 +126,9 @@ test.each(["2023-06-01", "2026-10-21", "x", undefined])("anthropic-version %s is
     "x-stainless-lang": "js",
     "content-type": "text/plain",
   };
-  if (version !== undefined) headers["anthropic-version"] = version;
+  if (version !== undefined) {
+    headers["anthropic-version"] = version;
+  }
   expect((await post("/v1/messages", plain, headers)).status).toBe(200);
 });
 
@@ -132,7 +136,9 @@ describe("errors", () => {
   type Body = { error: { type: string; message: string }; request_id: string };
   async function failed(response: Response) {
     const body = (await response.json()) as Body;
-    if (documented.includes(response.status)) expectDescribed("/v1/messages", "post", response.status, body);
+    if (documented.includes(response.status)) {
+      expectDescribed("/v1/messages", "post", response.status, body);
+    }
     expect(body).toMatchObject({ type: "error", request_id: response.headers.get("request-id") });
     return { status: response.status, ...body.error };
   }

@@ -17,27 +17,39 @@ test("a server that fails its checks is out within three intervals and back with
   const fleet = fixture([1, 1]);
   const [first] = fleet.engines;
   await settle();
-  if (first) first.health = broken();
+  if (first) {
+    first.health = broken();
+  }
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]).toMatchObject({ state: ServerState.UNHEALTHY, lastError: "it broke" });
-  for (let i = 0; i < 4; i++) await fleet.run();
+  for (let i = 0; i < 4; i++) {
+    await fleet.run();
+  }
   expect(first?.requests).toHaveLength(0);
-  if (first) first.health = undefined;
+  if (first) {
+    first.health = undefined;
+  }
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
-  for (let i = 0; i < 4; i++) await fleet.run();
+  for (let i = 0; i < 4; i++) {
+    await fleet.run();
+  }
   expect(first?.requests.map(({ runId }) => runId)).toEqual([expect.stringMatching(/^trial-/), "run-1", "run-1"]);
 });
 
 test("a server that comes back answers one request that nobody waits for first", async () => {
   const fleet = fixture([1]);
   const [engine] = fleet.engines;
-  if (engine) engine.health = broken();
+  if (engine) {
+    engine.health = broken();
+  }
   await settle();
   await rounds(fleet, 2);
-  if (engine) engine.health = undefined;
+  if (engine) {
+    engine.health = undefined;
+  }
   engine?.scripts.push([broken()], whole);
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.UNHEALTHY);
@@ -50,12 +62,16 @@ test("a server that refuses connections is out at once, and back as soon as it l
   const fleet = fixture([1], { queue_timeout_s: 60 });
   const [engine] = fleet.engines;
   await settle();
-  if (engine) engine.health = unreachable();
+  if (engine) {
+    engine.health = unreachable();
+  }
   engine?.scripts.push([unreachable()]);
   await expect(fleet.run()).rejects.toThrow("failed");
   expect(fleet.fleet.servers()[0]).toMatchObject({ state: ServerState.UNHEALTHY, lastError: "ECONNREFUSED" });
   const waiting = fleet.run();
-  if (engine) engine.health = undefined;
+  if (engine) {
+    engine.health = undefined;
+  }
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
   expect(await waiting).toEqual(whole);
@@ -66,7 +82,9 @@ test("a failed request brings the next check forward, and a failed check is enou
   const [engine] = fleet.engines;
   await settle();
   fleet.clock.advance(2000);
-  if (engine) engine.health = broken();
+  if (engine) {
+    engine.health = broken();
+  }
   engine?.scripts.push([broken()], [broken()]);
   await expect(fleet.run()).rejects.toThrow("failed");
   await settle();
@@ -100,7 +118,9 @@ describe("an embedding server", () => {
 
   test("is unfit when it cuts one", async () => {
     const fleet = fixture([1], {}, { ...model, context_length: 100 });
-    for (const engine of fleet.engines) engine.trial = { vectors: [engine.vector], inputTokens: 100 };
+    for (const engine of fleet.engines) {
+      engine.trial = { vectors: [engine.vector], inputTokens: 100 };
+    }
     await settle();
     expect(state(fleet)).toBe(ServerState.UNHEALTHY);
     expect(fleet.fleet.servers()[0]?.lastError).toContain("cuts long inputs");
@@ -108,7 +128,9 @@ describe("an embedding server", () => {
 
   test("may take more than is promised", async () => {
     const fleet = fixture([1], {}, { ...model, context_length: 100 });
-    for (const engine of fleet.engines) engine.trial = { vectors: [engine.vector], inputTokens: 200 };
+    for (const engine of fleet.engines) {
+      engine.trial = { vectors: [engine.vector], inputTokens: 200 };
+    }
     await settle();
     expect(state(fleet)).toBe(ServerState.HEALTHY);
   });
@@ -117,21 +139,26 @@ describe("an embedding server", () => {
 test("requests that wait go to a server that comes back", async () => {
   const fleet = fixture([1], { queue_timeout_s: 60 });
   const [engine] = fleet.engines;
-  if (engine) engine.health = broken();
+  if (engine) {
+    engine.health = broken();
+  }
   await settle();
   await rounds(fleet, 2);
   const answer = fleet.run();
   await settle();
   expect(engine?.requests).toHaveLength(0);
-  if (engine) engine.health = undefined;
+  if (engine) {
+    engine.health = undefined;
+  }
   await rounds(fleet, 1);
   expect(await answer).toEqual(whole);
 });
 
 test("shows what a server tells of its load", async () => {
   const fleet = fixture([1]);
-  for (const engine of fleet.engines)
+  for (const engine of fleet.engines) {
     engine.load = { running: 3, waiting: 2, kvUsage: 0.5, cacheQueries: 100, cacheHits: 25 };
+  }
   await settle();
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]).toMatchObject({
@@ -153,16 +180,22 @@ test("failures in a row open the breaker, one request tries it again", async () 
   const fleet = fixture([4, 4]);
   const [first, second] = fleet.engines;
   first?.scripts.push([broken()], [broken()], [broken()], [broken()]);
-  for (let i = 0; i < 6; i++) expect(await fleet.run()).toEqual(whole);
+  for (let i = 0; i < 6; i++) {
+    expect(await fleet.run()).toEqual(whole);
+  }
   expect(first?.requests).toHaveLength(3);
   expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.OPEN);
   fleet.clock.advance(interval);
   expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.HALF_OPEN);
-  for (let i = 0; i < 2; i++) expect(await fleet.run()).toEqual(whole);
+  for (let i = 0; i < 2; i++) {
+    expect(await fleet.run()).toEqual(whole);
+  }
   expect(first?.requests).toHaveLength(4);
   expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.OPEN);
   fleet.clock.advance(interval);
-  for (let i = 0; i < 2; i++) expect(await fleet.run()).toEqual(whole);
+  for (let i = 0; i < 2; i++) {
+    expect(await fleet.run()).toEqual(whole);
+  }
   expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.CLOSED);
   expect(second?.requests.length).toBeGreaterThan(5);
 });
@@ -170,9 +203,13 @@ test("failures in a row open the breaker, one request tries it again", async () 
 test("a server that is set up wrongly fails its requests fast, but not all that could go to it", async () => {
   const fleet = fixture([4, 4]);
   const [wrong] = fleet.engines;
-  for (let i = 0; i < 20; i++) wrong?.scripts.push([broken(false)]);
+  for (let i = 0; i < 20; i++) {
+    wrong?.scripts.push([broken(false)]);
+  }
   let failed = 0;
-  for (let i = 0; i < 20; i++) await fleet.run().catch(() => failed++);
+  for (let i = 0; i < 20; i++) {
+    await fleet.run().catch(() => failed++);
+  }
   expect(failed).toBe(3);
   expect(fleet.fleet.servers()[0]).toMatchObject({ breaker: BreakerState.OPEN, lastError: "it broke" });
 });
@@ -181,19 +218,25 @@ test("only one request tries a half-open breaker", async () => {
   const fleet = fixture([4, 4]);
   const [first, second] = fleet.engines;
   first?.scripts.push([broken()], [broken()], [broken()], ["silence"]);
-  for (let i = 0; i < 6; i++) await fleet.run();
+  for (let i = 0; i < 6; i++) {
+    await fleet.run();
+  }
   fleet.clock.advance(interval);
   const controller = new AbortController();
   void fleet.run({}, controller.signal).catch(() => {});
   void fleet.run({}, controller.signal).catch(() => {});
   await settle();
-  for (let i = 0; i < 4; i++) await fleet.run();
+  for (let i = 0; i < 4; i++) {
+    await fleet.run();
+  }
   expect(first?.requests).toHaveLength(4);
   expect(second?.requests.length).toBeGreaterThan(4);
   controller.abort(new Error("client gone"));
   await settle();
   expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.HALF_OPEN);
-  for (let i = 0; i < 2; i++) await fleet.run();
+  for (let i = 0; i < 2; i++) {
+    await fleet.run();
+  }
   expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.CLOSED);
 });
 
@@ -205,12 +248,16 @@ test("a draining server finishes what it has and gets nothing new", async () => 
   const running = fleet.run();
   await settle();
   expect(fleet.fleet.drain("server-0:8000/m").state).toBe(ServerState.DRAINING);
-  for (let i = 0; i < 4; i++) await fleet.run();
+  for (let i = 0; i < 4; i++) {
+    await fleet.run();
+  }
   expect(first?.requests).toHaveLength(1);
   free();
   expect(await running).toHaveLength(3);
   expect(fleet.fleet.resume("server-0:8000/m").state).toBe(ServerState.HEALTHY);
-  for (let i = 0; i < 2; i++) await fleet.run();
+  for (let i = 0; i < 2; i++) {
+    await fleet.run();
+  }
   expect(first?.requests).toHaveLength(2);
 });
 

@@ -29,7 +29,9 @@ test("round robin takes each in turn", () => {
 test("least load never takes the busiest of all", () => {
   const policy = new LeastLoad(new SeededRandom(1));
   const all = members(4);
-  for (const [i, member] of all.entries()) member.inFlight = i;
+  for (const [i, member] of all.entries()) {
+    member.inFlight = i;
+  }
   const chosen = new Set(Array.from({ length: 200 }, () => policy.choose(all, route("hi")).member.id));
   expect([...chosen].sort()).toEqual(["0", "1", "2"]);
 });
@@ -38,7 +40,9 @@ test("least load counts what others run on a server", () => {
   const policy = new LeastLoad(new SeededRandom(1));
   const all = members(2);
   const [first] = all;
-  if (first) first.load = { running: 5, waiting: 2 };
+  if (first) {
+    first.load = { running: 5, waiting: 2 };
+  }
   expect(Array.from({ length: 10 }, () => policy.choose(all, route("hi")).member.id)).toEqual(new Array(10).fill("1"));
 });
 
@@ -85,8 +89,12 @@ describe("prefix affinity", () => {
   test("spreads what has nothing in common", () => {
     const all = members(8);
     const policy = affinity(all, 2);
-    for (let i = 0; i < 800; i++) policy.choose(all, route(`${i}`.padEnd(4000, "-"))).member.inFlight++;
-    for (const { inFlight } of all) expect(inFlight).toBeGreaterThan(80);
+    for (let i = 0; i < 800; i++) {
+      policy.choose(all, route(`${i}`.padEnd(4000, "-"))).member.inFlight++;
+    }
+    for (const { inFlight } of all) {
+      expect(inFlight).toBeGreaterThan(80);
+    }
   });
 
   test("explores now and then", () => {
@@ -105,7 +113,9 @@ describe("prefix affinity", () => {
     const uncached = (one: Member) => policy.choose([one], route(long)).uncachedTokens;
     policy.replace([other, ...all.slice(3)]);
     expect(uncached(other)).toBeLessThan(4250 / 8);
-    for (const one of all.slice(3)) expect(uncached(one)).toBe(4250);
+    for (const one of all.slice(3)) {
+      expect(uncached(one)).toBe(4250);
+    }
     policy.replace([other, member]);
     expect(uncached(member)).toBe(4250);
     expect(uncached(other)).toBeLessThan(4250 / 8);
@@ -115,7 +125,9 @@ describe("prefix affinity", () => {
     const all = members(2);
     const policy = affinity(all, 3);
     const [first] = all;
-    if (first) first.inFlight = 3;
+    if (first) {
+      first.inFlight = 3;
+    }
     expect(policy.choose(all, { request: undefined, promptTokens: 10 }).member).toBe(all[1]);
   });
 });

@@ -67,7 +67,9 @@ test("makes room by what was used longest ago, and never grows", () => {
   add(index, text, 0);
   for (let i = 0; i < 2000; i++) {
     add(index, unlike(i), 0);
-    if (i % 20 === 0) add(index, text, 0);
+    if (i % 20 === 0) {
+      add(index, text, 0);
+    }
   }
   expect(match(index, text, 1)).toEqual([256]);
   expect(match(index, unlike(5), 1)[0]).toBeLessThan(256);

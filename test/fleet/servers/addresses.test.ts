@@ -22,7 +22,9 @@ function watched(hosts: Record<string, readonly string[] | Error>) {
     async lookup(host) {
       asked.push(host);
       const found = hosts[host];
-      if (found === undefined || found instanceof Error) throw found ?? new Error("not found");
+      if (found === undefined || found instanceof Error) {
+        throw found ?? new Error("not found");
+      }
       return found;
     },
   });
@@ -59,7 +61,9 @@ test.each([
   addresses.watch(new Set(["vllm"]));
   await settle();
   hosts.vllm = failure;
-  for (let i = 0; i < 3; i++) await round();
+  for (let i = 0; i < 3; i++) {
+    await round();
+  }
   expect(addresses.of("vllm")).toEqual(["10.0.0.1"]);
   expect(warnings).toHaveLength(1);
   hosts.vllm = ["10.0.0.1"];

@@ -18,10 +18,14 @@ function rosterOf(names: Record<string, readonly string[]> = {}, down: ReadonlyS
   const roster = new Roster({
     ...{ config: configSchema.parse({}).fleet, clock, random: new SeededRandom(1), logger },
     engines(server) {
-      if (server.url.includes("impossible") || server.address === "10.9.9.9") throw new Error("no such adapter");
+      if (server.url.includes("impossible") || server.address === "10.9.9.9") {
+        throw new Error("no such adapter");
+      }
       const engine = new FakeEngine();
       engine.checkHealth = async () => {
-        if (down.has(server.address ?? new URL(server.url).hostname)) throw broken();
+        if (down.has(server.address ?? new URL(server.url).hostname)) {
+          throw broken();
+        }
       };
       made.push({ server, engine });
       return engine;
@@ -39,7 +43,9 @@ function rosterOf(names: Record<string, readonly string[]> = {}, down: ReadonlyS
 
 function model(servers: readonly { url: string; resolve?: boolean }[], more: object = {}): ServedModel {
   const [parsed] = configSchema.parse({ models: [{ id: "m", servers, ...more }] }).models;
-  if (parsed === undefined) throw new Error("there is no model");
+  if (parsed === undefined) {
+    throw new Error("there is no model");
+  }
   return { ...parsed, createdAt: new Date(0) };
 }
 
@@ -93,7 +99,9 @@ test("prices and routing make nothing anew, what an adapter may depend on does",
 test("a drained server stays drained when it is made anew", () => {
   const { roster, apply } = rosterOf();
   apply(fixed("a"));
-  for (const member of roster.pools.get("m")?.members ?? []) member.draining = true;
+  for (const member of roster.pools.get("m")?.members ?? []) {
+    member.draining = true;
+  }
   apply(model([{ url: "http://a:8000" }], { context_length: 100 }));
   expect(roster.pools.get("m")?.members.map(({ draining }) => draining)).toEqual([true]);
 });
@@ -102,7 +110,9 @@ test("closing closes those that are leaving too", async () => {
   const { roster, made, apply } = rosterOf();
   apply(fixed("a"));
   const [busy] = roster.pools.get("m")?.members ?? [];
-  if (busy) busy.inFlight = 1;
+  if (busy) {
+    busy.inFlight = 1;
+  }
   apply(fixed("b"));
   expect(made.map(({ engine }) => engine.closed)).toEqual([false, false]);
   await roster.close();
@@ -118,7 +128,9 @@ describe("the servers of a name", () => {
     await settle();
     expect(ids()).toEqual(["vllm:8000@10.0.0.1/m", "vllm:8000@10.0.0.2/m"]);
     const [leaves, stays] = roster.pools.get("m")?.members ?? [];
-    if (leaves) leaves.inFlight = 1;
+    if (leaves) {
+      leaves.inFlight = 1;
+    }
     names.vllm = ["10.0.0.2", "10.0.0.3"];
     await lookedUp();
     expect(ids()).toEqual(["vllm:8000@10.0.0.2/m", "vllm:8000@10.0.0.3/m"]);

@@ -14,7 +14,7 @@ function lineOf(keys: string, held: Record<string, number> = {}) {
   };
   let order = "";
   const serveAll = () => {
-    while (line.serveNext(serve));
+    while (line.serveNext(serve)) {}
     return order;
   };
   return { line, serveAll };

@@ -21,10 +21,14 @@ test("more streams than a connection takes run at the same time", async () => {
   try {
     const client = createClient(InferenceService, transport);
     const streams = Array.from({ length: count }, () => client.generate({})[Symbol.asyncIterator]());
-    for (const stream of streams) expect((await stream.next()).done).toBe(false);
+    for (const stream of streams) {
+      expect((await stream.next()).done).toBe(false);
+    }
     expect(service.started).toBe(count);
     release.resolve();
-    for (const stream of streams) expect((await stream.next()).done).toBe(true);
+    for (const stream of streams) {
+      expect((await stream.next()).done).toBe(true);
+    }
     await client.countTokens({});
   } finally {
     transport.close();

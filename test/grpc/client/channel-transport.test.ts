@@ -17,8 +17,12 @@ import { ScriptedService, texts, textsOf } from "../scripted-service.ts";
 const servers: ListeningServer[] = [];
 const transports: ChannelTransport[] = [];
 afterEach(async () => {
-  for (const transport of transports.splice(0)) transport.close();
-  for (const server of servers.splice(0)) await server.stop(0);
+  for (const transport of transports.splice(0)) {
+    transport.close();
+  }
+  for (const server of servers.splice(0)) {
+    await server.stop(0);
+  }
 });
 
 async function serve(service: ScriptedService, address = "127.0.0.1:0"): Promise<ListeningServer> {
@@ -36,7 +40,9 @@ function clientOf(options: ChannelTransportOptions) {
 
 /** Makes calls until one is answered as wished. */
 async function until(answer: () => Promise<boolean>): Promise<void> {
-  while (!(await answer())) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!(await answer())) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 describe("load balancing", () => {
@@ -61,7 +67,9 @@ describe("load balancing", () => {
     const { client } = clientOf({ target: `ipv4:${one.address},${two.address}` });
     await until(async () => (await client.countTokens({})).inputTokens === 1);
     await one.stop(0);
-    for (let call = 0; call < 10; call += 1) expect((await client.countTokens({})).inputTokens).toBe(2);
+    for (let call = 0; call < 10; call += 1) {
+      expect((await client.countTokens({})).inputTokens).toBe(2);
+    }
     await serve(numbered(3), one.address);
     await until(async () => (await client.countTokens({})).inputTokens === 3);
   });
@@ -101,7 +109,8 @@ test("the caller's interceptors run around the call", async () => {
   };
   const { client } = clientOf({ target: server.address, interceptors: [withToken] });
   await client.countTokens({});
-  for await (const _message of client.generate({}));
+  for await (const _message of client.generate({})) {
+  }
   expect(seen).toEqual(["Bearer token", "Bearer token"]);
 });
 

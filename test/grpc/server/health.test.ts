@@ -8,7 +8,9 @@ import { type Route, routes } from "../transports.ts";
 
 const opened: Route[] = [];
 afterEach(async () => {
-  for (const route of opened.splice(0)) await route.close();
+  for (const route of opened.splice(0)) {
+    await route.close();
+  }
 });
 
 describe.each(routes)("health over %s", (_name, open) => {
@@ -53,9 +55,15 @@ describe.each(routes)("health over %s", (_name, open) => {
     const told: Status[] = [];
     for await (const { status } of client.watch({ service: "" })) {
       told.push(status);
-      if (told.length === 1) health.setServing(false);
-      if (told.length === 2) health.setServing(true);
-      if (told.length === 3) health.drain();
+      if (told.length === 1) {
+        health.setServing(false);
+      }
+      if (told.length === 2) {
+        health.setServing(true);
+      }
+      if (told.length === 3) {
+        health.drain();
+      }
     }
     expect(told).toEqual([Status.SERVING, Status.NOT_SERVING, Status.SERVING, Status.NOT_SERVING]);
     health.setServing(true);

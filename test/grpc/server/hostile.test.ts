@@ -21,13 +21,17 @@ import { ScriptedService, texts } from "../scripted-service.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
 });
 
 /** Lets the key "right" in. */
 const gate: Gate = {
   async admit({ header }) {
-    if (header.get("authorization") !== "right") throw failure(Reason.UNAUTHENTICATED, "Unknown.");
+    if (header.get("authorization") !== "right") {
+      throw failure(Reason.UNAUTHENTICATED, "Unknown.");
+    }
     return "payer";
   },
 };
@@ -97,7 +101,9 @@ function readStatus(stream: ClientHttp2Stream): Promise<Outcome> {
   return new Promise((resolve) => {
     const onHeaders = (headers: Record<string, unknown>) => {
       const status = headers["grpc-status"];
-      if (status !== undefined) resolve(status === "0" ? "ok" : toSnakeCase(Code[Number(status)] ?? ""));
+      if (status !== undefined) {
+        resolve(status === "0" ? "ok" : toSnakeCase(Code[Number(status)] ?? ""));
+      }
     };
     stream.on("response", onHeaders).on("trailers", onHeaders);
     stream.on("close", () => resolve(`closed: ${stream.rstCode}`));
@@ -132,9 +138,13 @@ const connectDoor: Door = {
 async function readAnswer(response: IncomingMessage): Promise<Outcome> {
   const body = Buffer.concat(await response.toArray());
   const isUnary = response.headers["content-type"]?.includes("connect+") !== true;
-  if (isUnary) return response.statusCode === 200 ? "ok" : JSON.parse(body.toString()).code;
+  if (isUnary) {
+    return response.statusCode === 200 ? "ok" : JSON.parse(body.toString()).code;
+  }
   let at = 0;
-  while (body.readUInt8(at) !== 2) at += 5 + body.readUInt32BE(at + 1);
+  while (body.readUInt8(at) !== 2) {
+    at += 5 + body.readUInt32BE(at + 1);
+  }
   return JSON.parse(body.subarray(at + 5).toString()).error?.code ?? "ok";
 }
 
@@ -232,8 +242,9 @@ describe.each(ways)("over %s", (_name, door, kind, format) => {
     const stalled = door.call(address, kind, format, right);
     stalled.write(message.subarray(0, -1));
     const deadline = Date.now() + 10_000;
-    while (receiving.bytes < message.length - 1 && Date.now() < deadline)
+    while (receiving.bytes < message.length - 1 && Date.now() < deadline) {
       await new Promise((next) => setImmediate(next));
+    }
     const second = door.call(address, kind, format, right);
     second.write(message);
     second.end();
@@ -256,8 +267,12 @@ describe.each(ways)("over %s", (_name, door, kind, format) => {
     const message = door.frame(kind, long(format, 1000));
     call.write(message.subarray(0, 100));
     const deadline = Date.now() + 10_000;
-    while (receiving.bytes < 100 && Date.now() < deadline) await new Promise((next) => setImmediate(next));
-    for (let second = 0; second < 12; second += 1) clock.advance(1000);
+    while (receiving.bytes < 100 && Date.now() < deadline) {
+      await new Promise((next) => setImmediate(next));
+    }
+    for (let second = 0; second < 12; second += 1) {
+      clock.advance(1000);
+    }
     expect(await call.outcome).toBe("deadline_exceeded");
     expect(receiving.bytes).toBe(0);
     expect(service.started).toBe(0);
@@ -270,9 +285,13 @@ describe.each([grpcDoor, connectDoor])("the connections of $name", (door) => {
     const [host = "", port] = address.split(":");
     const open = Array.from({ length: 4 }, () => connectTcp(Number(port), host).resume());
     closing.push(() => open.forEach((socket) => void socket.destroy()));
-    for (const socket of open) socket.on("error", () => {});
+    for (const socket of open) {
+      socket.on("error", () => {});
+    }
     const [last] = open.slice(-1);
-    if (last && !last.closed) await once(last, "close");
+    if (last && !last.closed) {
+      await once(last, "close");
+    }
     expect(open.slice(0, 3).map(({ closed }) => closed)).toEqual([false, false, false]);
     open[0]?.destroy();
     const deadline = Date.now() + 10_000;

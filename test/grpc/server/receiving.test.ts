@@ -34,7 +34,9 @@ test("one payer takes no more than its share, and gets it back", () => {
 
 test("small messages get in when large ones have taken all the rest", () => {
   const { begin } = start();
-  for (const payer of ["a", "b"]) begin(payer).take(400 * kib);
+  for (const payer of ["a", "b"]) {
+    begin(payer).take(400 * kib);
+  }
   expect(begin("c").take(101 * kib)).toBe(false);
   expect(begin("d").take(64 * kib)).toBe(true);
 });
@@ -60,9 +62,13 @@ test.each([
   const { clock, receiving, begin } = start();
   const { cuts, take } = begin("a");
   take(bytes);
-  for (let second = 0; second < ms / 1000 - 2; second += 1) clock.advance(1000);
+  for (let second = 0; second < ms / 1000 - 2; second += 1) {
+    clock.advance(1000);
+  }
   expect(cuts).toEqual([]);
-  for (let second = 0; second < 3; second += 1) clock.advance(1000);
+  for (let second = 0; second < 3; second += 1) {
+    clock.advance(1000);
+  }
   expect(cuts).toEqual([Reason.TIMEOUT]);
   expect(receiving.bytes).toBe(0);
 });
@@ -72,7 +78,9 @@ test("a stream may be silent between its messages, and not for ever", () => {
   const { cuts, take, next } = begin("a", true);
   take(10);
   next();
-  for (let second = 0; second < 119; second += 1) clock.advance(1000);
+  for (let second = 0; second < 119; second += 1) {
+    clock.advance(1000);
+  }
   expect(cuts).toEqual([]);
   clock.advance(1000);
   clock.advance(1000);

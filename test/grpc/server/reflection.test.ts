@@ -71,13 +71,17 @@ describe.each([
   }
 
   function fileNames(answer: ServerReflectionResponse["messageResponse"]): string[] {
-    if (answer.case !== "fileDescriptorResponse") throw new Error(`not files: ${JSON.stringify(answer)}`);
+    if (answer.case !== "fileDescriptorResponse") {
+      throw new Error(`not files: ${JSON.stringify(answer)}`);
+    }
     return answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name);
   }
 
   test("lists the services", async () => {
     const [answer] = await ask({ case: "listServices", value: "*" });
-    if (answer?.case !== "listServicesResponse") throw new Error("no list");
+    if (answer?.case !== "listServicesResponse") {
+      throw new Error("no list");
+    }
     expect(answer.value.service.map(({ name }) => name).sort()).toEqual(served);
   });
 
@@ -93,14 +97,18 @@ describe.each([
       { case: "fileContainingSymbol", value: symbol },
       { case: "fileByFilename", value: file },
     );
-    if (!bySymbol || !byName) throw new Error("no answer");
+    if (!bySymbol || !byName) {
+      throw new Error("no answer");
+    }
     expect(fileNames(bySymbol)[0]).toBe(file);
     expect(byName).toEqual(bySymbol);
   });
 
   test("gives all that is needed to call a service", async () => {
     const [answer] = await ask({ case: "fileContainingSymbol", value: "tollgate.inference.v1.InferenceService" });
-    if (answer?.case !== "fileDescriptorResponse") throw new Error("no files");
+    if (answer?.case !== "fileDescriptorResponse") {
+      throw new Error("no files");
+    }
     const file = answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
     const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: file.reverse() }));
     const found = registry.getService("tollgate.inference.v1.InferenceService");
@@ -114,7 +122,9 @@ describe.each([
       { case: "fileContainingExtension", value: { containingType: extended, extensionNumber: 51010 } },
     );
     expect(numbers?.value).toMatchObject({ baseTypeName: extended, extensionNumber: [51010] });
-    if (!file) throw new Error("no answer");
+    if (!file) {
+      throw new Error("no answer");
+    }
     expect(fileNames(file)[0]).toBe("tollgate/access/v1/access.proto");
   });
 

@@ -14,8 +14,12 @@ import { ScriptedService, texts, untilAborted } from "../scripted-service.ts";
 const servers: ListeningServer[] = [];
 const transports: ChannelTransport[] = [];
 afterEach(async () => {
-  for (const transport of transports.splice(0)) transport.close();
-  for (const server of servers.splice(0)) await server.stop(0);
+  for (const transport of transports.splice(0)) {
+    transport.close();
+  }
+  for (const server of servers.splice(0)) {
+    await server.stop(0);
+  }
 });
 
 async function start(service: ScriptedService, options: Partial<GrpcServerOptions> = {}) {
@@ -113,7 +117,9 @@ describe("stopping", () => {
     const service = new ScriptedService({ countTokens: () => new Promise<never>(() => {}) });
     const { server, client } = await start(service);
     const call = client.countTokens({}).catch((error: unknown) => error);
-    while (service.started === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (service.started === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     await server.stop(0);
     expect(await call).toBeInstanceOf(ConnectError);
   });
@@ -141,7 +147,9 @@ test("a bound on the age of connections breaks no call", async () => {
   });
   const { client } = await start(service, { maxConnectionAgeMs: 100 });
   let received = 0;
-  for await (const _message of client.generate({})) received += 1;
+  for await (const _message of client.generate({})) {
+    received += 1;
+  }
   expect(received).toBe(2);
   await client.countTokens({});
 });

@@ -6,7 +6,9 @@ import * as grpc from "@grpc/grpc-js";
 import { answerPingsOfClosingSessions } from "../../../src/grpc/workarounds/closing-sessions.ts";
 
 const [state, pinging] = process.argv.slice(2);
-if (state === "mended") answerPingsOfClosingSessions();
+if (state === "mended") {
+  answerPingsOfClosingSessions();
+}
 
 const bytes = (value: Buffer) => value;
 const method = {

@@ -45,7 +45,9 @@ async function refuse(close: (call: grpc.ServerInterceptingCallInterface) => voi
   const closed = once(stream, "close").then(() => true);
   await once(stream.resume(), "end"); // the answer is complete
   // What the server does at once comes before the answers to these.
-  for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => session.ping(() => resolve()));
+  for (let turn = 0; turn < 3; turn++) {
+    await new Promise<void>((resolve) => session.ping(() => resolve()));
+  }
   const isClosed = await Promise.race([closed, new Promise<false>((resolve) => setImmediate(resolve, false))]);
   session.destroy();
   server.forceShutdown();

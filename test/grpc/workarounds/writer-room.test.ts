@@ -35,7 +35,9 @@ describe("with the workaround", () => {
 
   test("messages do not share their bytes", () => {
     const [first, second] = ["a", "b"].map((letter) => conversation(letter.repeat(50_000)));
-    if (first === undefined || second === undefined) throw new Error("there are two");
+    if (first === undefined || second === undefined) {
+      throw new Error("there are two");
+    }
     const bytes = bytesOf(ConversationSchema, first);
     bytesOf(ConversationSchema, second);
     expect(fromBinary(ConversationSchema, bytes)).toEqual(first);

@@ -11,7 +11,9 @@ import { GatheredAnswer } from "../../../src/inference/answer/gathered-answer.ts
 /** What becomes of events that come in the given batches. */
 function gather(...batches: GenerationEvent[][]): GenerationEvent[] {
   const answer = new GatheredAnswer();
-  for (const batch of batches) answer.add(batch);
+  for (const batch of batches) {
+    answer.add(batch);
+  }
   return answer.end();
 }
 

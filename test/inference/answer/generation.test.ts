@@ -46,7 +46,9 @@ async function run(
     async *generate() {
       try {
         for (const step of script) {
-          if (step instanceof Error) throw step;
+          if (step instanceof Error) {
+            throw step;
+          }
           yield step;
         }
       } finally {
@@ -75,8 +77,11 @@ async function run(
     for await (const message of generation(planned, rateLimit, { fleet, logger, observer }, controller.signal)) {
       events.push(...message.events.map(({ event }) => event));
       if (++taken === options.take) {
-        if (options.abort) controller.abort();
-        else break;
+        if (options.abort) {
+          controller.abort();
+        } else {
+          break;
+        }
       }
     }
   } catch (thrown) {

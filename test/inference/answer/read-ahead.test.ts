@@ -21,9 +21,13 @@ function start(
   async function* source(signal: AbortSignal): AsyncGenerator<GenerateResponse> {
     try {
       for (const step of script) {
-        if (step instanceof Error) throw step;
+        if (step instanceof Error) {
+          throw step;
+        }
         if (step === "open") {
-          if (!signal.aborted) await once(signal, "abort");
+          if (!signal.aborted) {
+            await once(signal, "abort");
+          }
           throw signal.reason;
         }
         seen.read++;
@@ -34,7 +38,9 @@ function start(
     }
   }
   const open = async (signal: AbortSignal) => {
-    if (options.openFails !== undefined) throw options.openFails;
+    if (options.openFails !== undefined) {
+      throw options.openFails;
+    }
     return source(signal);
   };
   const ahead = new ReadAhead(open, {
@@ -58,7 +64,9 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 test("a reader that keeps up gets every message by itself", async () => {
   const { ahead, seen } = start(["a", "b", "c"]);
   const messages: unknown[] = [];
-  for await (const { events } of ahead) messages.push(events.map(({ event }) => event.value));
+  for await (const { events } of ahead) {
+    messages.push(events.map(({ event }) => event.value));
+  }
   expect(messages.flat().join("")).toBe("abc");
   expect(seen).toMatchObject({ isDone: true, ended: 1 });
 });
@@ -80,7 +88,9 @@ test("waiting text comes in pieces of bounded size", async () => {
   await next();
   await settle();
   const sizes: number[] = [];
-  for (let piece = await next(); piece !== undefined; piece = await next()) sizes.push(piece.join("").length);
+  for (let piece = await next(); piece !== undefined; piece = await next()) {
+    sizes.push(piece.join("").length);
+  }
   expect(sizes).toEqual([4000, 4000, 4000, 4000, 4000]);
 });
 
@@ -128,7 +138,9 @@ test.each([[1], [2]])(
   "a reader that leaves after %i messages stops the source, whatever it waits for",
   async (count) => {
     const { ahead, next, seen, memory } = start(["a", "b", "open"]);
-    for (let i = 0; i < count; i++) await next();
+    for (let i = 0; i < count; i++) {
+      await next();
+    }
     await settle();
     await ahead.return();
     expect(seen).toMatchObject({ isDone: true, ended: 1 });

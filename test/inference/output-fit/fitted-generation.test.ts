@@ -20,7 +20,9 @@ async function run(scripts: readonly (readonly (EngineOutput | Error)[])[], coun
     async *generate(_: ServedModel, { maxOutputTokens }: FleetRequest) {
       limits.push(maxOutputTokens);
       for (const step of scripts[limits.length - 1] ?? []) {
-        if (step instanceof Error) throw step;
+        if (step instanceof Error) {
+          throw step;
+        }
         yield step;
       }
     },
@@ -34,7 +36,9 @@ async function run(scripts: readonly (readonly (EngineOutput | Error)[])[], coun
   const outputs: EngineOutput[] = [];
   let error: unknown;
   try {
-    for await (const one of fittedGeneration(fleet, model, request, count, signal)) outputs.push(one);
+    for await (const one of fittedGeneration(fleet, model, request, count, signal)) {
+      outputs.push(one);
+    }
   } catch (thrown) {
     error = thrown;
   }

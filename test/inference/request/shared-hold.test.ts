@@ -46,8 +46,11 @@ test.each<[string, (SettleStatus | "released")[], unknown]>([
   const { parts, seen } = share(100, [50, 50]);
   for (const [index, end] of ends.entries()) {
     expect(seen.ended).toEqual([]);
-    if (end === "released") parts[index]?.release();
-    else await parts[index]?.settle(tokens(1, 2), end);
+    if (end === "released") {
+      parts[index]?.release();
+    } else {
+      await parts[index]?.settle(tokens(1, 2), end);
+    }
   }
   expect(seen.ended).toEqual([expected]);
 });

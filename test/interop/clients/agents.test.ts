@@ -25,10 +25,11 @@ describe.each(dialects)("over %s", (dialect) => {
     });
     const answer = await response.text();
     expect({ status: response.status, answer }).toMatchObject({ status: 200 });
-    if (body.stream !== true)
+    if (body.stream !== true) {
       expect(JSON.parse(answer)).toMatchObject({ type: "message", usage: { output_tokens: 1 } });
-    else if (path.startsWith("/v1/messages")) decodeStream(answer);
-    else {
+    } else if (path.startsWith("/v1/messages")) {
+      decodeStream(answer);
+    } else {
       const chunks = answer.trimEnd().split("\n\n");
       expect(chunks.pop()).toBe("data: [DONE]");
       const usages = chunks.map((chunk) => JSON.parse(chunk.replace("data: ", "")).usage ?? undefined);

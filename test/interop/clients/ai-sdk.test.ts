@@ -73,7 +73,9 @@ describe.each(dialects)("over %s", (dialect) => {
     test("streamText", async () => {
       const result = streamText({ ...settings(models.plain), prompt: "[[sim:text=Hello there]]" });
       let text = "";
-      for await (const piece of result.textStream) text += piece;
+      for await (const piece of result.textStream) {
+        text += piece;
+      }
       expect(text).toBe("Hello there");
       expect(await result.finishReason).toBe("stop");
       const { inputTokens, outputTokens } = await result.usage;
@@ -90,7 +92,9 @@ describe.each(dialects)("over %s", (dialect) => {
         stopWhen: isStepCount(3),
       };
       const result = streams ? streamText(params) : await generateText(params);
-      if ("consumeStream" in result) await result.consumeStream();
+      if ("consumeStream" in result) {
+        await result.consumeStream();
+      }
       const steps = await result.steps;
       expect(steps.map(({ toolCalls }) => toolCalls.map(({ toolName }) => toolName))).toEqual([
         ["weather", "clock", "weather"],
@@ -99,7 +103,9 @@ describe.each(dialects)("over %s", (dialect) => {
       expect(asked).toEqual([{ city: "Paris" }, { city: "Paris" }]);
       expect(steps.map(({ finishReason }) => finishReason)).toEqual(["tool-calls", "stop"]);
       expect(await result.text).toContain("Snow");
-      for (const { reasoningText } of steps) expect(reasoningText).not.toBe("");
+      for (const { reasoningText } of steps) {
+        expect(reasoningText).not.toBe("");
+      }
     });
 
     test.each([
@@ -192,7 +198,9 @@ describe.each(dialects)("over %s", (dialect) => {
     test("a stream that breaks off ends in an error part", async () => {
       const result = streamText({ ...settings(models.plain), prompt: "[[sim:tokens=50]] [[sim:cut=5]]", onError() {} });
       const types: string[] = [];
-      for await (const part of result.stream) types.push(part.type);
+      for await (const part of result.stream) {
+        types.push(part.type);
+      }
       expect(types).toContain("text-delta");
       expect(types).toContain("error");
     });
@@ -200,7 +208,9 @@ describe.each(dialects)("over %s", (dialect) => {
     test(`the stream has no part that ${name} does not know`, async () => {
       const result = streamText({ ...settings(models.on), prompt: "[[sim:tools=2]]", tools, includeRawChunks: true });
       const types = new Set<string>();
-      for await (const part of result.stream) types.add(part.type);
+      for await (const part of result.stream) {
+        types.add(part.type);
+      }
       expect(types).not.toContain("error");
       for (const type of ["reasoning-start", "reasoning-end", "tool-input-start", "tool-call", "finish"]) {
         expect(types).toContain(type);

@@ -66,9 +66,15 @@ describe.each(dialects)("over %s", (dialect) => {
       const types: string[] = [];
       let text = "";
       for await (const event of stream) {
-        if (event.type !== types.at(-1)) types.push(event.type);
-        if (event.type === "message_start") expect(event.message.usage.input_tokens).toBeGreaterThan(0);
-        if (event.type === "content_block_delta" && event.delta.type === "text_delta") text += event.delta.text;
+        if (event.type !== types.at(-1)) {
+          types.push(event.type);
+        }
+        if (event.type === "message_start") {
+          expect(event.message.usage.input_tokens).toBeGreaterThan(0);
+        }
+        if (event.type === "content_block_delta" && event.delta.type === "text_delta") {
+          text += event.delta.text;
+        }
       }
       expect(text).toBe("Hello there");
       expect(types).toEqual([
@@ -206,7 +212,9 @@ describe.each(dialects)("over %s", (dialect) => {
 
     test("the models, page by page, and one of them", async () => {
       const ids: string[] = [];
-      for await (const { id } of client().models.list({ limit: 2 })) ids.push(id);
+      for await (const { id } of client().models.list({ limit: 2 })) {
+        ids.push(id);
+      }
       expect(ids).toEqual(Object.values(models));
       const model = await client().models.retrieve(models.plain);
       expect(model).toMatchObject({ type: "model", id: models.plain, display_name: expect.any(String) });

@@ -76,7 +76,8 @@ test("the Connect port speaks JSON to plain HTTP clients", async () => {
 
 async function drain(answer: AsyncIterable<unknown>): Promise<ConnectError> {
   try {
-    for await (const _ of answer);
+    for await (const _ of answer) {
+    }
   } catch (error) {
     return ConnectError.from(error);
   }

@@ -36,7 +36,9 @@ describe.each(dialects)("over %s", (dialect) => {
 
   async function gather(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
     let whole: AIMessageChunk | undefined;
-    for await (const chunk of stream) whole = whole === undefined ? chunk : whole.concat(chunk);
+    for await (const chunk of stream) {
+      whole = whole === undefined ? chunk : whole.concat(chunk);
+    }
     return whole ?? new AIMessageChunk("");
   }
 
@@ -69,7 +71,9 @@ describe.each(dialects)("over %s", (dialect) => {
       const prompt = [new SystemMessage("Be brief."), new HumanMessage("[[sim:text=Hello there]]")];
       const plain = (await modelOf(models.plain).invoke(prompt)) as AIMessageChunk;
       const streamed = await gather(await modelOf(models.plain, { streamUsage: true }).stream(prompt));
-      for (const { text } of [plain, streamed]) expect(text).toBe("Hello there");
+      for (const { text } of [plain, streamed]) {
+        expect(text).toBe("Hello there");
+      }
       const counts = (message: { usage_metadata?: unknown }) => {
         const { input_tokens, output_tokens, total_tokens } = message.usage_metadata as UsageMetadata;
         return [input_tokens, output_tokens, total_tokens];
@@ -80,7 +84,9 @@ describe.each(dialects)("over %s", (dialect) => {
 
     test.each([true, false])("a tool loop with parallel calls and thinking (stream: %s)", async (streams) => {
       const model = modelOf(models.on).bindTools?.([weather, clock]);
-      if (model === undefined) throw new Error("no tools");
+      if (model === undefined) {
+        throw new Error("no tools");
+      }
       const history: (HumanMessage | AIMessage | ToolMessage)[] = [
         new HumanMessage('What now? [[sim:tools=3]] [[sim:args={"city":"Paris"}]]'),
       ];
@@ -93,7 +99,9 @@ describe.each(dialects)("over %s", (dialect) => {
         ["weather", { city: "Paris" }],
       ]);
       history.push(first as unknown as AIMessage);
-      for (const { id = "" } of first.tool_calls ?? []) history.push(new ToolMessage("Rain", id));
+      for (const { id = "" } of first.tool_calls ?? []) {
+        history.push(new ToolMessage("Rain", id));
+      }
       const second = await run();
       expect(second.tool_calls ?? []).toEqual([]);
       expect(second.text).toContain("Rain");

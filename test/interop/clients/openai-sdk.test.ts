@@ -31,7 +31,9 @@ describe.each(dialects)("over %s", (dialect) => {
 
   async function collect(stream: AsyncIterable<Chunk>) {
     const chunks: Chunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
+    for await (const chunk of stream) {
+      chunks.push(chunk);
+    }
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta as Delta));
     return {
       chunks,
@@ -87,7 +89,9 @@ describe.each(dialects)("over %s", (dialect) => {
 
     test("a stream without has a choice in every chunk and usage in the last", async () => {
       const { chunks } = await collect(await client.chat.completions.create({ ...ask("Hi"), stream: true }));
-      for (const { choices } of chunks) expect(choices).toHaveLength(1);
+      for (const { choices } of chunks) {
+        expect(choices).toHaveLength(1);
+      }
       expect(chunks.at(-1)).toMatchObject({
         choices: [{ finish_reason: "stop" }],
         usage: { total_tokens: expect.any(Number) },
@@ -123,9 +127,12 @@ describe.each(dialects)("over %s", (dialect) => {
         "weather",
       ]);
       expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
-      if (first !== undefined) messages.push(first.message);
-      for (const { id } of calls)
+      if (first !== undefined) {
+        messages.push(first.message);
+      }
+      for (const { id } of calls) {
         messages.push({ role: "tool", tool_call_id: id, content: [{ type: "text", text: "Rain" }] });
+      }
       const [second] = (await run()).choices;
       expect(second?.finish_reason).toBe("stop");
       expect(second?.message.content).toContain("Rain");
@@ -192,7 +199,11 @@ describe.each(dialects)("over %s", (dialect) => {
         ...ask("[[sim:tokens=400]] [[sim:stall=5]]"),
         stream: true,
       });
-      for await (const chunk of stream) if (chunk.choices[0]?.delta.content) stream.controller.abort();
+      for await (const chunk of stream) {
+        if (chunk.choices[0]?.delta.content) {
+          stream.controller.abort();
+        }
+      }
       await expect(service.idle()).resolves.toBeUndefined();
     });
 

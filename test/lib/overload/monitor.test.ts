@@ -24,7 +24,9 @@ class LateClock implements Clock {
   fire(lateMs: number): void {
     const timer = this.#timer;
     this.#timer = undefined;
-    if (timer === undefined) throw new Error("nobody waits");
+    if (timer === undefined) {
+      throw new Error("nobody waits");
+    }
     this.#time = timer.at + lateMs;
     timer.callback();
   }

@@ -11,7 +11,9 @@ import { openChannel, openDirect, type Route } from "../../grpc/transports.ts";
 
 const opened: Route[] = [];
 afterEach(async () => {
-  for (const route of opened.splice(0)) await route.close();
+  for (const route of opened.splice(0)) {
+    await route.close();
+  }
 });
 
 describe.each([
@@ -58,7 +60,9 @@ describe.each([
       }),
     );
     const order: unknown[] = [];
-    for await (const message of client.generate({})) order.push(...textsOf(message));
+    for await (const message of client.generate({})) {
+      order.push(...textsOf(message));
+    }
     const stream = client.generate(
       {},
       {
@@ -66,7 +70,9 @@ describe.each([
         onTrailer: (trailer) => order.push(trailer.get("x-trailer")),
       },
     );
-    for await (const message of stream) order.push(...textsOf(message));
+    for await (const message of stream) {
+      order.push(...textsOf(message));
+    }
     expect(order).toEqual(["a", "b", "early", "a", "b", "late"]);
   });
 
@@ -92,7 +98,9 @@ describe.each([
     const client = await clientOf(service);
     const cancel = new AbortController();
     const read = async () => {
-      for await (const _message of client.generate({}, { signal: cancel.signal })) cancel.abort();
+      for await (const _message of client.generate({}, { signal: cancel.signal })) {
+        cancel.abort();
+      }
     };
     await expect(read()).rejects.toMatchObject({ code: Code.Canceled });
     await service.finished;
@@ -106,7 +114,9 @@ describe.each([
       },
     });
     const client = await clientOf(service);
-    for await (const _message of client.generate({})) break;
+    for await (const _message of client.generate({})) {
+      break;
+    }
     expect(ConnectError.from(await service.aborted).code).toBe(Code.Canceled);
     await service.finished;
   });

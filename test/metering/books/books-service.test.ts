@@ -33,7 +33,9 @@ describe.each(dialects)("%s", (dialect) => {
       createDirectTransport([registration(BooksService, createBooksService(parts))], []),
     );
     expect(await service.reconcile({})).toMatchObject({ ok: true, findings: [] });
-    for (let each = 0; each < 3; each++) await deadLetters.put(lostCharge(), "it cannot be charged");
+    for (let each = 0; each < 3; each++) {
+      await deadLetters.put(lostCharge(), "it cannot be charged");
+    }
     const first = await service.listDeadLetters({ pageSize: 2 });
     const second = await service.listDeadLetters({ pageSize: 2, pageToken: first.nextPageToken });
     expect([first.deadLetters.length, second.deadLetters.length, second.nextPageToken]).toEqual([2, 1, ""]);

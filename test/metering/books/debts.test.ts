@@ -15,7 +15,9 @@ const newDatabase = databases();
 
 /** Waits, for at most half a minute of the clock, until an account owes nothing. */
 async function debtPaid(clock: ManualClock, { funds }: Metering, account: string): Promise<void> {
-  for (let turn = 0; turn < 300 && (await funds.statement(account)).debt > 0n; turn++) await clock.pass(100);
+  for (let turn = 0; turn < 300 && (await funds.statement(account)).debt > 0n; turn++) {
+    await clock.pass(100);
+  }
 }
 const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
 
@@ -36,8 +38,9 @@ describe.each(dialects)("%s", (dialect) => {
   /** Leaves a debt of 30 tokens while another request holds 50. */
   async function owe(kind: "free" | "paid" = "free"): Promise<{ account: string; other: Hold }> {
     const account = await metering.account(kind === "free" ? { free: 150 * out } : { paid: usd });
-    if (kind === "paid")
+    if (kind === "paid") {
       await clock.until(metering.funds.refund({ accountId: account, amount: usd - 150 * out, reference: v7() }));
+    }
     const first = await hold(metering, account, 100);
     const other = await hold(metering, account, 50);
     await clock.until(first.settle(output(130), "completed"));

@@ -16,8 +16,9 @@ async function live(dialect: (typeof dialects)[number]): Promise<{ metering: Met
     const account = await metering.account({ free: 1_000_000_000, paid: 2 * usd });
     await prices.set(testModel, { input: 300_000 + at, output: 400_000 });
     await funds.credit({ accountId: account, kind: "grant", amount: usd, reference: v7() });
-    for (let times = 0; times < 5; times++)
+    for (let times = 0; times < 5; times++) {
       await clock.until(run(ledger, request(account, { inputTokens: 1000, outputTokens: 999 })));
+    }
     await funds.refund({ accountId: account, amount: usd, reference: v7() });
     await clock.advance(2000);
   }
@@ -85,7 +86,8 @@ describe.each(dialects)("%s", (dialect) => {
 
 /** The opposite of a statement above. */
 function undo(sql: string): string {
-  if (sql.includes("lot_id = slice_id"))
+  if (sql.includes("lot_id = slice_id")) {
     return "update usage_line set lot_id = (select lot_id from slice where slice.id = usage_line.slice_id)";
+  }
   return sql.replace(/ ([+-]) (\d+)/, (_, sign, amount) => ` ${sign === "+" ? "-" : "+"} ${amount}`);
 }

@@ -18,7 +18,9 @@ describe.each(dialects)("%s", (dialect) => {
     for (;;) {
       const page = await metering.funds.lots(accountId, { after: all.at(-1)?.id, limit: 2 });
       expect(page.length).toBeLessThanOrEqual(2);
-      if (page.length === 0) return all;
+      if (page.length === 0) {
+        return all;
+      }
       all.push(...page);
     }
   }

@@ -17,7 +17,9 @@ const newDatabase = databases();
 const open: Metering[] = [];
 let clock: ManualClock;
 afterEach(async () => {
-  for (const metering of open.splice(0)) await clock.until(metering.close());
+  for (const metering of open.splice(0)) {
+    await clock.until(metering.close());
+  }
 });
 
 /** A journal that a dead process has left, and what is still in it. */

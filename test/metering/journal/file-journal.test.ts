@@ -67,8 +67,9 @@ const charge = (requestId: string): Charge => ({
 const remainsAfterKill = async () => {
   const copy = mkdtempSync(join(tmpdir(), "tollgate-journal-"));
   mkdirSync(join(copy, "1"));
-  for (const name of ["journal", "core-id"])
+  for (const name of ["journal", "core-id"]) {
     writeFileSync(join(copy, "1", name), readFileSync(join(directory, "1", name)));
+  }
   const next = openJournal(copy, { clock, random: systemRandom, logger });
   const remains = await next.read(thisDatabase);
   await next.close();
@@ -180,7 +181,9 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
     },
     read: () => Buffer.from(text),
     append(more: string) {
-      if (full && more !== "") throw new Error("ENOSPC");
+      if (full && more !== "") {
+        throw new Error("ENOSPC");
+      }
       text += more;
     },
     sync: async () => {},
@@ -254,7 +257,9 @@ describe("whose it is", () => {
   ])("a core-id file that is %s is made anew from the journal", async (_, text) => {
     const idFile = join(directory, "1", "core-id");
     rmSync(idFile);
-    if (text !== undefined) writeFileSync(idFile, text);
+    if (text !== undefined) {
+      writeFileSync(idFile, text);
+    }
     write(encodeHeader({ ...owner, coreId: other }), encode([{ note: entry("r1") }]));
     expect(open().coreId).toBe(other);
     expect(readFileSync(idFile, "utf8")).toBe(`${other}\n`);
@@ -269,7 +274,9 @@ describe("whose it is", () => {
     async (_, text) => {
       const idFile = join(directory, "1", "core-id");
       rmSync(idFile);
-      if (text !== undefined) writeFileSync(idFile, text);
+      if (text !== undefined) {
+        writeFileSync(idFile, text);
+      }
       write(encode([{ note: entry("r1") }]));
       expect(open).toThrow("put the core's id back");
       write("");

@@ -22,14 +22,18 @@ const refusals = [Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, Reason.REFUND_E
 
 async function refusable(run: Promise<unknown>): Promise<void> {
   await run.catch((error: unknown) => {
-    if (!refusals.includes(detailOf(error)?.reason as Reason)) throw error;
+    if (!refusals.includes(detailOf(error)?.reason as Reason)) {
+      throw error;
+    }
   });
 }
 
 async function spend({ ledger }: Metering, accountId: string): Promise<void> {
   const hold = await ledger.hold(request(accountId, { inputTokens: upTo(2000), outputTokens: 1 + upTo(3000) }), never);
   await pause(upTo(5));
-  if (upTo(9) === 0) return hold.release();
+  if (upTo(9) === 0) {
+    return hold.release();
+  }
   hold.progress({ inputTokens: 10, outputTokens: 0 });
   // Once in a while the engine produces more than it may.
   const outputTokens = upTo(19) === 0 ? hold.outputTokens + 500 : upTo(hold.outputTokens);
@@ -64,27 +68,36 @@ describe.each(dialects)("%s", (dialect) => {
   test("every look at the books while money moves finds that they add up", async () => {
     const url = await newDatabase(dialect);
     const cores: Metering[] = [];
-    for (let at = 0; at < (dialect === "sqlite" ? 1 : 2); at++)
+    for (let at = 0; at < (dialect === "sqlite" ? 1 : 2); at++) {
       cores.push(await openMetering({ url, clock: systemClock }));
+    }
     const [first] = cores as [Metering];
     const accounts: string[] = [];
-    for (let at = 0; at < 4; at++) accounts.push(await first.account({ free: usd / 1000, paid: at === 0 ? 0 : usd }));
+    for (let at = 0; at < 4; at++) {
+      accounts.push(await first.account({ free: usd / 1000, paid: at === 0 ? 0 : usd }));
+    }
     const anyAccount = () => accounts[upTo(accounts.length - 1)] ?? "";
 
     const proofs: ReconcileResponse[] = [];
     const work = (workers: number, job: (core: Metering, accountId: string) => Promise<void>) =>
       cores.flatMap((core) =>
         Array.from({ length: workers }, async () => {
-          while (proofs.length < snapshots) await refusable(job(core, anyAccount()));
+          while (proofs.length < snapshots) {
+            await refusable(job(core, anyAccount()));
+          }
         }),
       );
     const look = async () => {
-      while (proofs.length < snapshots) proofs.push(await reconcile(first.storage, first.ledger));
+      while (proofs.length < snapshots) {
+        proofs.push(await reconcile(first.storage, first.ledger));
+      }
     };
     try {
       await Promise.all([...work(8, spend), ...work(1, move), look()]);
     } finally {
-      for (const core of cores) await core.ledger.close();
+      for (const core of cores) {
+        await core.ledger.close();
+      }
     }
 
     proofs.push(await reconcile(first.storage));
@@ -93,8 +106,12 @@ describe.each(dialects)("%s", (dialect) => {
     expect(new Set(proofs.map(({ spentPicoUsd }) => spentPicoUsd)).size).toBeGreaterThan(snapshots / 2);
     for (const accountId of accounts) {
       const { balance, debt } = await first.funds.statement(accountId);
-      if (debt > 0n) expect(balance).toBe(0n);
+      if (debt > 0n) {
+        expect(balance).toBe(0n);
+      }
     }
-    for (const core of cores) await core.storage.close();
+    for (const core of cores) {
+      await core.storage.close();
+    }
   }, 60_000);
 });

@@ -104,7 +104,9 @@ interface Running {
 async function live(steps: readonly Step[]): Promise<void> {
   const clock = new ManualClock(Date.now(), false);
   const storage = await openStorage("sqlite::memory:");
-  if (storage.dialect !== "sqlite") throw new Error("not SQLite");
+  if (storage.dialect !== "sqlite") {
+    throw new Error("not SQLite");
+  }
   const prices = await createPrices({ storage, clock, models: models() });
   const accounts = [v7(), v7()];
   const balances = [0, 0];
@@ -122,15 +124,26 @@ async function live(steps: readonly Step[]): Promise<void> {
     return new Proxy(store, {
       get(target, name) {
         const value = Reflect.get(target, name, target);
-        if (typeof value !== "function" || name === "isViolation") return value;
+        if (typeof value !== "function" || name === "isViolation") {
+          return value;
+        }
         return async (...parameters: unknown[]) => {
-          if (mine !== era) return new Promise(() => {});
-          if (fault === "before" && name === "settle") throw new Error("the store is away");
+          if (mine !== era) {
+            return new Promise(() => {});
+          }
+          if (fault === "before" && name === "settle") {
+            throw new Error("the store is away");
+          }
           const result = await value.apply(target, parameters);
-          if (mine !== era) return new Promise(() => {});
-          if (fault === "after" && name === "settle") throw new Error("the reply is lost");
-          if (fault === "lost" && ["acquire", "giveBack", "close"].includes(String(name)))
+          if (mine !== era) {
+            return new Promise(() => {});
+          }
+          if (fault === "after" && name === "settle") {
             throw new Error("the reply is lost");
+          }
+          if (fault === "lost" && ["acquire", "giveBack", "close"].includes(String(name))) {
+            throw new Error("the reply is lost");
+          }
           return result;
         };
       },
@@ -146,11 +159,15 @@ async function live(steps: readonly Step[]): Promise<void> {
       },
       read: () => Buffer.from(disk),
       append(text: string) {
-        if (mine === era) disk += text;
+        if (mine === era) {
+          disk += text;
+        }
       },
       sync: async () => {},
       replace(text: string) {
-        if (mine === era) disk = text;
+        if (mine === era) {
+          disk = text;
+        }
       },
       setAside: 0,
       keepAside() {
@@ -178,7 +195,9 @@ async function live(steps: readonly Step[]): Promise<void> {
       clock,
       random: systemRandom,
     });
-  for (const id of accounts) await fundsNow().open({ id, name: "", maxKeys: 1 }, 0);
+  for (const id of accounts) {
+    await fundsNow().open({ id, name: "", maxKeys: 1 }, 0);
+  }
 
   const unavailable = () => (fault === "lost" ? [Reason.LEDGER_UNAVAILABLE] : []);
   const take = (which: number) => {
@@ -210,8 +229,11 @@ async function live(steps: readonly Step[]): Promise<void> {
           () => undefined,
           (error: unknown) => detailOf(error)?.reason,
         );
-        if (refused === undefined) balances[now.account] = (balances[now.account] ?? 0) - now.amount;
-        else expect([Reason.REFUND_EXCEEDS_BALANCE, ...unavailable()]).toContain(refused);
+        if (refused === undefined) {
+          balances[now.account] = (balances[now.account] ?? 0) - now.amount;
+        } else {
+          expect([Reason.REFUND_EXCEEDS_BALANCE, ...unavailable()]).toContain(refused);
+        }
         return;
       }
       case "hold": {
@@ -224,30 +246,40 @@ async function live(steps: readonly Step[]): Promise<void> {
         const held = await clock.until(ledger.hold(wanted, new AbortController().signal)).catch((error: unknown) => {
           expect([Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, ...unavailable()]).toContain(detailOf(error)?.reason);
         });
-        if (held === undefined) return;
+        if (held === undefined) {
+          return;
+        }
         const input = now.counts ? exact : now.input;
         running.push({ id: wanted.requestId, account: now.account, input, hold: held, counted: undefined });
         return;
       }
       case "progress": {
         const one = running[now.which % Math.max(1, running.length)];
-        if (one === undefined) return;
+        if (one === undefined) {
+          return;
+        }
         one.counted = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
         one.hold.progress({ inputTokens: one.input, outputTokens: one.counted });
         return;
       }
       case "settle": {
         const one = take(now.which);
-        if (one === undefined) return;
+        if (one === undefined) {
+          return;
+        }
         const outputTokens = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
-        if (now.part > 100) overrun = true;
+        if (now.part > 100) {
+          overrun = true;
+        }
         unsettled.add(one.hold.settle({ inputTokens: one.input, outputTokens }, "completed"));
         balances[one.account] = (balances[one.account] ?? 0) - cost(one.input, outputTokens);
         return;
       }
       case "release": {
         const one = running[now.which % Math.max(1, running.length)];
-        if (one?.counted === undefined) take(now.which)?.hold.release(); // nothing was processed
+        if (one?.counted === undefined) {
+          take(now.which)?.hold.release(); // nothing was processed
+        }
         return;
       }
       case "pass":
@@ -264,9 +296,13 @@ async function live(steps: readonly Step[]): Promise<void> {
         ledger = await start();
         for (const one of died) {
           const receipt = await storage.orm.em.fork().findOne(Usage, { requestId: one.id });
-          if (receipt === null) continue;
+          if (receipt === null) {
+            continue;
+          }
           expect(receipt).toMatchObject({ status: "recovered", inputTokens: one.input });
-          if (!overrun) expect(receipt.shortfall).toBe(0);
+          if (!overrun) {
+            expect(receipt.shortfall).toBe(0);
+          }
           expect(receipt.outputTokens).toBeLessThanOrEqual(one.counted ?? 0);
           balances[one.account] = (balances[one.account] ?? 0) - receipt.cost;
         }
@@ -277,9 +313,13 @@ async function live(steps: readonly Step[]): Promise<void> {
     }
   };
 
-  for (const now of steps) await act(now);
+  for (const now of steps) {
+    await act(now);
+  }
   fault = undefined;
-  for (const one of running.splice(0)) one.hold.release();
+  for (const one of running.splice(0)) {
+    one.hold.release();
+  }
   await clock.until(Promise.all(unsettled));
   await clock.advance(3000); // what the journal promised reaches the store, and what became of lost replies is known
   const proof = await clock.until(reconcile(storage, ledger));
@@ -288,7 +328,9 @@ async function live(steps: readonly Step[]): Promise<void> {
     expect(ledger.held(id)).toBe(0);
     const { balance, debt } = await fundsNow().statement(id);
     expect(balance - debt).toBe(BigInt(balances[at] ?? 0));
-    if (debt > 0n) expect(balance).toBe(0n);
+    if (debt > 0n) {
+      expect(balance).toBe(0n);
+    }
   }
   await clock.until(ledger.close());
   expect(await storage.orm.em.fork().count(Slice, { open: true })).toBe(0);

@@ -255,8 +255,9 @@ describe.each(dialects)("%s", (dialect) => {
     const tokens = { inputTokens: 10, outputTokens: 10 };
     for (const requestId of [request(first, tokens).requestId, "an-id-of-both"]) {
       const holds = [];
-      for (const account of [first, second])
+      for (const account of [first, second]) {
         holds.push(await metering.ledger.hold(request(account, tokens, { requestId }), never));
+      }
       await clock.until(Promise.all(holds.map((hold) => hold.settle(tokens, "completed"))));
       const receipts = await metering.storage.orm.em.fork().find(Usage, { requestId });
       expect(receipts.map(({ accountId }) => accountId).sort()).toEqual([first, second]);
@@ -354,8 +355,9 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("a warm account is admitted without asking the store, however many requests it makes", async () => {
     const account = await metering.account({ paid: 1000 * usd });
-    for (let times = 0; times < 20; times++)
+    for (let times = 0; times < 20; times++) {
       await clock.until(run(metering.ledger, request(account, { inputTokens: 1000, outputTokens: 500 })));
+    }
     const asked: string[] = [];
     for (const name of ["acquire", "settled"] as const) {
       const ask = metering.store[name].bind(metering.store) as (...all: unknown[]) => Promise<never>;

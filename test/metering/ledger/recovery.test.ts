@@ -29,11 +29,15 @@ async function spendAndDie(url: string, directory: string, account: string, log:
   const before = settled(log).size;
   const done = new Promise((resolve) => spender.once("exit", resolve));
   while (settled(log).size < before + 3) {
-    if (spender.exitCode !== null) throw new Error("the spender ended by itself");
+    if (spender.exitCode !== null) {
+      throw new Error("the spender ended by itself");
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
-  while (!isFarAdvanced(log)) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!isFarAdvanced(log)) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
   spender.kill("SIGKILL");
   await done;
 }
@@ -65,15 +69,18 @@ describe.each(dialects)("%s", (dialect) => {
     const account = await first.account({ paid: 10 * usd });
     await first.close();
 
-    for (let times = 0; times < 3; times++) await spendAndDie(url, directory, account, log);
+    for (let times = 0; times < 3; times++) {
+      await spendAndDie(url, directory, account, log);
+    }
 
     const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger });
     const after = await openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
     const receipts = new Map(
       (await after.storage.orm.em.fork().findAll(Usage)).map((usage) => [usage.requestId, usage]),
     );
-    for (const [id, tokens] of settled(log))
+    for (const [id, tokens] of settled(log)) {
       expect(receipts.get(id)).toMatchObject({ outputTokens: tokens, inputTokens: 90, status: "completed" });
+    }
     const recovered = [...receipts.values()].filter((usage) => usage.status === "recovered");
     expect(recovered.length).toBeGreaterThan(0);
     for (const { requestId, outputTokens, shortfall } of recovered) {

@@ -49,7 +49,9 @@ function dyingAfter(commits: number, store: LedgerStore): LedgerStore {
   let done = 0;
   store.settle = async (charges) => {
     const outcomes = await settle(charges);
-    if (++done >= commits) process.kill(process.pid, "SIGKILL");
+    if (++done >= commits) {
+      process.kill(process.pid, "SIGKILL");
+    }
     return outcomes;
   };
   return store;
@@ -69,7 +71,9 @@ async function stream(length: number): Promise<void> {
 }
 
 const streams = Array.from({ length: 8 }, async (_, at) => {
-  for (;;) await stream(100 + at * 200);
+  for (;;) {
+    await stream(100 + at * 200);
+  }
 });
 await Promise.all(streams);
 clearInterval(stay);

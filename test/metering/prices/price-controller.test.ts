@@ -37,9 +37,13 @@ describe("a moving price", () => {
     expect(await minute(0.7)).toEqual({ input: 200_000, output: 400_000 });
     expect(await minute(1)).toEqual({ input: 210_000, output: 420_000 });
     expect(await minute(1)).toEqual({ input: 220_500, output: 441_000 });
-    for (let times = 0; times < 20; times++) await minute(1);
+    for (let times = 0; times < 20; times++) {
+      await minute(1);
+    }
     expect(metering.prices.live("moving")).toEqual({ input: 400_000, output: 800_000 });
-    for (let times = 0; times < 60; times++) await minute(0);
+    for (let times = 0; times < 60; times++) {
+      await minute(0);
+    }
     const { input, output } = metering.prices.live("moving");
     expect(input).toBeGreaterThanOrEqual(100_000);
     expect(input).toBeLessThanOrEqual(101_100);

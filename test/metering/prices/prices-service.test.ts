@@ -73,8 +73,9 @@ describe.each(dialects)("%s", (dialect) => {
     expect(first.prices.map(({ version }) => version)).toEqual(["4", "3", "2"]);
     const second = await page({ pageSize: 3, pageToken: first.nextPageToken });
     expect([second.prices?.length, second.nextPageToken]).toEqual([1, ""]);
-    for (const pageToken of ["0", "x", "1e3", " 2"])
+    for (const pageToken of ["0", "x", "1e3", " 2"]) {
       expect(await reasonOf(() => page({ pageSize: 3, pageToken }))).toBe(Reason.INVALID_ARGUMENT);
+    }
     const refused = [
       { model: "unknown", ...rates },
       { model: testModel, inputPicoUsdPerToken: -1n, outputPicoUsdPerToken: 1n },
@@ -82,7 +83,9 @@ describe.each(dialects)("%s", (dialect) => {
       { model: "embed", inputPicoUsdPerToken: 1n, outputPicoUsdPerToken: 1n },
     ];
     const reasons = [];
-    for (const price of refused) reasons.push(await reasonOf(() => service.setPrice(price)));
+    for (const price of refused) {
+      reasons.push(await reasonOf(() => service.setPrice(price)));
+    }
     expect(reasons).toEqual([Reason.MODEL_NOT_FOUND, ...Array(3).fill(Reason.INVALID_ARGUMENT)]);
     await clock.until(metering.close());
   });

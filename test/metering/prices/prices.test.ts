@@ -17,7 +17,9 @@ async function countRows(storage: Storage, run: () => Promise<unknown>): Promise
   let rows = 0;
   connection.execute = (async (...parameters: Parameters<typeof execute>) => {
     const result: unknown = await execute(...parameters);
-    if (Array.isArray(result)) rows += result.length;
+    if (Array.isArray(result)) {
+      rows += result.length;
+    }
     return result;
   }) as typeof connection.execute;
   await run();
@@ -95,7 +97,9 @@ describe.each(dialects)("%s", (dialect) => {
       const before = lists.at(-1) ?? new Map<string, number>();
       const now = new Map([...before, ...prices.list().map(({ model, live }) => [model, live.input] as const)]);
       const changed = lists.length === 0 || [...now].some(([model, input]) => before.get(model) !== input);
-      if (changed) lists.push(now);
+      if (changed) {
+        lists.push(now);
+      }
     };
     note();
     for (const { of, input } of fc.sample(step, { numRuns: 30, seed: 6 })) {
@@ -106,7 +110,9 @@ describe.each(dialects)("%s", (dialect) => {
       note();
       if (prices.list().some(({ model }) => model === of)) {
         const live = prices.live(of);
-        if (live.input === input) continue; // a version of its own all the same; not what this test is about
+        if (live.input === input) {
+          continue; // a version of its own all the same; not what this test is about
+        }
         await prices.set(of, { input, output: 1 });
         note();
       }
@@ -114,7 +120,9 @@ describe.each(dialects)("%s", (dialect) => {
     for (const [at] of lists.entries()) {
       for (const id of ids) {
         const first = lists.slice(at).find((list) => list.has(id));
-        if (first === undefined) continue;
+        if (first === undefined) {
+          continue;
+        }
         expect([at, id, (await prices.book.load(at + 1, id)).input]).toEqual([at, id, first.get(id)]);
       }
     }
@@ -126,7 +134,9 @@ describe.each(dialects)("%s", (dialect) => {
     const others = Array.from({ length: 9 }, (_, n) => ({ id: `other-${n}` }));
     const prices = await pricesOf(...others);
     const rowsRead = await countRows(storage, () => prices.refresh());
-    for (let input = 1; input <= 60; input++) await prices.set(testModel, { input, output: 1 });
+    for (let input = 1; input <= 60; input++) {
+      await prices.set(testModel, { input, output: 1 });
+    }
     const em = storage.orm.em.fork();
     expect([await em.count(PriceVersion), await em.count(Price)]).toEqual([61, 10 + 60]);
     expect(await countRows(storage, () => prices.refresh())).toBeLessThanOrEqual(rowsRead + 1);
@@ -135,8 +145,9 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await countRows(storage, move)).toBeLessThanOrEqual(2 * rowsRead + 2);
     expect(await countRows(storage, () => prices.book.load(30, "other-3"))).toBe(1);
     const pages = [];
-    for (let before = 62; before > 1; before = pages.at(-1)?.at(-1)?.version ?? 0)
+    for (let before = 62; before > 1; before = pages.at(-1)?.at(-1)?.version ?? 0) {
       pages.push(await prices.history(testModel, { before, limit: 25 }));
+    }
     expect(pages.map((page) => page.length)).toEqual([25, 25, 11]);
     expect(pages.flat().map(({ version }) => version)).toEqual(Array.from({ length: 61 }, (_, n) => 61 - n));
     await storage.close();

@@ -34,6 +34,8 @@ test("a refusal says when to come again", () => {
 
 test("accounts that run nothing take no memory", () => {
   const inFlight = new InFlight();
-  for (let i = 0; i < 100; i++) inFlight.enter(`${i}`, 1)();
+  for (let i = 0; i < 100; i++) {
+    inFlight.enter(`${i}`, 1)();
+  }
   expect(inFlight.accounts).toBe(0);
 });

@@ -22,8 +22,9 @@ test("at most the limit is admitted in any rolling minute, and Retry-After is tr
           expect(outcome.admitted).toBe(recent < limit);
           expect(before.used).toBe(recent);
           expect(before.waitMs === 0).toBe(recent < limit);
-          if (outcome.admitted) admitted.push(now);
-          else {
+          if (outcome.admitted) {
+            admitted.push(now);
+          } else {
             const retryAfter = Math.ceil(outcome.waitMs / 1000);
             expect(retryAfter).toBeGreaterThanOrEqual(1);
             expect(retryAfter).toBeLessThanOrEqual(60);
@@ -40,7 +41,9 @@ test("at most the limit is admitted in any rolling minute, and Retry-After is tr
 test("refused requests count nothing", () => {
   const clock = new FakeClock();
   const windows = new MemoryWindows(clock);
-  for (let i = 0; i < 3; i++) expect(windows.admit("k", 3).admitted).toBe(true);
+  for (let i = 0; i < 3; i++) {
+    expect(windows.admit("k", 3).admitted).toBe(true);
+  }
   for (let i = 0; i < 50; i++) {
     expect(windows.admit("k", 3).admitted).toBe(false);
     clock.advance(1000);
@@ -84,9 +87,13 @@ test("the wall clock does not matter", () => {
 test("idle keys are forgotten", () => {
   const clock = new FakeClock();
   const windows = new MemoryWindows(clock);
-  for (let i = 0; i < 1000; i++) windows.admit(`key ${i}`, 5);
+  for (let i = 0; i < 1000; i++) {
+    windows.admit(`key ${i}`, 5);
+  }
   expect(windows.size).toBe(1000);
   clock.advance(60_000);
-  for (let i = 0; i < 600; i++) windows.admit("busy", 1_000_000);
+  for (let i = 0; i < 600; i++) {
+    windows.admit("busy", 1_000_000);
+  }
   expect(windows.size).toBe(1);
 });

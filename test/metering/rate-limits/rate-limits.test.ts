@@ -24,7 +24,9 @@ function setUp(fundingState: Omit<FundingState, "createdAt">) {
 }
 
 async function use(limits: RateLimits, times: number, who = caller) {
-  for (let i = 0; i < times; i++) await limits.admit(who);
+  for (let i = 0; i < times; i++) {
+    await limits.admit(who);
+  }
 }
 
 test("a paying account's key has its tier's requests, then waits as long as it is told", async () => {
@@ -61,7 +63,9 @@ test("free money alone has a lower cap that says so and that a top-up lifts at o
 
 test("reading counts nothing", async () => {
   const { limits } = setUp({ paidTotal: 0n, freeOnly: true });
-  for (let i = 0; i < 50; i++) expect(await limits.read(caller)).toEqual({ limit: 20, remaining: 20, resetAfterMs: 0 });
+  for (let i = 0; i < 50; i++) {
+    expect(await limits.read(caller)).toEqual({ limit: 20, remaining: 20, resetAfterMs: 0 });
+  }
 });
 
 test("a key's own limit holds for that key alone", async () => {

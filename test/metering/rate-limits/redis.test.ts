@@ -38,7 +38,9 @@ async function open(url = server.url, clock = systemClock, warnings: string[] = 
 async function age(key: string, ms: number): Promise<void> {
   const times = await redis.lrange(`tollgate:rate:${key}`, 0, -1);
   await redis.del(`tollgate:rate:${key}`);
-  for (const time of times) await redis.rpush(`tollgate:rate:${key}`, String(Number(time) - ms * 1000));
+  for (const time of times) {
+    await redis.rpush(`tollgate:rate:${key}`, String(Number(time) - ms * 1000));
+  }
 }
 
 test("several cores admit the limit together, not each", async () => {
@@ -60,7 +62,9 @@ test("a request is admitted when the wait is over and not before; refused ones c
   expect(refused.waitMs).toBeGreaterThan(15_000);
   expect(refused.waitMs).toBeLessThanOrEqual(20_000);
   expect(refused.resetAfterMs).toBeGreaterThan(55_000);
-  for (let i = 0; i < 5; i++) await core.admit(key, 2);
+  for (let i = 0; i < 5; i++) {
+    await core.admit(key, 2);
+  }
   await age(key, Math.ceil(refused.waitMs / 1000) * 1000);
   expect(await core.admit(key, 2)).toMatchObject({ admitted: true, used: 2 });
 });
@@ -78,7 +82,9 @@ test("one second before the wait is over a request is refused", async () => {
 test("a lowered limit holds at once", async () => {
   const core = await open();
   const key = v7();
-  for (let i = 0; i < 4; i++) await core.admit(key, 4);
+  for (let i = 0; i < 4; i++) {
+    await core.admit(key, 4);
+  }
   await age(key, 10_000);
   await core.admit(key, 5);
   const refused = await core.admit(key, 2);
@@ -109,7 +115,9 @@ test("keys vanish from the server a minute after their last request", async () =
 
 /** Asks until the answer fits: the connection comes back in its own time. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!(await condition())) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 test.each(["shut", "hang", "forsake"] as const)(
@@ -127,7 +135,9 @@ test.each(["shut", "hang", "forsake"] as const)(
 
     await door[how]();
     const alone = [];
-    for (let i = 0; i < 20; i++) alone.push(await core.admit(key, 10));
+    for (let i = 0; i < 20; i++) {
+      alone.push(await core.admit(key, 10));
+    }
     expect(alone.filter((outcome) => outcome.admitted)).toHaveLength(5);
     expect(alone.at(-1)).toMatchObject({ limit: 5, waitMs: 60_000 });
     expect((await core.admit(v7(), 1)).admitted).toBe(true); // a share is at least 1

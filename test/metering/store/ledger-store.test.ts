@@ -33,7 +33,9 @@ describe.each(dialects)("%s", (dialect) => {
     (await store.acquire([{ accountId, least, most }], clock.now())).get(accountId);
   const leaseOne = async (accountId: string, amount: number): Promise<LeasedSlice> => {
     const slice = (await lease(accountId, amount))?.slices[0];
-    if (slice === undefined) throw new Error("nothing was leased");
+    if (slice === undefined) {
+      throw new Error("nothing was leased");
+    }
     return slice;
   };
   const chargeTo = (slices: readonly LeasedSlice[], cost: number, requestId = v7()): Charge => ({
@@ -204,7 +206,9 @@ describe.each(dialects)("%s", (dialect) => {
   test.each([["another"], [undefined]])(
     "an epoch under %s lock leaves a living one's slices alone",
     async (instance) => {
-      if (dialect === "sqlite") return; // the file's own lock says that every other process is dead
+      if (dialect === "sqlite") {
+        return; // the file's own lock says that every other process is dead
+      }
       const account = await metering.account({ free: 1000 });
       const own = await leaseOne(account, 100);
       const next = createLedgerStore(metering.storage, systemRandom, coreId);
@@ -249,6 +253,8 @@ describe.each(dialects)("%s", (dialect) => {
       }),
     );
     await Promise.all(work);
-    for (const lot of await lots()) expect(lot).toMatchObject({ leased: 0, spent: 3500 });
+    for (const lot of await lots()) {
+      expect(lot).toMatchObject({ leased: 0, spent: 3500 });
+    }
   });
 });

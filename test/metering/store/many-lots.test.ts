@@ -54,8 +54,9 @@ async function open(url: string, lots: number): Promise<string> {
 /** Everything that an account with many lots does. */
 async function use(accountId: string): Promise<void> {
   const { funds, ledger, storage, time } = metering;
-  for (let times = 0; times < 3; times++)
+  for (let times = 0; times < 3; times++) {
     await clock.until(run(ledger, request(accountId, { inputTokens: 0, outputTokens: 15 })));
+  }
   await funds.credit({ accountId, kind: "grant", amount: usd, reference: v7() });
   await funds.credit({ accountId, kind: "paid", amount: usd, reference: v7() });
   await clock.until(funds.refund({ accountId, amount: 1000, reference: v7() }));
@@ -80,8 +81,9 @@ describe.each(dialects)("%s", (dialect) => {
   test("gifts without end do not fill the memory of a core that does not spend them", async () => {
     const accountId = await open(await newDatabase(dialect), 2);
     await metering.funds.credit({ accountId, kind: "paid", amount: usd, reference: v7() });
-    for (let times = 0; times < 40; times++)
+    for (let times = 0; times < 40; times++) {
       await metering.funds.credit({ accountId, kind: "grant", amount: out, reference: v7() });
+    }
     await clock.pass(2000);
     const [open_] = await metering.storage.orm.em
       .fork()
@@ -116,7 +118,11 @@ async function rowsSoFar(url: string): Promise<number> {
   await client.connect();
   try {
     const others = "select count(*)::int as left from pg_stat_activity where datname = current_database()";
-    for (let tries = 0; tries < 500; tries++) if ((await client.query(others)).rows[0].left === 1) break;
+    for (let tries = 0; tries < 500; tries++) {
+      if ((await client.query(others)).rows[0].left === 1) {
+        break;
+      }
+    }
     const { rows } = await client.query(`
       select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_user_tables
       where relname in ('lot', 'slice', 'payment', 'lot_entry')`);
@@ -129,7 +135,9 @@ async function rowsSoFar(url: string): Promise<number> {
 test("SQLite finds lots by the indexes of those that have free money, and sorts no more than a page", async () => {
   const accountId = await open(await newDatabase("sqlite"), 40);
   const { storage } = metering;
-  if (storage.dialect !== "sqlite") throw new Error("not SQLite");
+  if (storage.dialect !== "sqlite") {
+    throw new Error("not SQLite");
+  }
   const statements = new Set<string>();
   const spied = {
     ...storage,
@@ -140,9 +148,13 @@ test("SQLite finds lots by the indexes of those that have free money, and sorts 
           new Proxy(database, {
             get(target, name) {
               const value = Reflect.get(target, name, target);
-              if (typeof value !== "function") return value;
+              if (typeof value !== "function") {
+                return value;
+              }
               return (...parameters: unknown[]) => {
-                if (name === "prepare") statements.add(String(parameters[0]));
+                if (name === "prepare") {
+                  statements.add(String(parameters[0]));
+                }
                 return value.apply(target, parameters);
               };
             },
@@ -165,7 +177,8 @@ test("SQLite finds lots by the indexes of those that have free money, and sorts 
   const steps = plans.map(({ detail }) => String(detail));
   const onLots = steps.filter((step) => /\blot\b/.test(step));
   expect(onLots.length).toBeGreaterThan(0);
-  for (const step of onLots)
+  for (const step of onLots) {
     expect(step).toMatch(/SEARCH lot USING (COVERING )?INDEX (lot_spending_|sqlite_autoindex)/);
+  }
   await store.end();
 });

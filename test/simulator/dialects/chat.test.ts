@@ -104,7 +104,9 @@ describe.each(Object.entries(traits))("%s", (name, { reasoning, ending, running,
     const chunks = await stream(sim, chat, question);
     expect(joined(chunks, "content")).toBe("one two ");
     const last = chunks.findLast((chunk) => chunk.choices?.[0]?.finish_reason);
-    if (stop !== undefined) expect(last.choices[0][stop]).toBe("STOP");
+    if (stop !== undefined) {
+      expect(last.choices[0][stop]).toBe("STOP");
+    }
   });
 
   test("ends with length at max_tokens", async () => {
@@ -121,8 +123,11 @@ describe.each(Object.entries(traits))("%s", (name, { reasoning, ending, running,
     expect(joinedCalls(chunks)).toEqual([expected, expected]);
     expect(finishes(chunks)).toEqual(["tool_calls"]);
     const parts = chunks.filter((chunk) => chunk.choices?.[0]?.delta?.tool_calls);
-    if (pieces) expect(parts.length).toBeGreaterThan(6);
-    else expect(parts).toHaveLength(2);
+    if (pieces) {
+      expect(parts.length).toBeGreaterThan(6);
+    } else {
+      expect(parts).toHaveLength(2);
+    }
 
     const { body } = await call(sim, chat, ask(directives, { model: "m", tools: [weather] }));
     const { message, finish_reason } = body.choices[0];
@@ -186,7 +191,9 @@ function withContinuous(name: string, body: object): object {
 }
 
 function kindOf(chunk: Answer): string {
-  if (chunk === "[DONE]") return chunk;
+  if (chunk === "[DONE]") {
+    return chunk;
+  }
   const choice = chunk.choices?.[0]?.finish_reason ? "choice" : "";
   return [choice, chunk.usage ? "usage" : ""].filter(Boolean).join("+");
 }

@@ -50,7 +50,9 @@ test("a server that crashes under many transactions costs the pool no connection
     const { promise: allInside, resolve: enter } = Promise.withResolvers<void>();
     let inside = 0;
     const caught = transactions(storage, crash, () => {
-      if (++inside === 5) enter();
+      if (++inside === 5) {
+        enter();
+      }
     });
     const outcomes = Promise.allSettled(caught);
     await allInside;
@@ -71,8 +73,12 @@ test("transactions that cannot begin on connections that have gone stale cost no
   for (let times = 0; times < 2; times++) {
     // They look alive to the pool, and nothing can be sent over them.
     const clients = await Promise.all(Array.from({ length: 10 }, () => pool.connect()));
-    for (const client of clients) client.release();
-    for (const client of clients) client.connection.stream.end();
+    for (const client of clients) {
+      client.release();
+    }
+    for (const client of clients) {
+      client.connection.stream.end();
+    }
     await Promise.allSettled(Array.from({ length: 10 }, () => orm.em.fork().transactional(async () => {})));
     expect(await orm.em.fork().execute("select 1 as one")).toEqual([{ one: 1 }]);
     expect(pool.totalCount - pool.idleCount).toBe(0);

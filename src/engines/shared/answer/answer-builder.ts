@@ -64,8 +64,11 @@ export class AnswerBuilder {
   }
 
   addText(text: string): void {
-    if (this.#splitter === undefined || this.#reasoned) this.#events.push(textEvent(text));
-    else this.#splitter.push(text, this.#events);
+    if (this.#splitter === undefined || this.#reasoned) {
+      this.#events.push(textEvent(text));
+    } else {
+      this.#splitter.push(text, this.#events);
+    }
     this.#bound?.add();
   }
 
@@ -89,7 +92,9 @@ export class AnswerBuilder {
   addUsage(usage: EngineUsage): void {
     this.#usage = usage;
     const answered = this.#answered || this.#events.length > 0;
-    if (this.#finish !== undefined) this.#counted = usage.outputTokens > 0 || !answered;
+    if (this.#finish !== undefined) {
+      this.#counted = usage.outputTokens > 0 || !answered;
+    }
   }
 
   /** Something was told as a count that is none. */
@@ -100,8 +105,12 @@ export class AnswerBuilder {
   /** No more comes. Throws unless the answer has its end and its count. */
   conclude(): void {
     const { where } = this.#traits;
-    if (this.#finish === undefined) throw engineFailed(`${where} ended the stream without a finish reason`, true);
-    if (!this.#counted) throw engineFailed(`${where} did not count the tokens`, false);
+    if (this.#finish === undefined) {
+      throw engineFailed(`${where} ended the stream without a finish reason`, true);
+    }
+    if (!this.#counted) {
+      throw engineFailed(`${where} did not count the tokens`, false);
+    }
     this.complete = true;
     this.#fresh = true;
   }
@@ -115,7 +124,9 @@ export class AnswerBuilder {
 
   /** What came since the last output. Undefined: nothing. */
   take(): EngineOutput | undefined {
-    if (!this.#fresh) return undefined;
+    if (!this.#fresh) {
+      return undefined;
+    }
     this.#fresh = false;
     const events = this.#events;
     this.#events = [];

@@ -4,11 +4,17 @@ import type { ToolCallDelta } from "./tool-calls.ts";
 /** A tool call, or a piece of one, whose parts have the types that they must have. Throws a TypeError. */
 export function checkCall(value: unknown): ToolCallDelta {
   const { index, id, function: called } = checkObject("tool call", value);
-  if (!isAbsent(index) && !(Number.isInteger(index) && Number(index) >= 0)) throw new TypeError("index is no number");
+  if (!isAbsent(index) && !(Number.isInteger(index) && Number(index) >= 0)) {
+    throw new TypeError("index is no number");
+  }
   checkText("id", id);
-  if (isAbsent(called)) return value as ToolCallDelta;
+  if (isAbsent(called)) {
+    return value as ToolCallDelta;
+  }
   const { name, arguments: given } = checkObject("function", called);
   checkText("name", name);
-  if (typeof given !== "object") checkText("arguments", given);
+  if (typeof given !== "object") {
+    checkText("arguments", given);
+  }
   return value as ToolCallDelta;
 }

@@ -9,17 +9,23 @@ export function isAbsent(value: unknown): value is null | undefined {
 
 /** An object that is no list. */
 export function checkObject(name: string, value: unknown): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError(`${name} is no object`);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new TypeError(`${name} is no object`);
+  }
   return value as Fields;
 }
 
 /** A list. */
 export function checkList(name: string, value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new TypeError(`${name} is no list`);
+  if (!Array.isArray(value)) {
+    throw new TypeError(`${name} is no list`);
+  }
   return value;
 }
 
 /** A text, or nothing. */
 export function checkText(name: string, value: unknown): void {
-  if (typeof value !== "string" && !isAbsent(value)) throw new TypeError(`${name} is no text`);
+  if (typeof value !== "string" && !isAbsent(value)) {
+    throw new TypeError(`${name} is no text`);
+  }
 }

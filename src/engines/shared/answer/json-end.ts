@@ -15,14 +15,20 @@ export class JsonEnd {
 
   /** Takes the next piece. */
   push(piece: string): void {
-    for (let at = 0; at < piece.length; at++) this.#take(piece[at] as string);
+    for (let at = 0; at < piece.length; at++) {
+      this.#take(piece[at] as string);
+    }
   }
 
   #take(character: string): void {
     if (this.#inString) {
-      if (this.#escaped) this.#escaped = false;
-      else if (character === "\\") this.#escaped = true;
-      else if (character === '"') this.#inString = false;
+      if (this.#escaped) {
+        this.#escaped = false;
+      } else if (character === "\\") {
+        this.#escaped = true;
+      } else if (character === '"') {
+        this.#inString = false;
+      }
       return;
     }
     if (character === '"') {

@@ -25,7 +25,9 @@ export class LowerBound {
 }
 
 function wordsOf(prompt: EngineRequest["prompt"]): number {
-  if (prompt.case === "text") return words(prompt.value);
+  if (prompt.case === "text") {
+    return words(prompt.value);
+  }
   return prompt.value.messages.reduce((sum, { text }) => sum + words(text), 0);
 }
 

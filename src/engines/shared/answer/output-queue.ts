@@ -36,7 +36,9 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
 
   /** `bytes`: how much of the socket it is made of. */
   push(output: EngineOutput, bytes = 0): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      return;
+    }
     const reader = this.#reader;
     if (reader !== undefined) {
       this.#reader = undefined;
@@ -54,17 +56,24 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
 
   /** No more outputs. */
   end(): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      return;
+    }
     this.#ended = true;
     this.#reader?.resolve({ done: true, value: undefined });
   }
 
   /** No more outputs, because of an error. */
   fail(error: unknown): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      return;
+    }
     this.#ended = true;
-    if (this.#reader === undefined) this.#error = error;
-    else this.#reader.reject(error);
+    if (this.#reader === undefined) {
+      this.#error = error;
+    } else {
+      this.#reader.reject(error);
+    }
   }
 
   next(): Promise<IteratorResult<EngineOutput, undefined>> {
@@ -83,7 +92,9 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
       this.#error = undefined;
       return Promise.reject(error);
     }
-    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    if (this.#ended) {
+      return Promise.resolve({ done: true, value: undefined });
+    }
     this.#reader = Promise.withResolvers();
     return this.#reader.promise;
   }
@@ -101,8 +112,13 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
   }
 
   #add(output: EngineOutput): void {
-    if (this.#waiting === undefined) this.#waitingEvents = [...output.events];
-    else for (const event of output.events) this.#waitingEvents.push(event);
+    if (this.#waiting === undefined) {
+      this.#waitingEvents = [...output.events];
+    } else {
+      for (const event of output.events) {
+        this.#waitingEvents.push(event);
+      }
+    }
     this.#waiting = { ...this.#waiting, ...output, events: this.#waitingEvents };
   }
 }

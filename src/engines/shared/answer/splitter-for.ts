@@ -11,8 +11,12 @@ export function splitterFor(
   { prompt, recipe, thinking }: Pick<EngineRequest, "prompt" | "recipe" | "thinking">,
   sendsReasoning: boolean,
 ): ThinkSplitter | undefined {
-  if (recipe.mode === "none") return undefined;
-  if (continuesText(prompt)) return new ThinkSplitter("continuation");
+  if (recipe.mode === "none") {
+    return undefined;
+  }
+  if (continuesText(prompt)) {
+    return new ThinkSplitter("continuation");
+  }
   const thinks = recipe.mode === "always" || (thinking?.enabled ?? recipe.mode === "default_on");
   return new ThinkSplitter(thinks && !sendsReasoning ? "thinking" : "answer");
 }

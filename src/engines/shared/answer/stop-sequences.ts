@@ -14,8 +14,12 @@ export class StopSequences {
 
   /** What may be shown after the next piece. */
   push(piece: string): string {
-    if (this.stopped) return "";
-    if (this.#matchers.length === 0) return piece;
+    if (this.stopped) {
+      return "";
+    }
+    if (this.#matchers.length === 0) {
+      return piece;
+    }
     const text = this.#held + piece;
     for (let at = this.#held.length; at < text.length; at++) {
       const matched = this.#step(text.charCodeAt(at));
@@ -40,7 +44,11 @@ export class StopSequences {
   /** The length of the longest sequence that ends with a character. 0: none does. */
   #step(code: number): number {
     let longest = 0;
-    for (const matcher of this.#matchers) if (matcher.step(code)) longest = Math.max(longest, matcher.length);
+    for (const matcher of this.#matchers) {
+      if (matcher.step(code)) {
+        longest = Math.max(longest, matcher.length);
+      }
+    }
     return longest;
   }
 }
@@ -70,7 +78,9 @@ class Matcher {
 
   #extend(from: number, code: number): number {
     let length = from;
-    while (length > 0 && this.#sequence.charCodeAt(length) !== code) length = this.#shorter[length] ?? 0;
+    while (length > 0 && this.#sequence.charCodeAt(length) !== code) {
+      length = this.#shorter[length] ?? 0;
+    }
     return this.#sequence.charCodeAt(length) === code ? length + 1 : 0;
   }
 }

@@ -34,7 +34,9 @@ export class ThinkSplitter {
   push(piece: string, events: GenerationEvent[]): void {
     let rest = this.#held + piece;
     this.#held = "";
-    while (rest !== "") rest = this.#thinking ? this.#think(rest, events) : this.#answer(rest, events);
+    while (rest !== "") {
+      rest = this.#thinking ? this.#think(rest, events) : this.#answer(rest, events);
+    }
   }
 
   /** The engine turns out to send reasoning apart: its text is the answer. */
@@ -52,11 +54,17 @@ export class ThinkSplitter {
     if (this.#trimming) {
       // A model may open the block although the template had opened it for it.
       const text = rest.trimStart();
-      if (text.startsWith(openTag)) return text.slice(openTag.length);
-      if (openTag.startsWith(text)) return this.#hold(text);
+      if (text.startsWith(openTag)) {
+        return text.slice(openTag.length);
+      }
+      if (openTag.startsWith(text)) {
+        return this.#hold(text);
+      }
     }
     const close = rest.indexOf(closeTag);
-    if (close === -1) return this.#emitAllBut(partialTag(rest, closeTag), rest, events);
+    if (close === -1) {
+      return this.#emitAllBut(partialTag(rest, closeTag), rest, events);
+    }
     this.#emit(rest.slice(0, close), events);
     this.#thinking = false;
     this.#trimming = true;
@@ -79,7 +87,9 @@ export class ThinkSplitter {
 
   #findOpening(text: string): number {
     for (let at = text.indexOf(openTag); at !== -1; at = text.indexOf(openTag, at + 1)) {
-      if (startsLine(text, at, this.#lineStart)) return at;
+      if (startsLine(text, at, this.#lineStart)) {
+        return at;
+      }
     }
     return -1;
   }
@@ -96,7 +106,9 @@ export class ThinkSplitter {
 
   #emit(raw: string, events: GenerationEvent[]): void {
     const text = this.#trimming ? raw.trimStart() : raw;
-    if (text === "") return;
+    if (text === "") {
+      return;
+    }
     this.#trimming = false;
     if (this.#thinking) {
       events.push(reasoningEvent(text));
@@ -111,8 +123,12 @@ export class ThinkSplitter {
 function startsLine(text: string, at: number, lineStart: boolean): boolean {
   for (let i = at - 1; i >= 0; i--) {
     const character = text[i];
-    if (character === "\n") return true;
-    if (character !== " " && character !== "\t" && character !== "\r") return false;
+    if (character === "\n") {
+      return true;
+    }
+    if (character !== " " && character !== "\t" && character !== "\r") {
+      return false;
+    }
   }
   return lineStart;
 }

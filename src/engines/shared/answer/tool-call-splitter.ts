@@ -40,26 +40,37 @@ export class ToolCallSplitter {
     for (;;) {
       const tag = this.#inside ? close : open;
       const at = this.#held.indexOf(tag);
-      if (at === -1) break;
+      if (at === -1) {
+        break;
+      }
       const before = this.#held.slice(0, at);
       this.#held = this.#held.slice(at + tag.length);
-      if (this.#inside) this.#call(this.#take(before), close, events);
-      else this.#show(before, events);
+      if (this.#inside) {
+        this.#call(this.#take(before), close, events);
+      } else {
+        this.#show(before, events);
+      }
       this.#inside = !this.#inside;
     }
     const kept = partialTag(this.#held, this.#inside ? close : open);
     const settled = this.#held.slice(0, this.#held.length - kept);
     this.#held = this.#held.slice(this.#held.length - kept);
-    if (this.#inside) this.#block.push(settled);
-    else this.#show(settled, events);
+    if (this.#inside) {
+      this.#block.push(settled);
+    } else {
+      this.#show(settled, events);
+    }
   }
 
   /** No more comes. */
   end(events: GenerationEvent[]): void {
     const held = this.#held;
     this.#held = "";
-    if (this.#inside) this.#call(this.#take(held), "", events);
-    else this.#show(held, events);
+    if (this.#inside) {
+      this.#call(this.#take(held), "", events);
+    } else {
+      this.#show(held, events);
+    }
     this.#calls.end(events);
   }
 
@@ -82,7 +93,9 @@ export class ToolCallSplitter {
 
   #show(raw: string, events: GenerationEvent[]): void {
     const text = this.#trimming ? raw.trimStart() : raw;
-    if (text === "") return;
+    if (text === "") {
+      return;
+    }
     this.#trimming = false;
     events.push(textEvent(text));
   }
@@ -98,7 +111,9 @@ interface Written {
 function callIn(text: string): { readonly name: string; readonly arguments: string | object } | undefined {
   try {
     const call = parseExactJson(text) as Written | null;
-    if (typeof call?.name !== "string") return undefined;
+    if (typeof call?.name !== "string") {
+      return undefined;
+    }
     return { name: call.name, arguments: call.arguments ?? call.parameters ?? {} };
   } catch {
     const [, name, beginning] = begun.exec(text) ?? [];

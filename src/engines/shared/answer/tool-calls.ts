@@ -58,7 +58,9 @@ export class ToolCalls {
   push(delta: ToolCallDelta, events: GenerationEvent[]): void {
     const call = this.#callOf(delta);
     if (call !== this.#current) {
-      if (this.#current !== undefined) close(this.#current, events);
+      if (this.#current !== undefined) {
+        close(this.#current, events);
+      }
       this.#current = call;
     }
     call.engineId ??= delta.id || undefined;
@@ -69,24 +71,35 @@ export class ToolCalls {
       call.end.push(fragment);
     }
     if (call.started) {
-      if (fragment !== "") events.push(toolCallArgumentsEvent(call.index, fragment));
+      if (fragment !== "") {
+        events.push(toolCallArgumentsEvent(call.index, fragment));
+      }
       return;
     }
     call.waiting += fragment;
-    if (call.name !== "") this.#start(call, events);
-    else if (call.waiting.length > mostWaiting) throw engineFailed("a tool call has no name", true);
+    if (call.name !== "") {
+      this.#start(call, events);
+    } else if (call.waiting.length > mostWaiting) {
+      throw engineFailed("a tool call has no name", true);
+    }
   }
 
   /** The answer is over. */
   end(events: GenerationEvent[]): void {
-    if (this.#current !== undefined) close(this.#current, events);
+    if (this.#current !== undefined) {
+      close(this.#current, events);
+    }
   }
 
   #callOf(delta: ToolCallDelta): Call {
     const index = delta.index ?? undefined;
     const known = index === undefined ? this.#current : this.#byEngineIndex.get(index);
-    if (known !== undefined && !beginsAnother(known, delta)) return known;
-    if (this.#calls++ === mostCalls) throw engineFailed(`more than ${mostCalls} tool calls in an answer`, false);
+    if (known !== undefined && !beginsAnother(known, delta)) {
+      return known;
+    }
+    if (this.#calls++ === mostCalls) {
+      throw engineFailed(`more than ${mostCalls} tool calls in an answer`, false);
+    }
     const call: Call = {
       index: -1,
       engineId: undefined,
@@ -96,7 +109,9 @@ export class ToolCalls {
       hasArguments: false,
       started: false,
     };
-    if (index !== undefined) this.#byEngineIndex.set(index, call);
+    if (index !== undefined) {
+      this.#byEngineIndex.set(index, call);
+    }
     return call;
   }
 
@@ -107,7 +122,9 @@ export class ToolCalls {
     this.#ids.add(id);
     call.started = true;
     events.push(toolCallStartedEvent(call.index, id, call.name));
-    if (call.waiting !== "") events.push(toolCallArgumentsEvent(call.index, call.waiting));
+    if (call.waiting !== "") {
+      events.push(toolCallArgumentsEvent(call.index, call.waiting));
+    }
     call.waiting = "";
   }
 }
@@ -117,18 +134,24 @@ export class ToolCalls {
  * brings another id and a name, and the known call's arguments are complete.
  */
 function beginsAnother(known: Call, delta: ToolCallDelta): boolean {
-  if (!delta.id || !delta.function?.name || known.engineId === undefined || delta.id === known.engineId) return false;
+  if (!delta.id || !delta.function?.name || known.engineId === undefined || delta.id === known.engineId) {
+    return false;
+  }
   return !known.started || known.end.reached;
 }
 
 /** A call without arguments has an empty object of them. */
 function close(call: Call, events: GenerationEvent[]): void {
-  if (!call.started || call.hasArguments) return;
+  if (!call.started || call.hasArguments) {
+    return;
+  }
   call.hasArguments = true;
   events.push(toolCallArgumentsEvent(call.index, "{}"));
 }
 
 function textOf(value: string | object | null | undefined): string {
-  if (value === null || value === undefined) return "";
+  if (value === null || value === undefined) {
+    return "";
+  }
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -18,27 +18,39 @@ export class ChunkParser {
   parse(data: string): Chunk {
     for (let at = 0; at < this.#templates.length; at++) {
       const chunk = this.#templates[at]?.read(data);
-      if (chunk === undefined) continue;
-      if (at > 0) this.#advance(at);
+      if (chunk === undefined) {
+        continue;
+      }
+      if (at > 0) {
+        this.#advance(at);
+      }
       this.#patience = patience;
       return chunk;
     }
     const chunk = checkChunk(JSON.parse(data));
-    if (this.#patience > 0) this.#learn(data, chunk);
+    if (this.#patience > 0) {
+      this.#learn(data, chunk);
+    }
     return chunk;
   }
 
   /** An engine that keeps making new forms is no longer learned from. */
   #learn(data: string, chunk: Chunk): void {
     const template = ChunkTemplate.of(data, chunk);
-    if (template === undefined) return;
+    if (template === undefined) {
+      return;
+    }
     this.#patience--;
-    if (this.#templates.length === maxTemplates) this.#templates.pop();
+    if (this.#templates.length === maxTemplates) {
+      this.#templates.pop();
+    }
     this.#templates.push(template);
   }
 
   #advance(at: number): void {
     const [template] = this.#templates.splice(at, 1);
-    if (template !== undefined) this.#templates.splice(at - 1, 0, template);
+    if (template !== undefined) {
+      this.#templates.splice(at - 1, 0, template);
+    }
   }
 }

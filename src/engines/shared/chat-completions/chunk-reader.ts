@@ -34,44 +34,76 @@ export class ChunkReader {
 
   /** No more comes. Throws unless the answer is complete. */
   end(): void {
-    if (!this.complete) this.#answer.conclude();
+    if (!this.complete) {
+      this.#answer.conclude();
+    }
   }
 
   /** Takes a chunk's JSON, or the mark of the end. */
   read(data: string): void {
-    if (this.complete) return;
-    if (data === "[DONE]") this.#answer.conclude();
-    else this.#readChunk(this.#parse(data));
+    if (this.complete) {
+      return;
+    }
+    if (data === "[DONE]") {
+      this.#answer.conclude();
+    } else {
+      this.#readChunk(this.#parse(data));
+    }
   }
 
   #readChunk(chunk: Chunk): void {
     const error = chunk.error || (chunk.object === "error" && chunk);
-    if (error) throw streamFailure(this.#where, error);
+    if (error) {
+      throw streamFailure(this.#where, error);
+    }
     this.#answer.touch();
     const choice = chunk.choices?.[0];
-    if (choice !== undefined) this.#readChoice(choice);
+    if (choice !== undefined) {
+      this.#readChoice(choice);
+    }
     const wire = chunk.usage ?? this.#dialect.readUsage?.(chunk as Fields);
-    if (wire) this.#readUsage(wire);
+    if (wire) {
+      this.#readUsage(wire);
+    }
   }
 
   #readUsage(wire: WireUsage): void {
     const usage = readUsage(wire, this.#answer.usage);
-    if (usage !== undefined) this.#answer.addUsage(usage);
-    else if (isNoCount(wire)) this.#answer.addNoCount(); // another one that cannot be true is passed over
+    if (usage !== undefined) {
+      this.#answer.addUsage(usage);
+    } else if (isNoCount(wire)) {
+      this.#answer.addNoCount(); // another one that cannot be true is passed over
+    }
   }
 
   #readChoice({ delta, text, finish_reason }: Choice): void {
-    if (delta) this.#readDelta(delta);
-    if (text) this.#answer.addText(text);
-    if (typeof finish_reason === "string") this.#answer.addFinish(finish_reason);
+    if (delta) {
+      this.#readDelta(delta);
+    }
+    if (text) {
+      this.#answer.addText(text);
+    }
+    if (typeof finish_reason === "string") {
+      this.#answer.addFinish(finish_reason);
+    }
   }
 
   #readDelta({ reasoning, reasoning_content, content, tool_calls, function_call }: Delta): void {
     const thought = reasoning || reasoning_content;
-    if (thought) this.#answer.addReasoning(thought);
-    if (content) this.#answer.addText(content);
-    if (tool_calls) for (const call of tool_calls) this.#answer.addCall(call);
-    if (function_call) this.#answer.addCall({ function: function_call });
+    if (thought) {
+      this.#answer.addReasoning(thought);
+    }
+    if (content) {
+      this.#answer.addText(content);
+    }
+    if (tool_calls) {
+      for (const call of tool_calls) {
+        this.#answer.addCall(call);
+      }
+    }
+    if (function_call) {
+      this.#answer.addCall({ function: function_call });
+    }
   }
 
   #parse(data: string): Chunk {

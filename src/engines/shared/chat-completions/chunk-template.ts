@@ -43,11 +43,15 @@ export class ChunkTemplate {
 
   /** The form of a chunk, given as JSON text and parsed. Undefined: it has one that is not met again, such as a tool call's. */
   static of(data: string, chunk: Chunk): ChunkTemplate | undefined {
-    if (!isCommon(chunk)) return undefined;
+    if (!isCommon(chunk)) {
+      return undefined;
+    }
     const delta = chunk.choices?.[0]?.delta;
     const field = textFields.find((name) => delta?.[name]);
     const text = field && placeOf(data, field, delta?.[field] ?? "");
-    if (field && !text) return undefined;
+    if (field && !text) {
+      return undefined;
+    }
 
     const found: Hole[] = [];
     let from = 0;
@@ -57,17 +61,23 @@ export class ChunkTemplate {
     };
     const addText = (before: number) => {
       const isNext = text && from <= text.start && text.start < before;
-      if (isNext) add(field, "text", text.start, text.length);
+      if (isNext) {
+        add(field, "text", text.start, text.length);
+      }
     };
     for (const { 0: whole, index } of data.matchAll(holes)) {
       addText(index);
       const value = whole.indexOf(":") + 1;
       const name = whole.slice(1, value - 2);
-      if (name === "id") add("", "text", index + value + 1, whole.length - value - 1);
-      else if (name === "created") add("", "digits", index + value, whole.length - value);
-      else if ((chunk.usage as Counts | null)?.[name] === Number(whole.slice(value)) && !hasName(found, name))
+      if (name === "id") {
+        add("", "text", index + value + 1, whole.length - value - 1);
+      } else if (name === "created") {
+        add("", "digits", index + value, whole.length - value);
+      } else if ((chunk.usage as Counts | null)?.[name] === Number(whole.slice(value)) && !hasName(found, name)) {
         add(name, "digits", index + value, whole.length - value);
-      else return undefined;
+      } else {
+        return undefined;
+      }
     }
     addText(data.length);
     return new ChunkTemplate(found, data.slice(from), chunk);
@@ -79,19 +89,33 @@ export class ChunkTemplate {
     for (let index = 0; index < this.#holes.length; index++) {
       const { before, name, kind } = this.#holes[index] as Hole;
       const start = at + before.length;
-      if (data.slice(at, start) !== before) return undefined;
+      if (data.slice(at, start) !== before) {
+        return undefined;
+      }
       if (kind === "text") {
         at = data.indexOf('"', start);
-        if (at === -1) return undefined;
+        if (at === -1) {
+          return undefined;
+        }
         const text = data.slice(start, at);
-        if (text.includes("\\")) return undefined;
-        if (name !== "") this.#delta[name] = text;
+        if (text.includes("\\")) {
+          return undefined;
+        }
+        if (name !== "") {
+          this.#delta[name] = text;
+        }
       } else {
         at = start;
         let value = 0;
-        for (let digit = digitAt(data, at); digit >= 0; digit = digitAt(data, ++at)) value = value * 10 + digit;
-        if (at === start || value > Number.MAX_SAFE_INTEGER) return undefined;
-        if (name !== "") this.#counts[name] = value;
+        for (let digit = digitAt(data, at); digit >= 0; digit = digitAt(data, ++at)) {
+          value = value * 10 + digit;
+        }
+        if (at === start || value > Number.MAX_SAFE_INTEGER) {
+          return undefined;
+        }
+        if (name !== "") {
+          this.#counts[name] = value;
+        }
       }
     }
     return data.slice(at) === this.#end ? this.#chunk : undefined;
@@ -102,7 +126,9 @@ export class ChunkTemplate {
 function isCommon({ error, choices }: Chunk): boolean {
   const [choice, ...others] = choices ?? [];
   const delta = choice?.delta;
-  if (error || others.length > 0 || choice?.text || delta?.tool_calls || delta?.function_call) return false;
+  if (error || others.length > 0 || choice?.text || delta?.tool_calls || delta?.function_call) {
+    return false;
+  }
   return textFields.filter((name) => delta?.[name]).length <= 1;
 }
 

@@ -18,24 +18,38 @@ export function mostEmbeddingBytes(inputs: number): number {
 export function readEmbeddings(where: string, body: unknown, inputs: number): EngineEmbeddings {
   const { data, usage } = body as WireEmbeddings;
   const entries = Array.isArray(data) ? (data as readonly WireEmbedding[]) : [];
-  if (entries.length !== inputs) throw engineFailed(`${where} embedded ${entries.length} of ${inputs} inputs`, true);
+  if (entries.length !== inputs) {
+    throw engineFailed(`${where} embedded ${entries.length} of ${inputs} inputs`, true);
+  }
   const vectors = new Array<Float32Array | undefined>(inputs).fill(undefined);
   for (const [position, entry] of entries.entries()) {
     const at = countIn(entry?.index ?? position) ?? inputs;
-    if (at < inputs) vectors[at] = vectorOf(entry?.embedding);
+    if (at < inputs) {
+      vectors[at] = vectorOf(entry?.embedding);
+    }
   }
   const inputTokens = countIn(usage?.prompt_tokens);
-  if (!inputTokens) throw engineFailed(`${where} did not count the tokens`, false);
+  if (!inputTokens) {
+    throw engineFailed(`${where} did not count the tokens`, false);
+  }
   const whole = vectors.filter((vector) => vector !== undefined);
-  if (whole.length !== inputs) throw engineFailed(`${where} embedded ${whole.length} of ${inputs} inputs`, true);
+  if (whole.length !== inputs) {
+    throw engineFailed(`${where} embedded ${whole.length} of ${inputs} inputs`, true);
+  }
   return { vectors: whole, inputTokens };
 }
 
 /** A vector as a list of numbers, or as base64 of float32 in little-endian order, as every platform of Node has it. */
 function vectorOf(embedding: unknown): Float32Array | undefined {
-  if (Array.isArray(embedding)) return Float32Array.from(embedding);
-  if (typeof embedding !== "string") return undefined;
+  if (Array.isArray(embedding)) {
+    return Float32Array.from(embedding);
+  }
+  if (typeof embedding !== "string") {
+    return undefined;
+  }
   const { buffer, byteOffset, byteLength } = Buffer.from(embedding, "base64");
-  if (byteLength === 0 || byteLength % Float32Array.BYTES_PER_ELEMENT !== 0) return undefined;
+  if (byteLength === 0 || byteLength % Float32Array.BYTES_PER_ELEMENT !== 0) {
+    return undefined;
+  }
   return new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength));
 }

@@ -88,17 +88,23 @@ export class ChatCompletionsEngine implements Engine {
   ): Promise<number | undefined> {
     const prompt = promptFields(request, this.#dialect, this.#settings.systemAnywhere);
     const call = this.#dialect.tokenize?.(prompt);
-    if (call === undefined) return undefined;
+    if (call === undefined) {
+      return undefined;
+    }
     try {
       const answer = await this.#call(
         { path: call.path, body: JSON.stringify(call.body), mostBytes: mostTokenListBytes },
         signal,
       );
       const count = (answer as Fields)[call.field];
-      if (Array.isArray(count)) return count.length;
+      if (Array.isArray(count)) {
+        return count.length;
+      }
       return typeof count === "number" ? count : undefined;
     } catch (error) {
-      if (isRefusal(error)) return undefined; // an older version, without the call or without turns in it
+      if (isRefusal(error)) {
+        return undefined; // an older version, without the call or without turns in it
+      }
       throw error;
     }
   }
@@ -107,7 +113,9 @@ export class ChatCompletionsEngine implements Engine {
     const { data } = (await this.#call({ path: "/v1/models" }, signal)) as { data?: unknown };
     const listed = Array.isArray(data) ? (data as readonly (WireModel | null)[]) : [];
     return listed.flatMap((model) => {
-      if (typeof model?.id !== "string") return [];
+      if (typeof model?.id !== "string") {
+        return [];
+      }
       const { id, max_model_len, meta } = model;
       const contextLength = countIn(max_model_len ?? meta?.n_ctx ?? meta?.n_ctx_train);
       return [{ id, ...(contextLength && { contextLength }) }];
@@ -116,14 +124,20 @@ export class ChatCompletionsEngine implements Engine {
 
   async checkHealth(signal: AbortSignal): Promise<void> {
     const response = await this.#connection.send({ path: this.#dialect.healthPath }, signal);
-    if (response.status !== 200) throw refusalOf(this.#traits.where, response);
+    if (response.status !== 200) {
+      throw refusalOf(this.#traits.where, response);
+    }
   }
 
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
     const { metrics } = this.#dialect;
-    if (metrics === undefined) return undefined;
+    if (metrics === undefined) {
+      return undefined;
+    }
     const response = await this.#connection.send({ path: metrics.path, mostBytes: mostMetricsBytes }, signal);
-    if (response.status !== 200) return undefined; // metrics are an option of most engines
+    if (response.status !== 200) {
+      return undefined; // metrics are an option of most engines
+    }
     const load = Object.entries(metrics.names).flatMap(([key, name]) => {
       const value = metricSum(response.text, name);
       return value === undefined ? [] : [[key, value]];

@@ -21,7 +21,9 @@ export interface EngineError {
 export function refusalOf(where: string, response: HttpResponse): ConnectError {
   const error = readError(parse(response.text));
   const what = `${where} answered ${response.status}: ${diagnosisOf([error.type, error.code], error.message)}`;
-  if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
+  if (error.overflow !== undefined) {
+    return contextExceeded(what, error.overflow);
+  }
   switch (response.status) {
     case 429:
     case 503:
@@ -42,10 +44,16 @@ export function refusalOf(where: string, response: HttpResponse): ConnectError {
 export function streamFailure(where: string, value: unknown): ConnectError {
   const error = readError({ error: value });
   const what = `${where} broke off: ${diagnosisOf([error.type, error.code], error.message)}`;
-  if (error.overflow !== undefined) return contextExceeded(what, error.overflow);
+  if (error.overflow !== undefined) {
+    return contextExceeded(what, error.overflow);
+  }
   const code = typeof error.code === "object" ? Number.NaN : Number(error.code);
-  if (code === 429 || code === 503) return engineOverloaded(what, 1000);
-  if (code === 400 || code === 422 || /^bad_?request/i.test(error.type)) return engineRefused(what);
+  if (code === 429 || code === 503) {
+    return engineOverloaded(what, 1000);
+  }
+  if (code === 400 || code === 422 || /^bad_?request/i.test(error.type)) {
+    return engineRefused(what);
+  }
   return engineFailed(what, true);
 }
 
@@ -68,7 +76,9 @@ function overflowOf(message: string, type: string, fields: Record<string, unknow
   if (type === "exceed_context_size_error") {
     return { limit: numberOf(fields.n_ctx), actual: numberOf(fields.n_prompt_tokens) };
   }
-  if (!overflowing.test(message)) return undefined;
+  if (!overflowing.test(message)) {
+    return undefined;
+  }
   const limit = numberIn(message, [
     /maximum context length is (\d+)/i,
     /context length is only (\d+)/i,

@@ -32,7 +32,9 @@ export function promptFields(
   systemAnywhere: boolean,
 ): Fields {
   const { model, prompt } = request;
-  if (prompt.case === "text") return { model, prompt: prompt.value };
+  if (prompt.case === "text") {
+    return { model, prompt: prompt.value };
+  }
   const { turns, continued } = turnsOf(prompt.value.messages, systemAnywhere);
   return {
     model,
@@ -70,7 +72,9 @@ function messageOf(message: Message, dialect: Dialect): Fields {
 
 /** Engines refuse an empty list of tools and a choice without tools. */
 function toolFields(conversation: Conversation): Fields {
-  if (conversation.tools.length === 0) return {};
+  if (conversation.tools.length === 0) {
+    return {};
+  }
   return {
     tools: conversation.tools.map(toolOf),
     tool_choice: conversation.toolChoice && toolChoiceOf(conversation.toolChoice),

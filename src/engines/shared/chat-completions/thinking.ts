@@ -5,7 +5,9 @@ import type { Fields, ThinkingRequest } from "./dialect.ts";
  * Kimi) or `enable_thinking` (Qwen, GLM, Nemotron) and are left cold by the other one.
  */
 export function thinkingFields({ thinking, recipe }: ThinkingRequest): Fields {
-  if (thinking === undefined) return {};
+  if (thinking === undefined) {
+    return {};
+  }
   const { enabled, deepest } = thinking;
   switch (recipe.switch) {
     case "chat_template_kwargs":
@@ -14,7 +16,9 @@ export function thinkingFields({ thinking, recipe }: ThinkingRequest): Fields {
         ...(deepest && { reasoning_effort: "max" }),
       };
     case "reasoning_effort":
-      if (deepest) return { reasoning_effort: "high" };
+      if (deepest) {
+        return { reasoning_effort: "high" };
+      }
       return enabled || recipe.mode === "always" ? {} : { reasoning_effort: "none" };
   }
 }

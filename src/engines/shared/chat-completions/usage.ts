@@ -18,7 +18,9 @@ export interface WireUsage {
 export function readUsage(usage: WireUsage, before: EngineUsage | undefined): EngineUsage | undefined {
   const inputTokens = countIn(usage.prompt_tokens);
   const outputTokens = countIn(usage.completion_tokens ?? 0);
-  if (!inputTokens || outputTokens === undefined) return undefined;
+  if (!inputTokens || outputTokens === undefined) {
+    return undefined;
+  }
   if (before !== undefined && (inputTokens < before.inputTokens || outputTokens < before.outputTokens)) {
     return undefined;
   }

@@ -77,8 +77,12 @@ const statuses: Partial<Record<Code, number>> = {
 /** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */
 export function responseOf(error: unknown, signal: AbortSignal): HttpResponse {
   signal.throwIfAborted();
-  if (detailOf(error) !== undefined) throw error;
-  if (!(error instanceof ConnectError)) throw unreadable("the server", error);
+  if (detailOf(error) !== undefined) {
+    throw error;
+  }
+  if (!(error instanceof ConnectError)) {
+    throw unreadable("the server", error);
+  }
   const message = error.rawMessage;
   const text = message.startsWith("{") ? message : JSON.stringify({ error: message });
   return { status: statuses[error.code] ?? 500, headers: {}, text };

@@ -82,7 +82,9 @@ export class HttpConnection {
       return { status: answer.statusCode, headers: answer.headers, text };
     } catch (error) {
       signal.throwIfAborted();
-      if (detailOf(error) !== undefined) throw error;
+      if (detailOf(error) !== undefined) {
+        throw error;
+      }
       throw connectionFailed(this.origin, error);
     }
   }
@@ -92,7 +94,9 @@ export class HttpConnection {
     let length = 0;
     for await (const piece of body) {
       length += piece.length;
-      if (length > mostBytes) throw engineFailed(`${this.origin} answered more than ${mostBytes} bytes`, false);
+      if (length > mostBytes) {
+        throw engineFailed(`${this.origin} answered more than ${mostBytes} bytes`, false);
+      }
       pieces.push(piece);
     }
     return Buffer.concat(pieces).toString("utf8");

@@ -13,14 +13,18 @@ export async function callJson(
   signal: AbortSignal,
 ): Promise<object> {
   const response = await connection.send(request, signal);
-  if (response.status !== 200) throw refusalOf(where, response);
+  if (response.status !== 200) {
+    throw refusalOf(where, response);
+  }
   return parseObject(`${where} (${request.path})`, response.text);
 }
 
 /** An answer's JSON object or array. Throws ENGINE_FAILED when it is none. */
 export function parseObject(where: string, text: string): object {
   const body = parse(text);
-  if (typeof body === "object" && body !== null) return body;
+  if (typeof body === "object" && body !== null) {
+    return body;
+  }
   throw engineFailed(`${where} answered with something that is not a JSON object`, true);
 }
 

@@ -28,11 +28,16 @@ export class LineSplitter {
     let start = 0;
     for (let end = piece.indexOf(lf); end !== -1; end = piece.indexOf(lf, start)) {
       this.#check(end - start);
-      if (this.#restLength === 0) this.#emit(piece, start, end);
-      else this.#emitRest(piece.subarray(start, end));
+      if (this.#restLength === 0) {
+        this.#emit(piece, start, end);
+      } else {
+        this.#emitRest(piece.subarray(start, end));
+      }
       start = end + 1;
     }
-    if (start === piece.length) return;
+    if (start === piece.length) {
+      return;
+    }
     this.#check(piece.length - start);
     this.#rest.push(piece.subarray(start));
     this.#restLength += piece.length - start;
@@ -40,7 +45,9 @@ export class LineSplitter {
 
   /** Takes what is left as the last line. */
   end(): void {
-    if (this.#restLength > 0) this.#emitRest(Buffer.alloc(0));
+    if (this.#restLength > 0) {
+      this.#emitRest(Buffer.alloc(0));
+    }
   }
 
   #emitRest(last: Buffer): void {
@@ -55,6 +62,8 @@ export class LineSplitter {
   }
 
   #check(more: number): void {
-    if (this.#restLength + more > this.#longest) throw engineFailed("a line of the stream is too long", true);
+    if (this.#restLength + more > this.#longest) {
+      throw engineFailed("a line of the stream is too long", true);
+    }
   }
 }

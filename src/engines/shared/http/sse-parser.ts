@@ -34,20 +34,27 @@ export class SseParser {
   }
 
   #line(bytes: Buffer, start: number, end: number): void {
-    if (start === end) this.#dispatch();
-    else if (isData(bytes, start, end)) this.#addData(bytes, start, end);
+    if (start === end) {
+      this.#dispatch();
+    } else if (isData(bytes, start, end)) {
+      this.#addData(bytes, start, end);
+    }
   }
 
   #addData(bytes: Buffer, start: number, end: number): void {
     const from = bytes[start + 5] === space ? start + 6 : start + 5;
     const text = bytes.toString("utf8", from, end);
     this.#data = this.#data === undefined ? text : `${this.#data}\n${text}`;
-    if (this.#data.length > this.#longest) throw engineFailed("an event of the stream is too long", true);
+    if (this.#data.length > this.#longest) {
+      throw engineFailed("an event of the stream is too long", true);
+    }
   }
 
   #dispatch(): void {
     const data = this.#data;
-    if (data === undefined) return;
+    if (data === undefined) {
+      return;
+    }
     this.#data = undefined;
     this.#onData(data);
   }

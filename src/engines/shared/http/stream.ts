@@ -70,39 +70,61 @@ class StreamHandler implements Dispatcher.DispatchHandler {
       resume: () => this.#controller?.resume(),
       cancel: () => this.#stop(new Error("nobody reads the answer any more")),
     });
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal.aborted) {
+      this.#onAbort();
+    } else {
+      signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#over) controller.abort(new Error("stopped before it began"));
+    if (this.#over) {
+      controller.abort(new Error("stopped before it began"));
+    }
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpResponse["headers"]): void {
-    if (status < 200) return; // an early hint
-    if (status !== 200) this.#refused = { status, headers, text: "" };
+    if (status < 200) {
+      return; // an early hint
+    }
+    if (status !== 200) {
+      this.#refused = { status, headers, text: "" };
+    }
   }
 
   onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
-    if (this.#over) this.#afterwards(piece.length);
-    else if (this.#refused === undefined) this.#read(() => this.#reader.push(piece), piece.length);
-    else this.#readRefusal(this.#refused, piece);
+    if (this.#over) {
+      this.#afterwards(piece.length);
+    } else if (this.#refused === undefined) {
+      this.#read(() => this.#reader.push(piece), piece.length);
+    } else {
+      this.#readRefusal(this.#refused, piece);
+    }
   }
 
   onResponseEnd(): void {
-    if (this.#over) return;
-    if (this.#refused === undefined) this.#read(() => this.#reader.end());
-    else this.#refuse(this.#refused);
+    if (this.#over) {
+      return;
+    }
+    if (this.#refused === undefined) {
+      this.#read(() => this.#reader.end());
+    } else {
+      this.#refuse(this.#refused);
+    }
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (!this.#over) this.#fail(connectionFailed(this.#origin, error));
+    if (!this.#over) {
+      this.#fail(connectionFailed(this.#origin, error));
+    }
   }
 
   #readRefusal(refused: Refused, piece: Buffer): void {
     refused.text += piece.toString("utf8");
-    if (refused.text.length >= longestRefusal) this.#refuse(refused);
+    if (refused.text.length >= longestRefusal) {
+      this.#refuse(refused);
+    }
   }
 
   #refuse(refused: Refused): void {
@@ -115,7 +137,9 @@ class StreamHandler implements Dispatcher.DispatchHandler {
   #afterwards(bytes: number): void {
     this.#piecesAfterwards++;
     this.#bytesAfterwards += bytes;
-    if (this.#piecesAfterwards <= mostAfterwards.pieces && this.#bytesAfterwards <= mostAfterwards.bytes) return;
+    if (this.#piecesAfterwards <= mostAfterwards.pieces && this.#bytesAfterwards <= mostAfterwards.bytes) {
+      return;
+    }
     this.#controller?.abort(new Error("the answer is over and its body is not"));
   }
 
@@ -128,12 +152,16 @@ class StreamHandler implements Dispatcher.DispatchHandler {
       return;
     }
     this.#hand(bytes);
-    if (this.#reader.complete) this.#finish();
+    if (this.#reader.complete) {
+      this.#finish();
+    }
   }
 
   #hand(bytes = 0): void {
     const output = this.#reader.take();
-    if (output !== undefined) this.queue.push(output, bytes);
+    if (output !== undefined) {
+      this.queue.push(output, bytes);
+    }
   }
 
   /** What was read before an error is handed on first, for its counted tokens. */
@@ -151,7 +179,9 @@ class StreamHandler implements Dispatcher.DispatchHandler {
   }
 
   #stop(reason: Error): void {
-    if (this.#over) return;
+    if (this.#over) {
+      return;
+    }
     this.#over = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#controller?.abort(reason);

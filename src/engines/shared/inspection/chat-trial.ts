@@ -48,7 +48,9 @@ export function trialRequest(subject: Subject, more: Partial<EngineRequest> & { 
 export async function tryChat(probe: Probe, dialect: Dialect, request: EngineRequest): Promise<ChatTrial> {
   const { status, text } = await probe.send(generationRequest(request, dialect, false));
   const nothing = { countsAsItGoes: false, cachedTokens: 0, reasoning: false, text: "" };
-  if (status === 200) return read(text, dialect, nothing);
+  if (status === 200) {
+    return read(text, dialect, nothing);
+  }
   return { ...nothing, refusal: readError(objectIn(text)).message.slice(0, 300) || `status ${status}` };
 }
 

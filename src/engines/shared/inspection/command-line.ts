@@ -6,7 +6,9 @@ export type CommandOptions = Readonly<Record<string, string | number | true | un
  */
 export function commandLine(program: string, options: CommandOptions): string {
   const words = Object.entries(options).flatMap(([name, value]) => {
-    if (value === undefined) return [];
+    if (value === undefined) {
+      return [];
+    }
     return value === true ? [name] : [`${name} ${quoted(String(value))}`];
   });
   return [program, ...words].join(" \\\n  ");

@@ -21,9 +21,13 @@ export async function inspectChat(
   subject: Subject,
   options: ChatOptions,
 ): Promise<Inspection> {
-  if (subject.model.kind === "embedding") return { facts: {}, remarks: [] };
+  if (subject.model.kind === "embedding") {
+    return { facts: {}, remarks: [] };
+  }
   const first = await tryChat(probe, dialect, trialRequest(subject, {}));
-  if (first.refusal !== undefined) return { facts: {}, remarks: [wrong(`refuses a short chat: ${first.refusal}`)] };
+  if (first.refusal !== undefined) {
+    return { facts: {}, remarks: [wrong(`refuses a short chat: ${first.refusal}`)] };
+  }
   const again = await tryChat(probe, dialect, trialRequest(subject, {}));
   const tools = await tryChat(probe, dialect, trialRequest(subject, { tool: true, maxOutputTokens: 1 }));
   const thoughts = await inspectThinking(probe, dialect, subject, options);

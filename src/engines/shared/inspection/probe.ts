@@ -20,7 +20,9 @@ export class Probe {
   async json(...paths: readonly string[]): Promise<Fields | undefined> {
     for (const path of paths) {
       const found = objectIn(await this.text({ path }));
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        return found;
+      }
     }
     return undefined;
   }

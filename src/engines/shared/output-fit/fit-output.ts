@@ -54,7 +54,9 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
         return first;
       } catch (error) {
         const maxOutputTokens = roomIn(error, margin);
-        if (this.#began || maxOutputTokens < 1 || maxOutputTokens >= this.#request.maxOutputTokens) throw error;
+        if (this.#began || maxOutputTokens < 1 || maxOutputTokens >= this.#request.maxOutputTokens) {
+          throw error;
+        }
         this.#request = { ...this.#request, maxOutputTokens };
         this.#running = this.#generate(this.#request);
       }
@@ -67,8 +69,12 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
 /** The output for which a refusal leaves room. 0: none, or it is not told. */
 function roomIn(error: unknown, margin: number): number {
   const detail = detailOf(error);
-  if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) return 0;
+  if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) {
+    return 0;
+  }
   const { limit, actual } = tokenBoundOf(detail);
-  if (limit === undefined || actual === undefined) return 0;
+  if (limit === undefined || actual === undefined) {
+    return 0;
+  }
   return Number(limit - actual) - margin;
 }

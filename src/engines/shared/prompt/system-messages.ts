@@ -10,7 +10,9 @@ export function placeSystemMessages(messages: readonly Message[], anywhere: bool
   const leading = start === -1 ? messages : messages.slice(0, start);
   const turns = messages.slice(leading.length);
   const later = turns.some((message) => message.role === Role.SYSTEM);
-  if (!later && leading.length <= 1) return messages;
+  if (!later && leading.length <= 1) {
+    return messages;
+  }
   const ordered = later ? moveBehindResults(turns) : turns;
   const placed = anywhere ? ordered : foldIntoUserTurns(ordered);
   return leading.length === 0 ? placed : [leading.reduce(append), ...placed];

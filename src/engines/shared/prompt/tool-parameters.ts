@@ -4,7 +4,9 @@ import { failure } from "../../../../lib/errors/failure.ts";
 
 /** The JSON Schema of a tool's arguments, keys in their order. Throws INVALID_ARGUMENT when it is not JSON. */
 export function parametersOf(tool: Tool, index: number): unknown {
-  if (tool.parametersJson === "") return { type: "object", properties: {} };
+  if (tool.parametersJson === "") {
+    return { type: "object", properties: {} };
+  }
   try {
     return JSON.parse(tool.parametersJson);
   } catch (error) {

@@ -9,14 +9,18 @@ export function turnsOf(
 ): { readonly turns: readonly Message[]; readonly continued: boolean } {
   const placed = placeSystemMessages(messages, systemAnywhere);
   const last = placed.at(-1);
-  if (!isPrefill(last)) return { turns: placed, continued: false };
+  if (!isPrefill(last)) {
+    return { turns: placed, continued: false };
+  }
   // A last turn without a text is nothing to go on with.
   return last?.text === "" ? { turns: placed.slice(0, -1), continued: false } : { turns: placed, continued: true };
 }
 
 /** Whether the model goes on with a text that the caller began, instead of answering a turn. */
 export function continuesText(prompt: EngineRequest["prompt"]): boolean {
-  if (prompt.case === "text") return true;
+  if (prompt.case === "text") {
+    return true;
+  }
   const last = prompt.value.messages.at(-1);
   return isPrefill(last) && last?.text !== "";
 }

@@ -56,12 +56,16 @@ function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): Request
     requestGate: (context) => admit(context, gate, interceptors),
     shutdownSignal,
   });
-  for (const { service, implementation } of services) router.service(service, implementation);
+  for (const { service, implementation } of services) {
+    router.service(service, implementation);
+  }
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   const isFull = pipelineLimit();
   // connect-node's own adapter does the same, and writes to standard error whenever a client goes away.
   return async (request: IncomingMessage, response: ServerResponse) => {
-    if (isFull(request, response)) return void request.socket.destroy();
+    if (isFull(request, response)) {
+      return void request.socket.destroy();
+    }
     endWithAnswer(request, response);
     const [path = ""] = request.url?.split("?", 1) ?? [];
     const handler = handlers.get(path);

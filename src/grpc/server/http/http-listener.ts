@@ -56,7 +56,9 @@ export async function startHttpListener(options: HttpListenerOptions): Promise<L
 }
 
 function createListener({ tls, clients, handler }: HttpListenerOptions): Server {
-  if (tls === undefined) return createServer(limits, handler);
+  if (tls === undefined) {
+    return createServer(limits, handler);
+  }
   const server = createHttpsServer({ ...limits, ...tlsOptions(tls, clients) }, handler);
   keepRenewed(server, tls);
   return server;

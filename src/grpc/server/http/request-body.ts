@@ -23,8 +23,12 @@ export async function* readBody(
   try {
     for (;;) {
       const chunk = await Promise.race([chunks.next(), cut.promise]);
-      if (chunk.done) return;
-      if (!reception.take(chunk.value.length)) await cut.promise;
+      if (chunk.done) {
+        return;
+      }
+      if (!reception.take(chunk.value.length)) {
+        await cut.promise;
+      }
       yield chunk.value;
     }
   } finally {
@@ -37,7 +41,9 @@ export async function* readBody(
 /** Closes the connection of a client that still sends a request long after its answer. */
 export function endWithAnswer(request: IncomingMessage, response: ServerResponse): void {
   response.once("finish", () => {
-    if (request.complete) return;
+    if (request.complete) {
+      return;
+    }
     const timer = setTimeout(() => request.socket.destroy(), drainMs).unref();
     request.once("close", () => clearTimeout(timer));
   });

@@ -39,7 +39,9 @@ export class CoreLease {
   async renew(): Promise<boolean> {
     const now = this.#clock.monotonic();
     const held = this.isValid;
-    if (!this.#store.shared || (held && now - this.#lastTry < beatMs)) return true;
+    if (!this.#store.shared || (held && now - this.#lastTry < beatMs)) {
+      return true;
+    }
     this.#lastTry = now;
     try {
       const { others, wasDead } = await this.#store.heartbeat();
@@ -55,7 +57,9 @@ export class CoreLease {
   async #reap(dead: readonly CoreBeat[]): Promise<void> {
     try {
       const slices = await this.#store.reap(dead);
-      if (slices > 0) this.#logger.warn({ slices }, "gave back what dead cores had leased");
+      if (slices > 0) {
+        this.#logger.warn({ slices }, "gave back what dead cores had leased");
+      }
     } catch (error) {
       this.#logger.error({ error }, "what dead cores had leased could not be given back");
     }

@@ -18,7 +18,9 @@ export async function awaitPredecessors(
   const suspects = async () =>
     (await store.epochs()).filter((epoch) => !epoch.dead && (instance === undefined || epoch.instance !== instance));
   const seen = await suspects();
-  if (seen.length === 0) return;
+  if (seen.length === 0) {
+    return;
+  }
 
   logger.warn({ epochs: seen.length }, "waiting for a sign of life of the core that this journal comes from");
   const began = clock.monotonic();
@@ -33,7 +35,9 @@ export async function awaitPredecessors(
 function refuseLiving(seen: readonly CoreEpoch[], now: readonly CoreEpoch[]): void {
   for (const { coreId, epoch, beats } of now) {
     const before = seen.find((other) => other.epoch === epoch);
-    if (before?.beats === beats) continue;
+    if (before?.beats === beats) {
+      continue;
+    }
     throw new Error(
       `the journal of core ${coreId} is another process's, which runs: this data directory is a copy of its own, or both use it. Give this process an empty TOLLGATE_DATA_DIR`,
     );

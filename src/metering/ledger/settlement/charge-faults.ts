@@ -14,18 +14,37 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function findFault(charge: Charge): string | undefined {
   for (const name of ["requestId", "keyId", "model", "status"] as const) {
     const text: unknown = charge[name];
-    if (typeof text !== "string") return `its ${name} is no text`;
-    if (text.length > longest) return `its ${name} is longer than ${longest} characters`;
-    if (text.includes("\0")) return `its ${name} has a NUL character`;
+    if (typeof text !== "string") {
+      return `its ${name} is no text`;
+    }
+    if (text.length > longest) {
+      return `its ${name} is longer than ${longest} characters`;
+    }
+    if (text.includes("\0")) {
+      return `its ${name} has a NUL character`;
+    }
   }
-  if (!uuid.test(String(charge.accountId))) return "its accountId is no account's id";
-  if (!uuid.test(String(charge.runId))) return "its runId is no run's id";
-  for (const name of ["inputTokens", "outputTokens", "cost", "shortfall"] as const)
-    if (!isCount(charge[name])) return `its ${name}, ${String(charge[name])}, is not a whole number below 2^53`;
+  if (!uuid.test(String(charge.accountId))) {
+    return "its accountId is no account's id";
+  }
+  if (!uuid.test(String(charge.runId))) {
+    return "its runId is no run's id";
+  }
+  for (const name of ["inputTokens", "outputTokens", "cost", "shortfall"] as const) {
+    if (!isCount(charge[name])) {
+      return `its ${name}, ${String(charge[name])}, is not a whole number below 2^53`;
+    }
+  }
   const { input, output } = charge.maxRates ?? { input: 0, output: 0 };
-  if (!isCount(input) || !isCount(output)) return "its maxRates are no whole numbers below 2^53";
-  if (!Number.isFinite(charge.settledAt)) return "its settledAt is no time";
-  if (!Array.isArray(charge.lines)) return "it has no lines";
+  if (!isCount(input) || !isCount(output)) {
+    return "its maxRates are no whole numbers below 2^53";
+  }
+  if (!Number.isFinite(charge.settledAt)) {
+    return "its settledAt is no time";
+  }
+  if (!Array.isArray(charge.lines)) {
+    return "it has no lines";
+  }
   return charge.lines.every(isLine) ? undefined : "one of its lines is none";
 }
 
@@ -42,7 +61,9 @@ function isLine(line: Partial<ChargeLine> | null | undefined): boolean {
  */
 export function toChargeable(counted: ChargedTokens, admitted: ChargedTokens, rates: Rates): ChargedTokens {
   const { inputTokens, outputTokens } = counted;
-  if (isCount(inputTokens) && isCount(outputTokens) && costOf(counted, rates) <= maxAmount) return counted;
+  if (isCount(inputTokens) && isCount(outputTokens) && costOf(counted, rates) <= maxAmount) {
+    return counted;
+  }
   return {
     inputTokens: bounded(inputTokens, admitted.inputTokens),
     outputTokens: bounded(outputTokens, admitted.outputTokens),

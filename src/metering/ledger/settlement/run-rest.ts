@@ -10,7 +10,9 @@ import type { Run } from "../run.ts";
 export function toRest(charge: Charge, stored: StoredCharge): Charge | undefined {
   const inputTokens = Math.max(0, charge.inputTokens - stored.inputTokens);
   const outputTokens = Math.max(0, charge.outputTokens - stored.outputTokens);
-  if (stored.status !== "recovered" || inputTokens + outputTokens === 0) return undefined;
+  if (stored.status !== "recovered" || inputTokens + outputTokens === 0) {
+    return undefined;
+  }
   return { ...charge, runId: toNextRun(charge), inputTokens, outputTokens, cost: 0, shortfall: 0, lines: [] };
 }
 

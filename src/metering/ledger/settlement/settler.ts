@@ -139,8 +139,11 @@ export class Settler {
       const known = { charge, run: charge, promised: true, doubtful: true };
       const waiting = { ...known, durable: settled, refused: settled, fenced };
       const fault = findFault(charge);
-      if (fault === undefined) this.#enqueue(waiting);
-      else this.#trouble(waiting, this.#giveUp(waiting, fault));
+      if (fault === undefined) {
+        this.#enqueue(waiting);
+      } else {
+        this.#trouble(waiting, this.#giveUp(waiting, fault));
+      }
     });
   }
 
@@ -161,7 +164,9 @@ export class Settler {
 
   #trouble(waiting: Waiting, work: Promise<void>): void {
     const done = work.finally(() => {
-      if (this.#troubled.get(waiting) === done) this.#troubled.delete(waiting);
+      if (this.#troubled.get(waiting) === done) {
+        this.#troubled.delete(waiting);
+      }
     });
     this.#troubled.set(waiting, done);
   }
@@ -171,9 +176,12 @@ export class Settler {
     this.#closing = true;
     this.#flushing = true;
     this.#stopLingering?.();
-    for (const end of this.#pauses) end();
-    while (this.#run !== undefined || this.#troubled.size > 0)
+    for (const end of this.#pauses) {
+      end();
+    }
+    while (this.#run !== undefined || this.#troubled.size > 0) {
       await Promise.all([this.#run, ...this.#troubled.values()]);
+    }
     this.#flushing = false;
   }
 
@@ -199,7 +207,9 @@ export class Settler {
   async #linger(): Promise<void> {
     await undefined; // those that end in the same turn of the event loop
     const ms = this.#lastBegan + lingerMs - this.#clock.monotonic();
-    if (!this.#busy || ms <= 0 || this.#queue.length >= batchSize || this.#flushing) return;
+    if (!this.#busy || ms <= 0 || this.#queue.length >= batchSize || this.#flushing) {
+      return;
+    }
     await new Promise<void>((resolve) => {
       const stop = this.#clock.after(ms, resolve);
       this.#stopLingering = () => {
@@ -216,15 +226,22 @@ export class Settler {
         const since = this.#clock.monotonic();
         const outcomes = await this.#store.settle(batch.map(({ charge }) => charge));
         this.#observer.committed(batch.length, this.#clock.monotonic() - since);
-        for (const [at, waiting] of batch.entries()) this.#conclude(waiting, outcomes[at]);
+        for (const [at, waiting] of batch.entries()) {
+          this.#conclude(waiting, outcomes[at]);
+        }
         return;
       } catch (error) {
-        for (const waiting of batch) waiting.doubtful = true;
+        for (const waiting of batch) {
+          waiting.doubtful = true;
+        }
         this.#observer.refused();
         this.#logger.error({ error, charges: batch.length, attempt }, "the store did not take a settlement");
-        if (this.#store.isViolation(error) || batch.some(({ charge }) => findFault(charge) !== undefined))
+        if (this.#store.isViolation(error) || batch.some(({ charge }) => findFault(charge) !== undefined)) {
           return this.#commitEach(batch, error);
-        if (this.#closing && attempt > 1) return this.#promise();
+        }
+        if (this.#closing && attempt > 1) {
+          return this.#promise();
+        }
         await this.#pause(attempt, lastRetryMs);
       }
     }
@@ -233,15 +250,22 @@ export class Settler {
   /** One impossible charge must not keep the others of its group from being stored. */
   async #commitEach(batch: readonly Waiting[], error: unknown): Promise<void> {
     const [only] = batch;
-    if (batch.length === 1 && only !== undefined)
+    if (batch.length === 1 && only !== undefined) {
       this.#trouble(only, this.#giveUp(only, findFault(only.charge) ?? error));
-    else for (const waiting of batch) await this.#commit([waiting]);
+    } else {
+      for (const waiting of batch) {
+        await this.#commit([waiting]);
+      }
+    }
   }
 
   #conclude(waiting: Waiting, outcome: SettleOutcome | undefined): void {
     if (outcome === "fenced") {
-      if (waiting.fenced === undefined) this.#trouble(waiting, this.#renew(waiting));
-      else waiting.fenced();
+      if (waiting.fenced === undefined) {
+        this.#trouble(waiting, this.#renew(waiting));
+      } else {
+        waiting.fenced();
+      }
       return;
     }
     if (outcome === "repeated") {
@@ -261,9 +285,13 @@ export class Settler {
       try {
         const { charge } = waiting;
         const stored = (await this.#store.settled([charge])).get(runKey(charge));
-        if (stored === undefined) return this.#enqueue(waiting); // the database has failed over into the past meanwhile
+        if (stored === undefined) {
+          return this.#enqueue(waiting); // the database has failed over into the past meanwhile
+        }
         const rest = toRest(charge, stored);
-        if (rest === undefined) return this.#concludeRepeated(waiting, stored);
+        if (rest === undefined) {
+          return this.#concludeRepeated(waiting, stored);
+        }
         this.#logger.warn({ requestId: charge.requestId, charged: stored }, "the rest of a run is charged");
         this.#events.superseded(charge);
         waiting.charge = rest;
@@ -272,7 +300,9 @@ export class Settler {
         this.#logger.error({ error, attempt }, "the store could not say what it had charged of a run");
       }
       await this.#promise();
-      if (this.#closing) return;
+      if (this.#closing) {
+        return;
+      }
       await this.#pause(attempt, lastAloneMs);
     }
   }
@@ -294,11 +324,17 @@ export class Settler {
         return this.#enqueue(waiting);
       } catch (error) {
         this.#logger.error({ error, attempt }, "a fenced charge could not be made anew");
-        if (!isUnreachable(error)) failures++;
-        if (isLasting(error) || failures >= mostAttempts) return this.#giveUp(waiting, error);
+        if (!isUnreachable(error)) {
+          failures++;
+        }
+        if (isLasting(error) || failures >= mostAttempts) {
+          return this.#giveUp(waiting, error);
+        }
       }
       await this.#promise(); // nobody waits for a charge that takes so long
-      if (this.#closing) return;
+      if (this.#closing) {
+        return;
+      }
       await this.#pause(attempt, lastAloneMs);
     }
   }
@@ -315,7 +351,9 @@ export class Settler {
         this.#logger.error({ error, charge, reason }, "a charge that cannot be made could not be put aside");
       }
       await this.#promise();
-      if (this.#closing) return;
+      if (this.#closing) {
+        return;
+      }
       await this.#pause(attempt, lastAloneMs);
     }
     this.#logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
@@ -327,7 +365,9 @@ export class Settler {
   #promiseEvery(ms: number): () => void {
     const promise = async () => {
       await this.#promise();
-      if (stop !== noop) stop = this.#promiseEvery(ms);
+      if (stop !== noop) {
+        stop = this.#promiseEvery(ms);
+      }
     };
     let stop = this.#clock.after(ms, () => void promise());
     return () => {
@@ -339,8 +379,12 @@ export class Settler {
   async #promise(): Promise<void> {
     const all = new Set([...this.#inFlight, ...this.#queue, ...this.#troubled.keys()]);
     const waiting = [...all].filter(({ promised }) => !promised);
-    if (waiting.length === 0) return;
-    if (!(await this.#journal.promise(waiting.map(({ charge }) => charge)))) return;
+    if (waiting.length === 0) {
+      return;
+    }
+    if (!(await this.#journal.promise(waiting.map(({ charge }) => charge)))) {
+      return;
+    }
     for (const one of waiting) {
       one.promised = true;
       one.durable();
@@ -349,7 +393,9 @@ export class Settler {
 
   /** Waits before the next attempt; not at all once the settler closes. */
   #pause(attempt: number, longest: number): Promise<void> {
-    if (this.#closing) return Promise.resolve();
+    if (this.#closing) {
+      return Promise.resolve();
+    }
     return new Promise((resolve) => {
       const end = () => {
         stop();

@@ -26,7 +26,9 @@ export class LeaseBatch {
   acquire(request: LeaseRequest): Promise<Lease | undefined> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ request, resolve, reject });
-      if (this.#running) return;
+      if (this.#running) {
+        return;
+      }
       this.#running = true;
       queueMicrotask(() => void this.#run());
     });
@@ -38,9 +40,13 @@ export class LeaseBatch {
       try {
         const requests = batch.map(({ request }) => request);
         const leases = await this.#store.acquire(requests, this.#clock.now());
-        for (const { request, resolve } of batch) resolve(leases.get(request.accountId));
+        for (const { request, resolve } of batch) {
+          resolve(leases.get(request.accountId));
+        }
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        for (const { reject } of batch) {
+          reject(error);
+        }
       }
     }
     this.#running = false;

@@ -48,21 +48,29 @@ export class SliceAudit {
 
   /** Notes that it is unknown what became of a call that moves an account's money. */
   doubt(accountId: string): void {
-    if (this.#doubtful.size < mostDoubts) this.#doubtful.add(accountId);
-    else this.#doubtsAll = true;
+    if (this.#doubtful.size < mostDoubts) {
+      this.#doubtful.add(accountId);
+    } else {
+      this.#doubtsAll = true;
+    }
   }
 
   /** Clears an account up if it is in doubt. To be called while nothing else moves its money. */
   async clear(wallet: Wallet): Promise<void> {
-    if (!this.#doubtful.has(wallet.accountId)) return;
+    if (!this.#doubtful.has(wallet.accountId)) {
+      return;
+    }
     await this.#correct(wallet);
     this.#doubtful.delete(wallet.accountId);
   }
 
   /** Clears up all accounts that are in doubt. */
   async clearAll(): Promise<void> {
-    if (this.#doubtsAll) await this.run();
-    else await this.#clearDoubts();
+    if (this.#doubtsAll) {
+      await this.run();
+    } else {
+      await this.#clearDoubts();
+    }
   }
 
   /** Looks through all accounts and clears up those about which the store says otherwise. */
@@ -70,8 +78,12 @@ export class SliceAudit {
     const doubted = [...this.#doubtful];
     this.#doubtsAll = false;
     const suspects = await this.#suspects();
-    for (const accountId of doubted) this.#doubtful.delete(accountId);
-    for (const accountId of suspects) this.doubt(accountId);
+    for (const accountId of doubted) {
+      this.#doubtful.delete(accountId);
+    }
+    for (const accountId of suspects) {
+      this.doubt(accountId);
+    }
     await this.#clearDoubts();
   }
 
@@ -103,17 +115,24 @@ export class SliceAudit {
     for (let after = noAccount; ; ) {
       const page = await this.#store.openSlices({ after });
       const last = page.at(-1);
-      if (last === undefined) break;
+      if (last === undefined) {
+        break;
+      }
       after = last.accountId;
       for (const [accountId, stored] of Map.groupBy(page, (slice) => slice.accountId)) {
         const known = all.get(accountId)?.unspent() ?? new Map<string, PicoUsd>();
         const { unknown, surplus, lost } = compareSlices(known, stored, ended);
-        if (unknown.length + surplus.length + lost.length > 0) suspects.push(accountId);
+        if (unknown.length + surplus.length + lost.length > 0) {
+          suspects.push(accountId);
+        }
         seen.add(accountId);
       }
     }
-    for (const { accountId, sliceIds } of all.values())
-      if (sliceIds.length > 0 && !seen.has(accountId)) suspects.push(accountId);
+    for (const { accountId, sliceIds } of all.values()) {
+      if (sliceIds.length > 0 && !seen.has(accountId)) {
+        suspects.push(accountId);
+      }
+    }
     return suspects;
   }
 
@@ -130,16 +149,22 @@ export class SliceAudit {
     wallet.lose(new Set(lost));
     const lowered = wallet.lower(new Map(stored.map(({ id, unspent }) => [id, unspent])));
     wallet.stale = true;
-    if (unknown.length > 0) await this.#store.close(unknown.map(({ id }) => id));
-    if (surplus.length > 0) await this.#store.giveBack(surplus);
+    if (unknown.length > 0) {
+      await this.#store.close(unknown.map(({ id }) => id));
+    }
+    if (surplus.length > 0) {
+      await this.#store.giveBack(surplus);
+    }
     const { accountId } = wallet;
-    if (unknown.length + surplus.length > 0)
+    if (unknown.length + surplus.length > 0) {
       this.#logger.warn(
         { accountId, unknown, surplus },
         "gave back money that was leased without this core's knowledge",
       );
-    if (lost.length > 0 || lowered > 0)
+    }
+    if (lost.length > 0 || lowered > 0) {
       this.#logger.warn({ accountId, lost, lowered }, "this core believed in money that it no longer has");
+    }
   }
 }
 

@@ -57,12 +57,17 @@ export function split(sources: readonly Source[], tokens: ChargedTokens): Split 
       const due = Math.max(0, lowest - paid);
       if (due > left) {
         paid += left;
-        if (left > 0) parts.push({ source: at, inputTokens: 0, outputTokens: 0, cost: left });
+        if (left > 0) {
+          parts.push({ source: at, inputTokens: 0, outputTokens: 0, cost: left });
+        }
         continue;
       }
       left -= due;
-      if (ofInput) inputPaid++;
-      else outputPaid++;
+      if (ofInput) {
+        inputPaid++;
+      } else {
+        outputPaid++;
+      }
       straddles = false;
       paid = 0;
     }
@@ -85,8 +90,9 @@ export function split(sources: readonly Source[], tokens: ChargedTokens): Split 
       left = 0;
     }
     const cost = available - left;
-    if (cost > 0 || inputPaid > 0 || outputPaid > 0)
+    if (cost > 0 || inputPaid > 0 || outputPaid > 0) {
       parts.push({ source: at, inputTokens: inputPaid, outputTokens: outputPaid, cost });
+    }
   }
   return {
     parts,

@@ -37,17 +37,23 @@ export class WaitQueue {
         }
         for (;;) {
           const left = deadline - this.#clock.monotonic();
-          if (left <= 0) return false;
+          if (left <= 0) {
+            return false;
+          }
           await this.#sleep(ticket, Math.min(left, this.#lookAgainMs), signal);
           signal.throwIfAborted();
           ticket.fresh = false;
-          if (this.#tickets[0] === ticket && this.#clock.monotonic() < deadline) return true;
+          if (this.#tickets[0] === ticket && this.#clock.monotonic() < deadline) {
+            return true;
+          }
         }
       },
       leave: () => {
         const at = this.#tickets.indexOf(ticket);
         this.#tickets.splice(at, 1);
-        if (at === 0) this.changed();
+        if (at === 0) {
+          this.changed();
+        }
       },
     };
   }
@@ -55,7 +61,9 @@ export class WaitQueue {
   /** Lets the first look again. */
   changed(): void {
     const first = this.#tickets[0];
-    if (first === undefined) return;
+    if (first === undefined) {
+      return;
+    }
     first.fresh = true;
     first.wake?.();
   }

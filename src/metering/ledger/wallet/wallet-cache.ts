@@ -62,7 +62,9 @@ export class WalletCache implements AuditedWallets {
   /** An account's wallet. Throws ACCOUNT_NOT_FOUND, LEDGER_UNAVAILABLE. */
   open(accountId: string): Promise<Wallet> {
     const wallet = this.#wallets.get(accountId);
-    if (wallet !== undefined) return Promise.resolve(wallet);
+    if (wallet !== undefined) {
+      return Promise.resolve(wallet);
+    }
     let opening = this.#opening.get(accountId);
     if (opening === undefined) {
       opening = this.#open(accountId).finally(() => this.#opening.delete(accountId));
@@ -84,7 +86,9 @@ export class WalletCache implements AuditedWallets {
   used(wallet: Wallet): void {
     wallet.usedAt = this.#clock.monotonic();
     const low = wallet.unleased > 0n && wallet.free < wallet.sliceSize / 4;
-    if (low && wallet.refilling === undefined) this.#inBackground(this.#look(wallet, 1, this.#nextSlice(wallet)));
+    if (low && wallet.refilling === undefined) {
+      this.#inBackground(this.#look(wallet, 1, this.#nextSlice(wallet)));
+    }
   }
 
   /** Leases at least so much more, if there is so much. Returns whether there may be more than before. */
@@ -102,7 +106,9 @@ export class WalletCache implements AuditedWallets {
 
   /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
   async refresh(wallet: Wallet): Promise<void> {
-    while (wallet.refilling !== undefined) await wallet.refilling;
+    while (wallet.refilling !== undefined) {
+      await wallet.refilling;
+    }
     await this.#look(wallet, 0, this.#store.shared ? 0 : mostLeased);
     wallet.stale = true;
     // What just came in may be spent before the rest, which then need not be here any more.
@@ -112,7 +118,9 @@ export class WalletCache implements AuditedWallets {
   /** Looks at the account's money anew, in the background, when the last look was long ago. */
   refreshIfOld(wallet: Wallet): void {
     const old = this.#store.shared && this.#clock.monotonic() - wallet.lookedAt >= standingMs;
-    if (old && wallet.refilling === undefined) this.#inBackground(this.refresh(wallet));
+    if (old && wallet.refilling === undefined) {
+      this.#inBackground(this.refresh(wallet));
+    }
   }
 
   #inBackground(refilling: Promise<unknown>): void {
@@ -121,7 +129,9 @@ export class WalletCache implements AuditedWallets {
 
   /** Runs a function while nothing else moves the wallet's money in the store. */
   async alone<T>(wallet: Wallet, run: () => Promise<T>): Promise<T> {
-    while (wallet.moving !== undefined) await wallet.moving;
+    while (wallet.moving !== undefined) {
+      await wallet.moving;
+    }
     const { promise, resolve } = Promise.withResolvers<void>();
     wallet.moving = promise;
     try {
@@ -150,17 +160,22 @@ export class WalletCache implements AuditedWallets {
     const found = await this.#move(wallet, () =>
       this.#acquire(wallet, { accountId, least: Math.min(least, most), most }),
     );
-    if (found === undefined)
+    if (found === undefined) {
       throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+    }
     return (await this.#payDebt(wallet)) || found > 0;
   }
 
   /** Leases money into a wallet. Returns how many slices came. Undefined: there is no such account. */
   async #acquire(wallet: Wallet, request: LeaseRequest): Promise<number | undefined> {
     const lease = await this.#leases.acquire(request);
-    if (lease === undefined) return undefined;
+    if (lease === undefined) {
+      return undefined;
+    }
     // A model may come meanwhile that the account has not asked for before.
-    while (!wallet.knowsRatesOf(lease.slices)) await wallet.loadRatesOf(lease.slices);
+    while (!wallet.knowsRatesOf(lease.slices)) {
+      await wallet.loadRatesOf(lease.slices);
+    }
     wallet.add(lease);
     return lease.slices.length;
   }
@@ -172,7 +187,9 @@ export class WalletCache implements AuditedWallets {
 
   /** To be called while nothing else moves the wallet's money. Returns whether something was paid. */
   async #payDebt(wallet: Wallet): Promise<boolean> {
-    if (!wallet.canPayDebt) return false;
+    if (!wallet.canPayDebt) {
+      return false;
+    }
     const { accountId } = wallet;
     await this.#giveBack(wallet, wallet.takeFree());
     const paid = await this.#available(() => this.#debts.pay(accountId));
@@ -182,13 +199,18 @@ export class WalletCache implements AuditedWallets {
 
   /** Money of a wallet became free: it pays what the account owes, or lets the next request in. */
   freed(wallet: Wallet): void {
-    if (wallet.canPayDebt) this.#inBackground(this.payDebt(wallet).then(() => wallet.queue.changed()));
-    else wallet.queue.changed();
+    if (wallet.canPayDebt) {
+      this.#inBackground(this.payDebt(wallet).then(() => wallet.queue.changed()));
+    } else {
+      wallet.queue.changed();
+    }
   }
 
   /** Gives money back that was taken out of a wallet. To be called while nothing else moves its money. */
   async #giveBack(wallet: Wallet, parts: readonly { sliceId: string; amount: PicoUsd }[]): Promise<void> {
-    if (parts.length > 0) await this.#move(wallet, () => this.#store.giveBack(parts));
+    if (parts.length > 0) {
+      await this.#move(wallet, () => this.#store.giveBack(parts));
+    }
   }
 
   /** Has the store move an account's money. When that fails nobody knows whether it did. */
@@ -204,7 +226,9 @@ export class WalletCache implements AuditedWallets {
 
   /** What to lease in advance: the whole lot where nobody else wants it. */
   #nextSlice(wallet: Wallet): PicoUsd {
-    if (!this.#store.shared) return mostLeased;
+    if (!this.#store.shared) {
+      return mostLeased;
+    }
     wallet.sliceSize = wallet.sliceSize === 0 ? firstSlice : Math.min(wallet.sliceSize * 2, lastSlice);
     return wallet.sliceSize;
   }
@@ -236,7 +260,9 @@ export class WalletCache implements AuditedWallets {
   /** Another core says that an account's money has changed or is wanted: gives back what is free and looks anew. */
   announced(accountId: string): void {
     const wallet = this.#wallets.get(accountId);
-    if (wallet === undefined) return;
+    if (wallet === undefined) {
+      return;
+    }
     wallet.stale = true;
     const done = this.alone(wallet, () => this.#giveBack(wallet, wallet.takeFree())).then(() => this.refresh(wallet));
     this.#inBackground(done.then(() => wallet.queue.changed()));
@@ -245,7 +271,9 @@ export class WalletCache implements AuditedWallets {
   /** Forgets slices that are no longer this core's. */
   lose(wallet: Wallet, sliceIds: readonly string[]): void {
     wallet.lose(new Set(sliceIds));
-    for (const id of sliceIds) this.ended.add(id); // those that are this core's after all
+    for (const id of sliceIds) {
+      this.ended.add(id); // those that are this core's after all
+    }
   }
 
   /** Compares what this core knows with what the store says that it has, and clears up where they differ. */
@@ -255,7 +283,9 @@ export class WalletCache implements AuditedWallets {
 
   /** Closes slices that no wallet has, now or as soon as the store can be reached. */
   async closeSlices(sliceIds: readonly string[]): Promise<void> {
-    for (const id of sliceIds) this.ended.add(id);
+    for (const id of sliceIds) {
+      this.ended.add(id);
+    }
     await this.#closeEnded().catch((error: unknown) => {
       this.#logger.warn({ error }, "slices could not be closed yet");
     });
@@ -270,10 +300,17 @@ export class WalletCache implements AuditedWallets {
   async tidy(): Promise<void> {
     const now = this.#clock.now();
     for (const wallet of this.#wallets.values()) {
-      if (this.#unused(wallet)) this.#drop(wallet);
-      else if (wallet.hasExpired(now) && wallet.moving === undefined) void this.returnExpired(wallet);
-      for (const id of wallet.takeDrained()) this.ended.add(id);
-      if (wallet.canPayDebt && wallet.moving === undefined) this.freed(wallet);
+      if (this.#unused(wallet)) {
+        this.#drop(wallet);
+      } else if (wallet.hasExpired(now) && wallet.moving === undefined) {
+        void this.returnExpired(wallet);
+      }
+      for (const id of wallet.takeDrained()) {
+        this.ended.add(id);
+      }
+      if (wallet.canPayDebt && wallet.moving === undefined) {
+        this.freed(wallet);
+      }
     }
     await this.#closeEnded();
     await this.#audit.clearAll();
@@ -295,15 +332,21 @@ export class WalletCache implements AuditedWallets {
   }
 
   #drop(wallet: Wallet): void {
-    for (const id of wallet.takeAll()) this.ended.add(id);
+    for (const id of wallet.takeAll()) {
+      this.ended.add(id);
+    }
     this.#wallets.delete(wallet.accountId);
   }
 
   async #closeEnded(): Promise<void> {
-    if (this.ended.size === 0) return;
+    if (this.ended.size === 0) {
+      return;
+    }
     const ids = [...this.ended];
     await this.#store.close(ids);
-    for (const id of ids) this.ended.delete(id);
+    for (const id of ids) {
+      this.ended.delete(id);
+    }
   }
 
   /** Gives everything back that no running request needs. */
@@ -314,7 +357,11 @@ export class WalletCache implements AuditedWallets {
         this.#logger.warn({ error }, "a debt could not be paid yet"),
       );
     }
-    for (const wallet of this.#wallets.values()) if (wallet.idle) this.#drop(wallet);
+    for (const wallet of this.#wallets.values()) {
+      if (wallet.idle) {
+        this.#drop(wallet);
+      }
+    }
     await this.#closeEnded();
   }
 }

@@ -44,7 +44,11 @@ export class WalletRates {
 
   /** Forgets versions that the wallet has no money of any more. */
   keepOnly(versions: ReadonlySet<number>): void {
-    for (const version of this.#rates.keys()) if (!versions.has(version)) this.#rates.delete(version);
+    for (const version of this.#rates.keys()) {
+      if (!versions.has(version)) {
+        this.#rates.delete(version);
+      }
+    }
   }
 
   async #loadAll(wanted: readonly { readonly version: number; readonly model: string }[]): Promise<void> {

@@ -110,7 +110,9 @@ export class Wallet {
     this.unleased = lease.unleased;
     this.elsewhere = lease.elsewhere;
     this.debt = lease.debt;
-    if (lease.slices.length === 0) return;
+    if (lease.slices.length === 0) {
+      return;
+    }
     for (const slice of lease.slices) {
       this.#slices.push({ ...slice, available: slice.granted - slice.spent, uncommitted: 0, uncommittedCost: 0 });
       this.available += slice.granted - slice.spent;
@@ -123,12 +125,16 @@ export class Wallet {
   /** The highest rates that any of the money here pays. Undefined: they have to be loaded first. */
   maxRates(model: string): Rates | undefined {
     const known = this.#maxRates.get(model);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      return known;
+    }
     let input = 0;
     let output = 0;
     for (const slice of this.#slices) {
       const rates = this.#rates.find(slice.priceVersion, model);
-      if (rates === undefined) return undefined;
+      if (rates === undefined) {
+        return undefined;
+      }
       input = Math.max(input, rates.input);
       output = Math.max(output, rates.output);
     }
@@ -176,7 +182,9 @@ export class Wallet {
       slice.uncommittedCost += cost;
       this.available -= cost;
       paid += cost;
-      if (slice.kind === "paid") this.#countPaid(cost);
+      if (slice.kind === "paid") {
+        this.#countPaid(cost);
+      }
       lines.push({
         ...{ sliceId: slice.id, lotId: slice.lotId, inputTokens, outputTokens },
         ...{ inputRate: rates.input, outputRate: rates.output, cost },
@@ -190,9 +198,13 @@ export class Wallet {
     const sources: Source[] = [];
     let left = budget;
     for (const slice of this.#slices) {
-      if (left === 0 && sources.length > 0) break;
+      if (left === 0 && sources.length > 0) {
+        break;
+      }
       const rates = this.#rates.find(slice.priceVersion, model);
-      if (rates === undefined) throw new Error(`rates of ${model} in version ${slice.priceVersion} are not loaded`);
+      if (rates === undefined) {
+        throw new Error(`rates of ${model} in version ${slice.priceVersion} are not loaded`);
+      }
       const available = Math.min(slice.available, left);
       const capped = { input: Math.min(rates.input, terms.input), output: Math.min(rates.output, terms.output) };
       sources.push({ available, rates: capped });
@@ -207,7 +219,9 @@ export class Wallet {
   }
 
   #dropDrained(): void {
-    if (!this.#slices.some((slice) => slice.available === 0)) return;
+    if (!this.#slices.some((slice) => slice.available === 0)) {
+      return;
+    }
     this.#drained.push(...this.#slices.filter((slice) => slice.available === 0));
     this.#slices = this.#slices.filter((slice) => slice.available > 0);
     this.#maxRates.clear();
@@ -217,10 +231,14 @@ export class Wallet {
   committed(lines: readonly ChargeLine[]): void {
     for (const line of lines) {
       const slice = this.#find(line.sliceId);
-      if (slice === undefined) continue;
+      if (slice === undefined) {
+        continue;
+      }
       slice.uncommitted--;
       slice.uncommittedCost -= line.cost;
-      if (slice.kind === "paid") this.#paidUncommitted -= line.cost;
+      if (slice.kind === "paid") {
+        this.#paidUncommitted -= line.cost;
+      }
     }
   }
 
@@ -229,11 +247,17 @@ export class Wallet {
     this.committed(lines);
     for (const line of lines) {
       const slice = this.#find(line.sliceId);
-      if (slice === undefined) continue;
-      if (slice.kind === "paid") this.#paidSpent -= line.cost;
+      if (slice === undefined) {
+        continue;
+      }
+      if (slice.kind === "paid") {
+        this.#paidSpent -= line.cost;
+      }
       if (slice.available === 0) {
         this.#drained = this.#drained.filter((other) => other !== slice);
-        if (!this.#slices.includes(slice)) this.#slices.push(slice);
+        if (!this.#slices.includes(slice)) {
+          this.#slices.push(slice);
+        }
         this.#slices.sort(byTurn);
         this.#maxRates.clear();
       }
@@ -262,13 +286,19 @@ export class Wallet {
       excess += less;
     }
     this.available -= excess;
-    if (excess > 0) this.#dropDrained();
+    if (excess > 0) {
+      this.#dropDrained();
+    }
     return excess;
   }
 
   /** Forgets slices that turned out to belong to this core no longer. */
   lose(sliceIds: ReadonlySet<string>): void {
-    for (const slice of this.#slices) if (sliceIds.has(slice.id)) this.available -= slice.available;
+    for (const slice of this.#slices) {
+      if (sliceIds.has(slice.id)) {
+        this.available -= slice.available;
+      }
+    }
     this.#slices = this.#slices.filter((slice) => !sliceIds.has(slice.id));
     this.#drained = this.#drained.filter((slice) => !sliceIds.has(slice.id));
     this.#maxRates.clear();
@@ -280,7 +310,9 @@ export class Wallet {
     let free = Math.max(0, this.free);
     for (const slice of this.#slices.toReversed()) {
       const amount = choose(slice) ? Math.min(free, slice.available) : 0;
-      if (amount === 0) continue;
+      if (amount === 0) {
+        continue;
+      }
       slice.available -= amount;
       this.available -= amount;
       free -= amount;
@@ -292,7 +324,9 @@ export class Wallet {
 
   /** Takes out the free money of all slices but the first ones: a wallet need not hold a thousand lots. */
   takeSurplus(): { sliceId: string; amount: PicoUsd }[] {
-    if (this.#slices.length <= mostSlices) return [];
+    if (this.#slices.length <= mostSlices) {
+      return [];
+    }
     const surplus = new Set<LeasedSlice>(this.#slices.slice(keptSlices));
     return this.takeFree((slice) => surplus.has(slice));
   }
@@ -309,9 +343,13 @@ export class Wallet {
 
   /** Takes out slices that are used up and whose charges are all stored, to be closed. */
   takeDrained(): string[] {
-    if (this.#drained.length === 0) return [];
+    if (this.#drained.length === 0) {
+      return [];
+    }
     const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);
-    if (ids.length > 0) this.#drained = this.#drained.filter((slice) => slice.uncommitted > 0);
+    if (ids.length > 0) {
+      this.#drained = this.#drained.filter((slice) => slice.uncommitted > 0);
+    }
     return ids;
   }
 

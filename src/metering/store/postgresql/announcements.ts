@@ -35,17 +35,25 @@ export class Announcements {
     this.#attempt ??= (client === undefined ? this.#connect() : ask(client)).finally(() => {
       this.#attempt = undefined;
     });
-    if (client === undefined) await this.#attempt;
+    if (client === undefined) {
+      await this.#attempt;
+    }
   }
 
   async #connect(): Promise<void> {
     const client = await this.#pool.connect();
-    if (this.#ended) return client.release(true);
+    if (this.#ended) {
+      return client.release(true);
+    }
     this.#listening = client;
     client.on("notification", ({ payload = "" }) => {
       const [sender, accountId = ""] = payload.split(" ");
-      if (sender === this.#sender) return;
-      for (const listener of this.#listeners) listener(accountId);
+      if (sender === this.#sender) {
+        return;
+      }
+      for (const listener of this.#listeners) {
+        listener(accountId);
+      }
     });
     client.on("error", () => this.#drop(client));
     await client.query(`listen ${channel}`).catch((error: unknown) => {
@@ -57,11 +65,15 @@ export class Announcements {
   /** Stops listening. */
   end(): void {
     this.#ended = true;
-    if (this.#listening !== undefined) this.#drop(this.#listening);
+    if (this.#listening !== undefined) {
+      this.#drop(this.#listening);
+    }
   }
 
   #drop(client: PoolClient): void {
-    if (this.#listening !== client) return;
+    if (this.#listening !== client) {
+      return;
+    }
     this.#listening = undefined;
     client.release(true);
   }

@@ -60,7 +60,9 @@ export class PostgresqlLedgerStore implements LedgerStore {
     const ask = () => this.#query<{ value: string }>(this.#pool, sql.identifySql, [this.#random.uuid()]);
     // Another core may name it in the moment between: the second answer has its name.
     const name = (await ask()).rows[0]?.value ?? (await ask()).rows[0]?.value;
-    if (name === undefined) throw new Error("the database has no name");
+    if (name === undefined) {
+      throw new Error("the database has no name");
+    }
     return name;
   }
 
@@ -85,9 +87,13 @@ export class PostgresqlLedgerStore implements LedgerStore {
       try {
         const values = [this.#coreId, this.#instance, after];
         const { rows } = await this.#query<{ epoch: number; beats: number }>(this.#pool, sql.enterSql, values);
-        if (rows[0] !== undefined) return rows[0];
+        if (rows[0] !== undefined) {
+          return rows[0];
+        }
       } catch (error) {
-        if (attempt > mostEntries || (error as { code?: unknown }).code !== uniqueViolation) throw error;
+        if (attempt > mostEntries || (error as { code?: unknown }).code !== uniqueViolation) {
+          throw error;
+        }
       }
     }
   }
@@ -95,7 +101,9 @@ export class PostgresqlLedgerStore implements LedgerStore {
   async heartbeat(): Promise<Heartbeat> {
     const values = [this.#coreId, this.#epoch, this.#beats];
     const { rows } = await this.#query<HeartbeatRow>(this.#pool, sql.heartbeatSql, values);
-    if (rows[0] === undefined) return this.#enterAgain();
+    if (rows[0] === undefined) {
+      return this.#enterAgain();
+    }
     const { beats, was_dead: wasDead, others } = rows[0];
     this.#beats = beats;
     this.#cores = others.length + 1;
@@ -136,7 +144,9 @@ export class PostgresqlLedgerStore implements LedgerStore {
         const leases = facts.rows.map((row) => [row.id, toLease(row, byAccount.get(row.id) ?? [])] as const);
         const found = new Map(leases);
         wanting = requests.map((request) => lacking(request, found.get(request.accountId))).filter(wantsMore);
-        if (wanting.length === 0 || slices.length >= mostLots) return found;
+        if (wanting.length === 0 || slices.length >= mostLots) {
+          return found;
+        }
       }
     });
   }
@@ -171,7 +181,9 @@ export class PostgresqlLedgerStore implements LedgerStore {
     const first = new Map<string, number>();
     for (const [at, charge] of group.entries()) {
       const key = runKey(charge);
-      if (!first.has(key)) first.set(key, at);
+      if (!first.has(key)) {
+        first.set(key, at);
+      }
     }
     const places = [...first.values()];
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
@@ -181,8 +193,12 @@ export class PostgresqlLedgerStore implements LedgerStore {
       this.#epoch,
     ]);
     const outcomes = new Array<SettleOutcome>(group.length).fill("repeated");
-    for (const at of places) outcomes[at] = "stored";
-    for (const { n, fenced } of rows) outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";
+    for (const at of places) {
+      outcomes[at] = "stored";
+    }
+    for (const { n, fenced } of rows) {
+      outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";
+    }
     return outcomes;
   }
 
@@ -202,14 +218,18 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   async giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
-    if (parts.length === 0) return;
+    if (parts.length === 0) {
+      return;
+    }
     const ids = parts.map((part) => part.sliceId);
     const amounts = parts.map((part) => part.amount);
     await this.#query(this.#pool, sql.giveBackSql, [ids, amounts, this.#coreId, this.#epoch]);
   }
 
   async close(sliceIds: readonly string[]): Promise<void> {
-    if (sliceIds.length > 0) await this.#query(this.#pool, sql.closeSql, [sliceIds, this.#coreId, this.#epoch]);
+    if (sliceIds.length > 0) {
+      await this.#query(this.#pool, sql.closeSql, [sliceIds, this.#coreId, this.#epoch]);
+    }
   }
 
   async reap(dead: readonly CoreBeat[]): Promise<number> {
@@ -265,7 +285,9 @@ export class PostgresqlLedgerStore implements LedgerStore {
 /** What of a request a lease has not met; undefined: nothing that could be met. */
 function lacking(request: LeaseRequest, lease: Lease | undefined): LeaseRequest | undefined {
   const got = lease?.slices.reduce((sum, slice) => sum + slice.granted, 0) ?? 0;
-  if (lease === undefined || lease.unleased === 0n || got >= request.least) return undefined;
+  if (lease === undefined || lease.unleased === 0n || got >= request.least) {
+    return undefined;
+  }
   return { accountId: request.accountId, least: request.least - got, most: request.most - got };
 }
 

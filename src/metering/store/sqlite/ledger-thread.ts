@@ -45,7 +45,9 @@ export class LedgerThread {
   /** Has the thread do something. Throws LEDGER_UNAVAILABLE when it ends before it has answered. */
   call(method: StoreCall["method"], parameters: readonly unknown[]): Promise<never> {
     const worker = this.#worker;
-    if (worker === undefined) return Promise.reject(ended(this.#lastError));
+    if (worker === undefined) {
+      return Promise.reject(ended(this.#lastError));
+    }
     const id = ++this.#calls;
     worker.ref(); // an answer that is awaited keeps the process alive
     return new Promise((resolve, reject) => {
@@ -84,9 +86,14 @@ export class LedgerThread {
     this.#ends = 0;
     const pending = this.#pending.get(answer.id);
     this.#pending.delete(answer.id);
-    if (this.#pending.size === 0) worker.unref();
-    if ("error" in answer) pending?.reject(Object.assign(new Error(answer.error), { errcode: answer.errcode }));
-    else pending?.resolve(answer.result as never);
+    if (this.#pending.size === 0) {
+      worker.unref();
+    }
+    if ("error" in answer) {
+      pending?.reject(Object.assign(new Error(answer.error), { errcode: answer.errcode }));
+    } else {
+      pending?.resolve(answer.result as never);
+    }
   }
 
   #ended(error: Error): void {
@@ -94,8 +101,12 @@ export class LedgerThread {
     this.#lastError = error;
     const unanswered = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { reject } of unanswered) reject(ended(error));
-    if (this.#closing) return;
+    for (const { reject } of unanswered) {
+      reject(ended(error));
+    }
+    if (this.#closing) {
+      return;
+    }
     const pause = Math.min(firstPauseMs * 2 ** Math.min(this.#ends++, 10), lastPauseMs);
     this.#life.ended(error, pause);
     this.#stopWaiting = this.#life.clock.after(pause, () => this.#startAgain());

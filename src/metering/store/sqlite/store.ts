@@ -101,7 +101,9 @@ export class SqliteLedgerStore implements LedgerStore {
       const made = [this.#random.uuid()];
       run.run("insert into setting (name, value) values ('database_id', ?) on conflict do nothing", made);
       const named = run.get<{ value: string }>("select value from setting where name = 'database_id'", []);
-      if (named === undefined) throw new Error("the database has no name");
+      if (named === undefined) {
+        throw new Error("the database has no name");
+      }
       return named.value;
     });
   }
@@ -148,7 +150,9 @@ export class SqliteLedgerStore implements LedgerStore {
       const leases = new Map<string, Lease>();
       for (const request of requests) {
         const lease = this.#lease(run, request, now);
-        if (lease !== undefined) leases.set(request.accountId, lease);
+        if (lease !== undefined) {
+          leases.set(request.accountId, lease);
+        }
       }
       return leases;
     });
@@ -160,18 +164,24 @@ export class SqliteLedgerStore implements LedgerStore {
        from account where id = ?`,
       [accountId],
     );
-    if (account === undefined) return undefined;
+    if (account === undefined) {
+      return undefined;
+    }
     const slices: LeasedSlice[] = [];
     let granted = 0;
     for (;;) {
       const lots = granted < most ? run.all<LotRow>(nextLots, [accountId, now]) : [];
       for (const lot of lots) {
         const amount = Math.min(lot.unleased, most - granted);
-        if (amount > 0) slices.push(this.#makeSlice(run, accountId, lot, amount));
+        if (amount > 0) {
+          slices.push(this.#makeSlice(run, accountId, lot, amount));
+        }
         granted += amount;
       }
       // Lots too small for what is needed make room for the next ones.
-      if (lots.length < lotsSql || granted >= least) break;
+      if (lots.length < lotsSql || granted >= least) {
+        break;
+      }
     }
     const facts = run.get<{ unleased: string; paidLeft: string }>(factsSql, [accountId, now]);
     const { createdAt } = account;
@@ -200,11 +210,15 @@ export class SqliteLedgerStore implements LedgerStore {
       const stored = charges.filter((_, at) => outcomes[at] === "stored");
       const lost = this.#spend(run, stored);
       for (const [at, charge] of charges.entries()) {
-        if (outcomes[at] !== "stored") continue;
+        if (outcomes[at] !== "stored") {
+          continue;
+        }
         if (lost.size > 0 && charge.lines.some((line) => lost.has(line.sliceId))) {
           this.#undo(run, charge);
           outcomes[at] = "fenced";
-        } else insertLines(run, charge);
+        } else {
+          insertLines(run, charge);
+        }
       }
       return outcomes;
     });
@@ -213,17 +227,26 @@ export class SqliteLedgerStore implements LedgerStore {
   /** Spends what charges cost, with one statement for each slice. Returns the slices that are not this core's. */
   #spend(run: Runner, charges: readonly Charge[]): Set<string> {
     const costs = new Map<string, PicoUsd>();
-    for (const { lines } of charges)
-      for (const { sliceId, cost } of lines) costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
+    for (const { lines } of charges) {
+      for (const { sliceId, cost } of lines) {
+        costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
+      }
+    }
     const lost = new Set<string>();
-    for (const [sliceId, cost] of costs) if (run.run(spend, [cost, sliceId, this.#epoch]) === 0) lost.add(sliceId);
+    for (const [sliceId, cost] of costs) {
+      if (run.run(spend, [cost, sliceId, this.#epoch]) === 0) {
+        lost.add(sliceId);
+      }
+    }
     return lost;
   }
 
   /** Takes back what was done for a charge that turned out to be fenced: almost never. */
   #undo(run: Runner, { requestId, runId, lines }: Charge): void {
     run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);
-    for (const { sliceId, cost } of lines) run.run(spend, [-cost, sliceId, this.#epoch]);
+    for (const { sliceId, cost } of lines) {
+      run.run(spend, [-cost, sliceId, this.#epoch]);
+    }
   }
 
   isViolation(error: unknown): boolean {
@@ -239,7 +262,9 @@ export class SqliteLedgerStore implements LedgerStore {
       const charges = new Map<string, StoredCharge>();
       for (const run of runs) {
         const stored = get<StoredCharge>(sql, [run.requestId, run.runId]);
-        if (stored !== undefined) charges.set(runKey(run), { ...stored });
+        if (stored !== undefined) {
+          charges.set(runKey(run), { ...stored });
+        }
       }
       return charges;
     });
@@ -260,7 +285,9 @@ export class SqliteLedgerStore implements LedgerStore {
           "update slice set granted = granted - ? where id = ? and open and epoch = ? returning lot_id as lotId",
           [amount, sliceId, this.#epoch],
         );
-        if (slice !== undefined) run.run("update lot set leased = leased - ? where id = ?", [amount, slice.lotId]);
+        if (slice !== undefined) {
+          run.run("update lot set leased = leased - ? where id = ?", [amount, slice.lotId]);
+        }
       }
     });
   }
@@ -273,7 +300,9 @@ export class SqliteLedgerStore implements LedgerStore {
           "update slice set open = false where id = ? and open and epoch = ? returning lot_id as lotId, granted, spent",
           [id, this.#epoch],
         );
-        if (slice === undefined) continue;
+        if (slice === undefined) {
+          continue;
+        }
         run.run("update lot set leased = leased - ?, spent = spent + ? where id = ?", [
           slice.granted,
           slice.spent,
@@ -302,7 +331,9 @@ export class SqliteLedgerStore implements LedgerStore {
         execute("commit", []);
         return result;
       } catch (error) {
-        if (database.isTransaction) database.exec("rollback");
+        if (database.isTransaction) {
+          database.exec("rollback");
+        }
         throw error;
       }
     });
@@ -337,7 +368,9 @@ function insertLines(run: Runner, { requestId, runId, accountId, shortfall, line
   for (const [seq, line] of lines.entries()) {
     run.run(insertLine, [requestId, runId, seq, ...lineColumns.map(({ read }) => read(line))]);
   }
-  if (shortfall > 0) run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
+  if (shortfall > 0) {
+    run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
+  }
 }
 
 interface Runner {

@@ -36,7 +36,9 @@ parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
     const run = store[method] as (...all: readonly unknown[]) => Promise<unknown>;
     const given = method === "settle" ? [unflatten(parameters[0] as FlatCharges)] : parameters;
     const result = await run.apply(store, [...given]);
-    if (method === "end") database.close();
+    if (method === "end") {
+      database.close();
+    }
     parentPort?.postMessage({ id, result } satisfies StoreAnswer);
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };

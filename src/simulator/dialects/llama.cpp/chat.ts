@@ -32,7 +32,9 @@ export class ChatEncoder implements Encoder {
 
   token(at: number): string {
     const delta = this.#deltas.write(at);
-    if (delta === undefined) return "";
+    if (delta === undefined) {
+      return "";
+    }
     return this.#chunk(delta, null, this.#call.request.timings ? timingsOf(this.#call, at + 1) : undefined);
   }
 
@@ -42,7 +44,9 @@ export class ChatEncoder implements Encoder {
     const usage = request.includeUsage ? usageOf(this.#call, length) : undefined;
     const timings = timingsOf(this.#call, length);
     const end = doneEvent(this.#call);
-    if (usage === undefined) return this.#chunk("{}", finish, timings) + end;
+    if (usage === undefined) {
+      return this.#chunk("{}", finish, timings) + end;
+    }
     const counted = { choices: [], ...this.#fields, object: "chat.completion.chunk", usage, timings };
     return this.#chunk("{}", finish, undefined) + event(counted) + end;
   }

@@ -32,7 +32,9 @@ export const llamaCpp: Dialect = {
   unknownModel: (id) => new EngineError(404, `model not found: ${id}`),
   inputTooLong,
   fit(prompt, { maxTokens }, contextLength) {
-    if (prompt.length >= contextLength) throw promptTooLong(prompt.length, contextLength);
+    if (prompt.length >= contextLength) {
+      throw promptTooLong(prompt.length, contextLength);
+    }
     // What is asked beyond the context is not refused: the answer ends at the context.
     const room = contextLength - prompt.length;
     return { prompt, maxTokens: Math.min(maxTokens ?? room, room) };

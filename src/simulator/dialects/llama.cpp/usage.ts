@@ -4,7 +4,9 @@ import type { Call } from "../dialect.ts";
 /** The final usage of llama-server. */
 export function usageOf(call: Call, produced: number) {
   const counts = countsOf(call, produced);
-  if (counts === undefined) return undefined;
+  if (counts === undefined) {
+    return undefined;
+  }
   return {
     completion_tokens: counts.completion,
     prompt_tokens: counts.prompt,
@@ -16,7 +18,9 @@ export function usageOf(call: Call, produced: number) {
 /** `timings`: llama-server's running count. Its times are those of the GPU alone, so that they repeat. */
 export function timingsOf(call: Call, produced: number) {
   const counts = countsOf(call, produced);
-  if (counts === undefined) return undefined;
+  if (counts === undefined) {
+    return undefined;
+  }
   const { prefillPerSecond, stepBase, stepPerSequence } = call.model.gpu;
   const prompt = counts.prompt - counts.cached;
   const perToken = stepBase + stepPerSequence;

@@ -30,7 +30,9 @@ export class ChatEncoder implements Encoder {
 
   token(at: number): string {
     const part = this.#parts.read(at);
-    if (part === undefined) return "";
+    if (part === undefined) {
+      return "";
+    }
     const role = this.#begun ? {} : { role: "assistant" };
     this.#begun = true;
     const calls = part.call === undefined ? [] : [{ index: part.call, ...completeCalls(this.#call)[part.call] }];

@@ -30,7 +30,9 @@ export const ollama: Dialect = {
   fit(prompt, { maxTokens, truncate }, contextLength) {
     // Ollama leaves out the oldest messages and says nothing; the simulator, the oldest tokens.
     const longest = contextLength - 1;
-    if (prompt.length > longest && truncate === false) throw tooLong();
+    if (prompt.length > longest && truncate === false) {
+      throw tooLong();
+    }
     const kept = prompt.length > longest ? prompt.slice(-longest) : prompt;
     const room = contextLength - kept.length;
     return { prompt: kept, maxTokens: Math.min(maxTokens ?? room, room) };

@@ -8,7 +8,9 @@ export function tooLong(): EngineError {
 
 /** The body of an error answer, which is wrapped on the OpenAI routes. */
 export function errorBody({ status, message }: EngineError, path: string) {
-  if (!path.startsWith("/v1")) return { error: message };
+  if (!path.startsWith("/v1")) {
+    return { error: message };
+  }
   return { error: { message, type: typeOf(status), param: null, code: null } };
 }
 

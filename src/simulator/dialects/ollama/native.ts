@@ -41,7 +41,9 @@ export class NativeChatEncoder implements Encoder {
 
   token(at: number): string {
     const part = this.#parts.read(at);
-    if (part === undefined) return "";
+    if (part === undefined) {
+      return "";
+    }
     const calls = part.call === undefined ? [] : this.#calls().slice(part.call, part.call + 1);
     const message = {
       role: "assistant",

@@ -4,7 +4,9 @@ import type { Call } from "../dialect.ts";
 /** Usage as OpenAI's API defines it. */
 export function usageOf(call: Call, produced: number) {
   const counts = countsOf(call, produced);
-  if (counts === undefined) return undefined;
+  if (counts === undefined) {
+    return undefined;
+  }
   return {
     prompt_tokens: counts.prompt,
     completion_tokens: counts.completion,

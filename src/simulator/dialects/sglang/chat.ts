@@ -28,9 +28,13 @@ export class ChatEncoder implements Encoder {
 
   token(at: number): string {
     const { request, run } = this.#call;
-    if (run.output.kinds[at] === "reasoning") this.#reasoning++;
+    if (run.output.kinds[at] === "reasoning") {
+      this.#reasoning++;
+    }
     const delta = this.#delta(at);
-    if (delta === undefined) return "";
+    if (delta === undefined) {
+      return "";
+    }
     return this.#chunk(delta, request.continuousUsage ? usageOf(this.#call, at + 1, this.#reasoning) : null);
   }
 

@@ -52,7 +52,9 @@ export const sglang: Dialect = {
   unknownModel: (id) => new EngineError(404, `The model '${id}' does not exist`),
   inputTooLong: promptTooLong,
   fit(prompt, { maxTokens }, contextLength) {
-    if (prompt.length >= contextLength) throw promptTooLong(prompt.length, contextLength);
+    if (prompt.length >= contextLength) {
+      throw promptTooLong(prompt.length, contextLength);
+    }
     if (maxTokens !== undefined && prompt.length + maxTokens >= contextLength) {
       throw sumTooLong(prompt.length, maxTokens, contextLength);
     }

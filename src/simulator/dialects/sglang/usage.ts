@@ -4,7 +4,9 @@ import type { Call } from "../dialect.ts";
 /** Usage as SGLang tells it with `--enable-cache-report`; cached tokens only when there are any. */
 export function usageOf(call: Call, produced: number, reasoning: number) {
   const counts = countsOf(call, produced);
-  if (counts === undefined) return undefined;
+  if (counts === undefined) {
+    return undefined;
+  }
   return {
     prompt_tokens: counts.prompt,
     total_tokens: counts.prompt + counts.completion,

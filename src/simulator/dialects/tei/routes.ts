@@ -36,9 +36,15 @@ function embed(exchange: Exchange): void {
 }
 
 function checkBatch(inputs: unknown): void {
-  if (!Array.isArray(inputs)) return;
-  if (inputs.length === 0) throw new EngineError(400, "`inputs` cannot be empty");
-  if (inputs.length > maxClientBatchSize) throw batchTooLarge(inputs.length);
+  if (!Array.isArray(inputs)) {
+    return;
+  }
+  if (inputs.length === 0) {
+    throw new EngineError(400, "`inputs` cannot be empty");
+  }
+  if (inputs.length > maxClientBatchSize) {
+    throw batchTooLarge(inputs.length);
+  }
 }
 
 function tokenize({ body, response }: Exchange): void {

@@ -90,7 +90,9 @@ export class ChatEncoder implements Encoder {
         tool_calls: [{ id, index: this.#calls, type: "function", function: { name, arguments: "" } }],
       };
     }
-    if (kind !== "arguments") return delta;
+    if (kind !== "arguments") {
+      return delta;
+    }
     return { ...delta, tool_calls: [{ index: this.#calls, type: "function", function: { arguments: text } }] };
   }
 }

@@ -29,7 +29,9 @@ export const trtllm: Dialect = {
   unknownModel: (id) => new EngineError(404, `The model \`${id}\` does not exist.`),
   inputTooLong: promptTooLong,
   fit(prompt, { maxTokens }, contextLength) {
-    if (prompt.length >= contextLength) throw promptTooLong(prompt.length, contextLength);
+    if (prompt.length >= contextLength) {
+      throw promptTooLong(prompt.length, contextLength);
+    }
     const room = contextLength - prompt.length;
     return { prompt, maxTokens: Math.min(maxTokens ?? room, room) };
   },

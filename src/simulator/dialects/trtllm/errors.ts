@@ -11,7 +11,9 @@ export function promptTooLong(tokens: number, contextLength: number): EngineErro
 
 /** The body of an error answer: flat, but one string for a request that does not validate. */
 export function errorBody({ status, message, facts }: EngineError) {
-  if (facts.type === "validation") return { error: message };
+  if (facts.type === "validation") {
+    return { error: message };
+  }
   const type = facts.type ?? (status < 500 ? "BadRequestError" : "InternalServerError");
   return { object: "error", message, type, param: facts.param ?? null, code: status };
 }

@@ -33,11 +33,15 @@ export class ChatEncoder implements Encoder {
   token(at: number): string {
     const { request, run } = this.#call;
     const { output } = run;
-    if (output.kinds[at] === "reasoning") this.#reasoning++;
+    if (output.kinds[at] === "reasoning") {
+      this.#reasoning++;
+    }
     const last = at === output.length - 1;
     const delta = this.#deltas.write(at);
     // While a parser holds tokens back vLLM sends nothing, unless ids were asked for.
-    if (delta === undefined && !last && !request.returnTokenIds) return "";
+    if (delta === undefined && !last && !request.returnTokenIds) {
+      return "";
+    }
     const stop = JSON.stringify(output.stopSequence ?? null);
     const finish = last ? `"${this.#finish()}","stop_reason":${stop}` : "null";
     const ids = request.returnTokenIds ? `[${output.ids[at]}]` : "null";

@@ -12,7 +12,9 @@ export const completionStyle: CompletionStyle = {
   usage: usageOf,
   running(call, produced) {
     const counts = call.request.continuousUsage ? countsOf(call, produced) : undefined;
-    if (counts === undefined) return {};
+    if (counts === undefined) {
+      return {};
+    }
     const { prompt, completion } = counts;
     return { usage: { prompt_tokens: prompt, total_tokens: prompt + completion, completion_tokens: completion } };
   },

@@ -47,7 +47,9 @@ export const vllm: Dialect = {
   inputTooLong: (tokens, limit) => promptTooLong(tokens, 0, limit),
   fit(prompt, { maxTokens, maxTokensField }, contextLength) {
     const asked = maxTokens ?? 0;
-    if (asked > contextLength) throw outputTooLong(maxTokensField, asked, contextLength);
+    if (asked > contextLength) {
+      throw outputTooLong(maxTokensField, asked, contextLength);
+    }
     if (prompt.length > contextLength - asked || prompt.length === contextLength) {
       throw promptTooLong(prompt.length, asked, contextLength);
     }

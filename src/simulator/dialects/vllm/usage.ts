@@ -4,7 +4,9 @@ import type { Call } from "../dialect.ts";
 /** The final usage, as with `--enable-prompt-tokens-details`. */
 export function usageOf(call: Call, produced: number) {
   const counts = countsOf(call, produced);
-  if (counts === undefined) return undefined;
+  if (counts === undefined) {
+    return undefined;
+  }
   const thinks = call.model.traits.thinking.mode !== "none";
   return {
     prompt_tokens: counts.prompt,

@@ -35,8 +35,12 @@ export class KvCache {
   /** Takes the block with this content into use. Undefined: it is not here. */
   reuse(hash: number): Block | undefined {
     const block = this.#known.get(hash);
-    if (block === undefined) return undefined;
-    if (block.users++ === 0) this.#idle.delete(hash);
+    if (block === undefined) {
+      return undefined;
+    }
+    if (block.users++ === 0) {
+      this.#idle.delete(hash);
+    }
     return block;
   }
 
@@ -58,7 +62,9 @@ export class KvCache {
 
   /** Tells that a block is full and what it holds; from now on others can reuse it. */
   seal(block: Block, hash: number): void {
-    if (block.hash !== undefined || this.#known.has(hash)) return;
+    if (block.hash !== undefined || this.#known.has(hash)) {
+      return;
+    }
     block.hash = hash;
     this.#known.set(hash, block);
   }
@@ -68,9 +74,14 @@ export class KvCache {
     // Last first: the end of a prefix is of less use to others than its beginning.
     for (let at = blocks.length - 1; at >= 0; at--) {
       const block = blocks[at];
-      if (block === undefined || --block.users > 0) continue;
-      if (block.hash === undefined) this.#blank++;
-      else this.#idle.set(block.hash, block);
+      if (block === undefined || --block.users > 0) {
+        continue;
+      }
+      if (block.hash === undefined) {
+        this.#blank++;
+      } else {
+        this.#idle.set(block.hash, block);
+      }
     }
   }
 }

@@ -74,9 +74,14 @@ export class Scheduler {
 
   /** Takes a sequence off the GPU at once, with its place and its memory. */
   abort(sequence: Sequence): void {
-    if (sequence.state === "finished" || sequence.state === "aborted") return;
-    if (sequence.state === "waiting") this.#waiting.splice(this.#waiting.indexOf(sequence), 1);
-    else this.#running.splice(this.#running.indexOf(sequence), 1);
+    if (sequence.state === "finished" || sequence.state === "aborted") {
+      return;
+    }
+    if (sequence.state === "waiting") {
+      this.#waiting.splice(this.#waiting.indexOf(sequence), 1);
+    } else {
+      this.#running.splice(this.#running.indexOf(sequence), 1);
+    }
     this.#end(sequence, "aborted");
     this.counters.aborted++;
     this.#start(); // a waiting one may fit now
@@ -89,9 +94,13 @@ export class Scheduler {
   }
 
   #start(): void {
-    if (this.#cancel !== undefined) return;
+    if (this.#cancel !== undefined) {
+      return;
+    }
     const duration = this.#schedule();
-    if (duration === undefined) return;
+    if (duration === undefined) {
+      return;
+    }
     this.#due = this.#clock.monotonic() + this.#scaled(duration);
     this.#arm();
   }
@@ -113,9 +122,13 @@ export class Scheduler {
     for (let steps = 1; ; steps++) {
       this.#complete();
       const duration = this.#schedule();
-      if (duration === undefined) break;
+      if (duration === undefined) {
+        break;
+      }
       this.#due += this.#scaled(duration);
-      if (this.#speed === 0 ? steps < burst : this.#due <= now) continue;
+      if (this.#speed === 0 ? steps < burst : this.#due <= now) {
+        continue;
+      }
       this.#arm();
       break;
     }
@@ -132,24 +145,34 @@ export class Scheduler {
     let prefill = 0;
     for (let at = 0; at < this.#running.length; at++) {
       const sequence = this.#running[at];
-      if (sequence === undefined || sequence.stalled) continue;
+      if (sequence === undefined || sequence.stalled) {
+        continue;
+      }
       const missing = sequence.length - sequence.computed;
       const tokens = missing === 1 ? 1 : Math.min(missing, this.#gpu.prefillChunk - prefill);
-      if (tokens === 0 || !this.#reserve(sequence, sequence.computed + tokens)) continue;
+      if (tokens === 0 || !this.#reserve(sequence, sequence.computed + tokens)) {
+        continue;
+      }
       sequence.scheduled = tokens;
-      if (missing > 1) prefill += tokens;
+      if (missing > 1) {
+        prefill += tokens;
+      }
       batch++;
     }
     while (prefill < this.#gpu.prefillChunk && this.#running.length < this.#gpu.maxRunning) {
       const sequence = this.#waiting[0];
-      if (sequence === undefined || !this.#admit(sequence)) break;
+      if (sequence === undefined || !this.#admit(sequence)) {
+        break;
+      }
       const tokens = Math.min(sequence.length - sequence.computed, this.#gpu.prefillChunk - prefill);
       this.#reserve(sequence, sequence.computed + tokens);
       sequence.scheduled = tokens;
       prefill += tokens;
       batch++;
     }
-    if (batch === 0) return undefined;
+    if (batch === 0) {
+      return undefined;
+    }
     const { stepBase, stepPerSequence, prefillPerSecond } = this.#gpu;
     return stepBase + stepPerSequence * batch + (prefill / prefillPerSecond) * 1000;
   }
@@ -158,32 +181,48 @@ export class Scheduler {
     let left = false;
     for (const sequence of this.#running) {
       const tokens = sequence.scheduled;
-      if (tokens === 0) continue;
+      if (tokens === 0) {
+        continue;
+      }
       sequence.scheduled = 0;
       const from = sequence.computed;
       sequence.computed += tokens;
-      if (this.#gpu.prefixCache) this.#seal(sequence, from);
-      if (sequence.computed < sequence.length) continue;
+      if (this.#gpu.prefixCache) {
+        this.#seal(sequence, from);
+      }
+      if (sequence.computed < sequence.length) {
+        continue;
+      }
       const { length } = sequence.work.output;
-      if (sequence.produced === sequence.reported) this.#moved.push(sequence);
+      if (sequence.produced === sequence.reported) {
+        this.#moved.push(sequence);
+      }
       if (length > 0) {
         sequence.produced++;
         this.counters.generatedTokens++;
       }
-      if (sequence.produced < length) continue;
+      if (sequence.produced < length) {
+        continue;
+      }
       this.#end(sequence, "finished");
       this.counters.finished++;
       left = true;
     }
-    if (left) this.#running = this.#running.filter((sequence) => sequence.state === "running");
+    if (left) {
+      this.#running = this.#running.filter((sequence) => sequence.state === "running");
+    }
   }
 
   #report(): void {
     const moved = this.#moved;
-    if (moved.length === 0) return;
+    if (moved.length === 0) {
+      return;
+    }
     this.#moved = [];
     for (const sequence of moved) {
-      if (sequence.state === "aborted") continue;
+      if (sequence.state === "aborted") {
+        continue;
+      }
       const from = sequence.reported;
       sequence.reported = sequence.produced;
       sequence.work.progress(from, sequence.produced);
@@ -198,7 +237,9 @@ export class Scheduler {
       const reusable = Math.floor((sequence.length - 1) / blockSize);
       while (blocks.length < reusable) {
         const block = this.cache.reuse(sequence.blockHash(blocks.length));
-        if (block === undefined) break;
+        if (block === undefined) {
+          break;
+        }
         blocks.push(block);
       }
     }
@@ -229,9 +270,13 @@ export class Scheduler {
         continue;
       }
       const youngest = this.#running.pop();
-      if (youngest === undefined) return false;
+      if (youngest === undefined) {
+        return false;
+      }
       this.#preempt(youngest);
-      if (youngest === sequence) return false;
+      if (youngest === sequence) {
+        return false;
+      }
     }
     return true;
   }
@@ -250,7 +295,9 @@ export class Scheduler {
     const full = Math.floor(sequence.computed / blockSize);
     for (let index = Math.floor(from / blockSize); index < full; index++) {
       const block = sequence.blocks[index];
-      if (block !== undefined) this.cache.seal(block, sequence.blockHash(index));
+      if (block !== undefined) {
+        this.cache.seal(block, sequence.blockHash(index));
+      }
     }
   }
 

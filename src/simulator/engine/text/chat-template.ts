@@ -53,15 +53,25 @@ export function applyTemplate(conversation: Conversation): number[] {
   for (const [at, message] of messages.entries()) {
     ids.push(special.turnStart);
     encode(`${message.role}\n`, ids);
-    if (message.reasoning !== undefined && at > question) thinking(message.reasoning, ids);
+    if (message.reasoning !== undefined && at > question) {
+      thinking(message.reasoning, ids);
+    }
     encode(message.content, ids);
-    for (const call of message.calls ?? []) toolCall(call, ids);
-    if (!(conversation.continueFinal && at === last)) ids.push(special.turnEnd);
+    for (const call of message.calls ?? []) {
+      toolCall(call, ids);
+    }
+    if (!(conversation.continueFinal && at === last)) {
+      ids.push(special.turnEnd);
+    }
   }
-  if (conversation.continueFinal) return ids;
+  if (conversation.continueFinal) {
+    return ids;
+  }
   ids.push(special.turnStart);
   encode("assistant\n", ids);
-  if (conversation.depth !== "none" && conversation.opensThinking) ids.push(special.thinkStart);
+  if (conversation.depth !== "none" && conversation.opensThinking) {
+    ids.push(special.thinkStart);
+  }
   return ids;
 }
 

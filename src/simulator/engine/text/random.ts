@@ -15,7 +15,9 @@ export function seeded(seed: number): Sequence {
 /** A 32-bit number that stands for a text, continuing from `basis`. */
 export function hashText(text: string, basis = 0x811c9dc5): number {
   let hash = basis;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
   return hash >>> 0;
 }
 

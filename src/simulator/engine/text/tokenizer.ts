@@ -49,7 +49,9 @@ export function tokenId(piece: string): number {
 
 function idOf(text: string, from: number, to: number): number {
   let hash = 0x811c9dc5; // FNV-1a over UTF-16 units
-  for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let at = from; at < to; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
   return firstPlainId + ((hash >>> 0) % (vocabularySize - firstPlainId));
 }
 
@@ -60,19 +62,29 @@ function tokenEnd(text: string, from: number): number {
     at = runEnd(text, at, isSpace, longestSpace);
     // The last blank before a word belongs to the word.
     const word = at < text.length && text.charCodeAt(at - 1) === 0x20;
-    if (!word) return at;
-    if (at - 1 > from) return at - 1;
+    if (!word) {
+      return at;
+    }
+    if (at - 1 > from) {
+      return at - 1;
+    }
     unit = text.charCodeAt(at);
   }
-  if (isLetter(unit)) return runEnd(text, at, isLetter, longestWord);
-  if (isDigit(unit)) return runEnd(text, at, isDigit, longestDigits);
+  if (isLetter(unit)) {
+    return runEnd(text, at, isLetter, longestWord);
+  }
+  if (isDigit(unit)) {
+    return runEnd(text, at, isDigit, longestDigits);
+  }
   return at + 1;
 }
 
 function runEnd(text: string, from: number, belongs: (unit: number) => boolean, longest: number): number {
   const last = Math.min(text.length, from + longest);
   let at = from + 1;
-  while (at < last && belongs(text.charCodeAt(at))) at++;
+  while (at < last && belongs(text.charCodeAt(at))) {
+    at++;
+  }
   return at;
 }
 

@@ -37,8 +37,12 @@ export function paragraph(atLeast: number, random: Sequence): Token[] {
   const tokens: Token[] = [];
   while (tokens.length < atLeast) {
     tokens.push(pick(openings, random));
-    for (const kind of pattern) tokens.push(pick(words[kind], random));
-    if (random() < 0.4) tokens.push(pick(words.adverb, random));
+    for (const kind of pattern) {
+      tokens.push(pick(words[kind], random));
+    }
+    if (random() < 0.4) {
+      tokens.push(pick(words.adverb, random));
+    }
     tokens.push(stop);
   }
   return tokens;

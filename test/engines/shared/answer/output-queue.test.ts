@@ -54,7 +54,9 @@ test("a failure reaches a waiting reader", async () => {
 
 test("a slow reader pauses the source until it reads on", async () => {
   const { outputs, steered } = queue();
-  for (let i = 0; i < 300; i++) outputs.push(output("a", i));
+  for (let i = 0; i < 300; i++) {
+    outputs.push(output("a", i));
+  }
   expect(steered).toEqual(["pause"]);
   expect((await outputs.next()).value?.events).toHaveLength(300);
   expect(steered).toEqual(["pause", "resume"]);
@@ -63,7 +65,9 @@ test("a slow reader pauses the source until it reads on", async () => {
 test("a reader that leaves stops the source", async () => {
   const { outputs, steered } = queue();
   outputs.push(output("a", 1));
-  for await (const _ of outputs) break;
+  for await (const _ of outputs) {
+    break;
+  }
   expect(steered).toEqual(["cancel"]);
   outputs.push(output("b", 2));
   expect((await outputs.next()).done).toBe(true);

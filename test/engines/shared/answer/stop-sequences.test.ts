@@ -29,8 +29,11 @@ test("shows the same however the text is cut, and never part of a stop sequence"
       const { shown, stopped } = read(sequences, ...pieces);
       expect(stopped).toBe(ends.length > 0);
       // Piece by piece, the stop that is complete first wins.
-      if (!stopped) expect(shown).toBe(text);
-      else expect(text.startsWith(shown)).toBe(true);
+      if (!stopped) {
+        expect(shown).toBe(text);
+      } else {
+        expect(text.startsWith(shown)).toBe(true);
+      }
     }),
   );
 });

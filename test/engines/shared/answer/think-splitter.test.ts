@@ -7,7 +7,9 @@ import { join } from "../../collect.ts";
 function split(start: TextStart, ...pieces: string[]) {
   const splitter = new ThinkSplitter(start);
   const events: GenerationEvent[] = [];
-  for (const piece of pieces) splitter.push(piece, events);
+  for (const piece of pieces) {
+    splitter.push(piece, events);
+  }
   splitter.end(events);
   const { reasoning, text } = join(events);
   return [reasoning, text];

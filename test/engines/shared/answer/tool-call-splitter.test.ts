@@ -7,7 +7,9 @@ import { join } from "../../collect.ts";
 function split(text: string, size: number, inside = false) {
   const events: GenerationEvent[] = [];
   const splitter = new ToolCallSplitter(new ToolCalls("run-1"), inside);
-  for (let at = 0; at < text.length; at += size) splitter.push(text.slice(at, at + size), events);
+  for (let at = 0; at < text.length; at += size) {
+    splitter.push(text.slice(at, at + size), events);
+  }
   splitter.end(events);
   const { text: shown, calls } = join(events);
   return { text: shown, calls: calls.map(({ name, arguments: args }) => [name, args]) };

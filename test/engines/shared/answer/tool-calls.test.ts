@@ -6,7 +6,9 @@ import { join } from "../../collect.ts";
 function read(...deltas: ToolCallDelta[]) {
   const calls = new ToolCalls("req");
   const events: GenerationEvent[] = [];
-  for (const delta of deltas) calls.push(delta, events);
+  for (const delta of deltas) {
+    calls.push(delta, events);
+  }
   calls.end(events);
   return join(events).calls;
 }

@@ -122,7 +122,9 @@ test("whatever it reads of any two chunks, the parser reads too", () => {
       const { delta, usage } = other;
       const next = chunk(isAlike ? { ...first, delta, usage } : other);
       const found = read(learn(chunk(first)), next);
-      if (found === undefined) return;
+      if (found === undefined) {
+        return;
+      }
       reads++;
       const { id: _, created: __, ...expected } = JSON.parse(JSON.stringify(next));
       expect(found).toMatchObject(expected);

@@ -23,7 +23,9 @@ function read(bytes: Buffer, pieceLength = bytes.length, request = chatRequest("
   const outputs: EngineOutput[] = [];
   const take = () => {
     const output = reader.take();
-    if (output !== undefined) outputs.push(output);
+    if (output !== undefined) {
+      outputs.push(output);
+    }
   };
   let error: unknown;
   try {

@@ -5,7 +5,9 @@ import { SseParser } from "../../../../src/engines/shared/http/sse-parser.ts";
 function parse(...pieces: (string | Buffer)[]): string[] {
   const events: string[] = [];
   const parser = new SseParser((data) => events.push(data));
-  for (const piece of pieces) parser.push(Buffer.from(piece));
+  for (const piece of pieces) {
+    parser.push(Buffer.from(piece));
+  }
   parser.end();
   return events;
 }
@@ -42,7 +44,9 @@ test("a line without end is refused", () => {
   const parser = new SseParser(() => {});
   const piece = Buffer.alloc(1 << 20, "x");
   expect(() => {
-    for (let i = 0; i < 20; i++) parser.push(piece);
+    for (let i = 0; i < 20; i++) {
+      parser.push(piece);
+    }
   }).toThrow(
     expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining("too long") }) }),
   );

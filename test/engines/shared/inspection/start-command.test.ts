@@ -9,7 +9,9 @@ function start(engine: EngineName, url: string, model: object = {}, server: obje
     models: [{ id: "qwen/qwen3", context_length: 4096, ...model, servers }],
   }).models;
   const [first] = parsed?.servers ?? [];
-  if (parsed === undefined || first === undefined) throw new Error("the configuration lost its server");
+  if (parsed === undefined || first === undefined) {
+    throw new Error("the configuration lost its server");
+  }
   return startCommand({ model: parsed, server: first })?.replaceAll(/ \\\n\s*/g, " ");
 }
 

@@ -11,7 +11,9 @@ function engine(refusal: (asked: number) => Error | undefined) {
   async function* generate(maxOutputTokens: number): AsyncGenerator<EngineOutput> {
     asked.push(maxOutputTokens);
     const error = refusal(maxOutputTokens);
-    if (error !== undefined) throw error;
+    if (error !== undefined) {
+      throw error;
+    }
     yield { events: [] };
     yield { events: [] };
   }

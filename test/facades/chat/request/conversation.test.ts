@@ -74,8 +74,8 @@ test.each([
   [null, "{}"],
   ["{}", "{}"],
 ])("arguments %j are %s", (given, expected) => {
-  const tool_calls = [{ id: "c1", function: { name: "f", arguments: given } }];
-  expect(turn({ role: "assistant", tool_calls })?.toolCalls[0]?.argumentsJson).toBe(expected);
+  const toolCalls = [{ id: "c1", function: { name: "f", arguments: given } }];
+  expect(turn({ role: "assistant", tool_calls: toolCalls })?.toolCalls[0]?.argumentsJson).toBe(expected);
 });
 
 test.each([

@@ -34,8 +34,8 @@ test.each<[choice: unknown, mode: ToolChoiceMode, name: string]>([
   ["none", ToolChoiceMode.NONE, ""],
   ["required", ToolChoiceMode.REQUIRED, ""],
   [{ type: "function", function: { name: "f" } }, ToolChoiceMode.NAMED, "f"],
-])("tool_choice %j", (tool_choice, mode, name) => {
-  expect(conversation({ tools: [tool], tool_choice })?.toolChoice).toMatchObject({ mode, name });
+])("tool_choice %j", (toolChoice, mode, name) => {
+  expect(conversation({ tools: [tool], tool_choice: toolChoice })?.toolChoice).toMatchObject({ mode, name });
 });
 
 test.each([

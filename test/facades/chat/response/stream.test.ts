@@ -137,7 +137,9 @@ const anyAnswer = fc
       } else {
         const index = step.of % Math.max(1, said.toolCalls.length);
         const target = said.toolCalls[index];
-        if (target === undefined) continue;
+        if (target === undefined) {
+          continue;
+        }
         events.push(piece(index, step.value));
         target.arguments += step.value;
       }
@@ -154,7 +156,9 @@ test("any answer, cut into batches anyhow, is a stream that says the same", () =
       (answer, sizes, separateUsage) => {
         const rest = [...answer.events];
         const batches: GenerationEvent[][] = [];
-        while (rest.length > 0) batches.push(rest.splice(0, sizes.next().value));
+        while (rest.length > 0) {
+          batches.push(rest.splice(0, sizes.next().value));
+        }
         const stream = encode(batches, { separateUsage, hideReasoning: false });
         expect(stream).toBe(encode([answer.events], { separateUsage, hideReasoning: false }));
         expect(readChatStream(stream, { separateUsage })).toEqual({ ...answer.said, finishReason: "stop", usage });

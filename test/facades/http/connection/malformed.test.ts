@@ -60,9 +60,11 @@ describe.each([
     expect(/^request-id: (\S+)\r?$/im.exec(headers)?.[1]).toBe(id);
     const { error, ...rest } = JSON.parse(json);
     const [code, type] = names[status] ?? [];
-    if (surface === "chat")
+    if (surface === "chat") {
       expect(error).toEqual({ message: expect.any(String), type: "invalid_request_error", param: null, code });
-    else expect({ error, rest }).toMatchObject({ error: { type }, rest: { type: "error", request_id: id } });
+    } else {
+      expect({ error, rest }).toMatchObject({ error: { type }, rest: { type: "error", request_id: id } });
+    }
     expect(generated).toBe(0);
   });
 });

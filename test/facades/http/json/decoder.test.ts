@@ -19,7 +19,9 @@ function refusal(decode: (json: unknown) => unknown, json: unknown): { param: st
   try {
     decode(json);
   } catch (error) {
-    if (error instanceof RequestError) return { param: error.param, message: error.message };
+    if (error instanceof RequestError) {
+      return { param: error.param, message: error.message };
+    }
     throw error;
   }
   throw new Error("nothing was refused");
@@ -191,7 +193,9 @@ describe("limits", () => {
 
   test("of messages within messages", () => {
     let content: unknown = "x";
-    for (let i = 0; i < 1000; i++) content = [{ type: "tool_result", tool_use_id: "t", content }];
+    for (let i = 0; i < 1000; i++) {
+      content = [{ type: "tool_result", tool_use_id: "t", content }];
+    }
     const { message } = refusal(decodeMessage, { model: "m", max_tokens: 1, messages: [{ role: "user", content }] });
     expect(message).toMatch(/must not be nested deeper/);
   });

@@ -116,7 +116,9 @@ describe("a body over 2 MiB", () => {
     await using front = await startFront(scriptedCore().transport, { clock });
     const client = new RawClient(front.url);
     client.post("/v1/chat/completions", "x".repeat(3 * MiB), { "content-length": String(4 * MiB) });
-    while (clock.pending === 0) await new Promise(setImmediate);
+    while (clock.pending === 0) {
+      await new Promise(setImmediate);
+    }
     clock.advance(4_999);
     expect(client.received).toBe("");
     clock.advance(1);
@@ -138,12 +140,16 @@ test("bodies that together take too much memory are refused until there is room 
     return { status: Number(status), answer };
   };
   let refusal = await post("/v1/chat/completions");
-  while (refusal.status === 200) refusal = await post("/v1/chat/completions"); // the slow one is still on its way
+  while (refusal.status === 200) {
+    refusal = await post("/v1/chat/completions"); // the slow one is still on its way
+  }
   expect(refusal.status).toBe(503);
   expect(refusal.answer).toMatch(/retry-after: 1\r\n/i);
   expect((await post("/v1/messages")).status).toBe(529);
   slow.socket.destroy();
-  while (refusal.status !== 200) refusal = await post("/v1/chat/completions");
+  while (refusal.status !== 200) {
+    refusal = await post("/v1/chat/completions");
+  }
 });
 
 test("a client that leaves in the middle of its body costs nothing", async () => {

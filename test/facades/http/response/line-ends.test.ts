@@ -5,7 +5,9 @@ test("line ends that only some clients know are escaped, and mean the same", () 
   const ends = ["\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"];
   const value = { text: ends.join("a") };
   const json = escapeLineEnds(JSON.stringify(value));
-  for (const end of ends) expect(json).not.toContain(end);
+  for (const end of ends) {
+    expect(json).not.toContain(end);
+  }
   expect(JSON.parse(json)).toEqual(value);
 });
 

@@ -35,8 +35,12 @@ class Feed {
       while (!signal.aborted) {
         while (this.#batches.length > 0) {
           const batch = this.#batches.shift();
-          if (batch === undefined) return;
-          if (batch instanceof Error) throw batch;
+          if (batch === undefined) {
+            return;
+          }
+          if (batch instanceof Error) {
+            throw batch;
+          }
           yield { events: [...batch] };
         }
         await this.#wake.promise;
@@ -208,7 +212,9 @@ describe("a client that reads too slowly", () => {
     const { transport } = scriptedCore({
       async *generate() {
         yield { events: [started()] };
-        for (; sent < total; sent++) yield { events: [text(big)] };
+        for (; sent < total; sent++) {
+          yield { events: [text(big)] };
+        }
         yield { events: [finished()] };
       },
     });
@@ -229,7 +235,9 @@ describe("a client that reads too slowly", () => {
       length += part.length;
     });
     client.socket.resume();
-    while (sent < total) await once(client.socket, "data");
+    while (sent < total) {
+      await once(client.socket, "data");
+    }
     client.socket.destroy();
     expect(length).toBeGreaterThan((total / 2) * big.length);
   });
@@ -241,7 +249,9 @@ describe("a client that reads too slowly", () => {
       async *generate(_request, { signal }) {
         signal.addEventListener("abort", () => left.resolve());
         yield { events: [started()] };
-        for (;;) yield { events: [text(big)] };
+        for (;;) {
+          yield { events: [text(big)] };
+        }
       },
     });
     await using front = await startFront(transport, { clock });
@@ -252,7 +262,9 @@ describe("a client that reads too slowly", () => {
     left.promise.then(() => {
       isLeft = true;
     });
-    for (; !isLeft; await new Promise((resolve) => setTimeout(resolve, 50))) clock.advance(15_000);
+    for (; !isLeft; await new Promise((resolve) => setTimeout(resolve, 50))) {
+      clock.advance(15_000);
+    }
     client.socket.destroy();
   });
 });
@@ -261,7 +273,9 @@ test("an unstreamed answer is gathered", async () => {
   const events = [started(), text("a"), text("b"), finished(2)];
   const { transport } = scriptedCore({
     async *generate() {
-      for (const event of events) yield { events: [event] };
+      for (const event of events) {
+        yield { events: [event] };
+      }
     },
   });
   await using front = await startFront(transport);

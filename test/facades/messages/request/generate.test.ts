@@ -133,10 +133,14 @@ const rich = {
 /** The value with one spot in it replaced; the spot is chosen level by level. */
 function withSpot(value: unknown, spot: readonly number[], replacement: unknown): unknown {
   const [at, ...rest] = spot;
-  if (at === undefined || typeof value !== "object" || value === null) return replacement;
+  if (at === undefined || typeof value !== "object" || value === null) {
+    return replacement;
+  }
   const keys = Object.keys(value);
   const key = keys[at % keys.length];
-  if (key === undefined) return replacement;
+  if (key === undefined) {
+    return replacement;
+  }
   const changed = withSpot((value as Record<string, unknown>)[key], rest, replacement);
   return Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed };
 }
@@ -152,7 +156,9 @@ test("any JSON body is a request, or an error that names the field", () => {
         expect(request.maxOutputTokens).toBeGreaterThan(0);
         requests++;
       } catch (error) {
-        if (!(error instanceof RequestError)) throw error;
+        if (!(error instanceof RequestError)) {
+          throw error;
+        }
         expect(error.status).toBe(400);
         expect(error.message.startsWith(error.param === "" ? "The body" : error.param)).toBe(true);
         errors++;

@@ -76,9 +76,9 @@ test.each<[unknown, ToolChoiceMode | undefined, string, boolean | undefined]>([
   expect(parallelToolCalls).toBe(parallel);
 });
 
-test.each([{ type: "auto" }, { type: "none" }])("tool choice %j without tools says nothing", (tool_choice) => {
-  expect(translate({ tools: [], tool_choice })).toMatchObject({ tools: [] });
-  expect(translate({ tools: [], tool_choice }).toolChoice).toBeUndefined();
+test.each([{ type: "auto" }, { type: "none" }])("tool choice %j without tools says nothing", (toolChoice) => {
+  expect(translate({ tools: [], tool_choice: toolChoice })).toMatchObject({ tools: [] });
+  expect(translate({ tools: [], tool_choice: toolChoice }).toolChoice).toBeUndefined();
 });
 
 test.each<[object, string]>([

@@ -14,8 +14,9 @@ const json = jsonEncoder(MessageSchema);
 /** The body that the batches make. */
 async function body(...batches: GenerationEvent[][]): Promise<string> {
   async function* stream() {
-    for (const events of batches)
+    for (const events of batches) {
       yield { $typeName: "tollgate.inference.v1.GenerateResponse" as const, choice: 0, events };
+    }
   }
   return json(toMessage(await collectAnswer({} as Exchange, stream()), "m", "req_r1"));
 }

@@ -41,7 +41,9 @@ export function frames(body: string): Frame[] {
 export function decodeStream(body: string): DecodedAnswer {
   const rest = frames(body).filter(({ event }) => event !== "ping");
   const answer = messageStart(take(rest, "message_start"));
-  while (rest[0]?.event === "content_block_start") block(rest, answer);
+  while (rest[0]?.event === "content_block_start") {
+    block(rest, answer);
+  }
   const delta = take(rest, "message_delta");
   const change = object(delta.delta);
   assert(typeof change.stop_reason === "string", "message_delta names the stop reason");
@@ -53,7 +55,9 @@ export function decodeStream(body: string): DecodedAnswer {
   take(rest, "message_stop");
   assert(rest.length === 0, "nothing follows message_stop");
   for (const call of answer.calls) {
-    if (answer.stopReason !== "max_tokens") call.input = object(JSON.parse(call.input as string));
+    if (answer.stopReason !== "max_tokens") {
+      call.input = object(JSON.parse(call.input as string));
+    }
   }
   return answer;
 }
@@ -147,5 +151,7 @@ function isCount(value: unknown): value is number {
 }
 
 function assert(condition: boolean, rule: string): asserts condition {
-  if (!condition) throw new Error(`stream grammar: ${rule}`);
+  if (!condition) {
+    throw new Error(`stream grammar: ${rule}`);
+  }
 }

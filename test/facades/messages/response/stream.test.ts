@@ -25,7 +25,9 @@ function outline(...events: GenerationEvent[]): string[] {
           open = content_block.id ?? content_block.type;
           return [`${open}+`];
         case "content_block_delta":
-          if (delta.type === "signature_delta") return [];
+          if (delta.type === "signature_delta") {
+            return [];
+          }
           return [`${open}:${delta.text ?? delta.thinking ?? delta.partial_json}`];
         case "content_block_stop":
           return [`${open}-`];

@@ -20,7 +20,9 @@ export class PromptCache {
     let matched = 0;
     for (const { id, tokens } of turns) {
       key += `/${id}`;
-      if (!this.#tokens.has(key)) break;
+      if (!this.#tokens.has(key)) {
+        break;
+      }
       matched += tokens;
     }
     return matched;
@@ -30,12 +32,16 @@ export class PromptCache {
     let key = "";
     for (const { id, tokens } of turns) {
       key += `/${id}`;
-      if (this.#tokens.delete(key)) this.#size -= tokens;
+      if (this.#tokens.delete(key)) {
+        this.#size -= tokens;
+      }
       this.#tokens.set(key, tokens);
       this.#size += tokens;
     }
     for (const [oldest, tokens] of this.#tokens) {
-      if (this.#size <= this.#capacity) return;
+      if (this.#size <= this.#capacity) {
+        return;
+      }
       this.#tokens.delete(oldest);
       this.#size -= tokens;
     }

@@ -81,7 +81,9 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
 
   function run(job: Job, place: Place): void {
     const server = byMember.get(place.member);
-    if (server === undefined) throw new Error("the pool has a member that is none of ours");
+    if (server === undefined) {
+      throw new Error("the pool has a member that is none of ours");
+    }
     const tokens = sum(job.turns.map((turn) => turn.tokens));
     const known = server.cache.match(salted(job));
     prompt += tokens;
@@ -99,7 +101,9 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
     });
   }
 
-  for (const trouble of troubles) schedule(trouble, fleet[trouble.server], pool, clock);
+  for (const trouble of troubles) {
+    schedule(trouble, fleet[trouble.server], pool, clock);
+  }
   for (const job of workload(seed, minutes)) {
     clock.advanceTo(job.at);
     const request = requestOf(job);
@@ -110,7 +114,9 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
       deadline: Number.POSITIVE_INFINITY,
     };
     const place = pool.acquire(wish, new AbortController().signal);
-    if (place instanceof Promise) throw new Error("the fleet is too small for the workload");
+    if (place instanceof Promise) {
+      throw new Error("the fleet is too small for the workload");
+    }
     run(job, place);
   }
   clock.advanceTo(Number.MAX_SAFE_INTEGER);
@@ -138,14 +144,20 @@ function createServers(count: number, clock: VirtualClock, onFree: () => void): 
 }
 
 function schedule(trouble: Trouble, server: Server | undefined, pool: Pool, clock: VirtualClock): void {
-  if (server === undefined) throw new Error("trouble with a server that is not there");
+  if (server === undefined) {
+    throw new Error("trouble with a server that is not there");
+  }
   clock.after(trouble.from, () => {
     server.slower = trouble.slower ?? 1;
-    if (trouble.slower === undefined) server.member.healthy = false;
+    if (trouble.slower === undefined) {
+      server.member.healthy = false;
+    }
   });
   clock.after(trouble.to, () => {
     server.slower = 1;
-    if (trouble.slower !== undefined) return;
+    if (trouble.slower !== undefined) {
+      return;
+    }
     server.member.healthy = true;
     server.cache.clear();
     pool.forget(server.member);

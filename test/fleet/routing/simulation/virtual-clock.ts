@@ -49,13 +49,19 @@ export class VirtualClock implements Clock {
   #pop(): void {
     const heap = this.#heap;
     const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
+    if (last === undefined || heap.length === 0) {
+      return;
+    }
     let at = 0;
     for (;;) {
       let below = 2 * at + 1;
-      if ((heap[below + 1]?.at ?? Number.POSITIVE_INFINITY) < (heap[below]?.at ?? Number.POSITIVE_INFINITY)) below++;
+      if ((heap[below + 1]?.at ?? Number.POSITIVE_INFINITY) < (heap[below]?.at ?? Number.POSITIVE_INFINITY)) {
+        below++;
+      }
       const child = heap[below];
-      if (child === undefined || child.at >= last.at) break;
+      if (child === undefined || child.at >= last.at) {
+        break;
+      }
       heap[at] = child;
       at = below;
     }

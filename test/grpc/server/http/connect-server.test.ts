@@ -13,7 +13,9 @@ import { ScriptedService, texts, untilAborted } from "../../scripted-service.ts"
 
 const servers: ListeningServer[] = [];
 afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop(0);
+  for (const server of servers.splice(0)) {
+    await server.stop(0);
+  }
 });
 
 async function start(service = new ScriptedService({})) {

@@ -25,11 +25,17 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await installation[Symbol.asyncDispose]();
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+  for (const directory of directories) {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }, 60_000);
 afterEach(async () => {
-  for (const core of cores.splice(0)) await core.kill();
-  for (const metering of opened.splice(0)) await metering.close();
+  for (const core of cores.splice(0)) {
+    await core.kill();
+  }
+  for (const metering of opened.splice(0)) {
+    await metering.close();
+  }
 }, 60_000);
 
 const folder = () => {
@@ -112,11 +118,18 @@ test.each(["goes on", "is killed"])(
     const young = await before.account({ paid: 10 * usd });
     await core.tell(`begin ${young} 300`);
     await before.close();
-    if (fate === "is killed") await core.kill();
+    if (fate === "is killed") {
+      await core.kill();
+    }
     await swap(name, dump);
 
-    if (fate === "is killed") core = await start(directory);
-    else for (let times = 0; times < 2; times++) await core.tell("finish 5000");
+    if (fate === "is killed") {
+      core = await start(directory);
+    } else {
+      for (let times = 0; times < 2; times++) {
+        await core.tell("finish 5000");
+      }
+    }
     const metering = await bank();
     const tokens = fate === "is killed" ? 300 : 5000;
     const charged = await eventually(
@@ -163,7 +176,9 @@ async function eventually<T>(ask: () => Promise<T>, isIt: (found: T) => boolean)
   const deadline = Date.now() + 60_000;
   for (;;) {
     const found = await ask();
-    if (isIt(found) || Date.now() > deadline) return found;
+    if (isIt(found) || Date.now() > deadline) {
+      return found;
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -16,12 +16,16 @@ const create = (shared: boolean) => {
     shared,
     async heartbeat() {
       asked.push("beat");
-      if (away) throw new Error("the store is away");
+      if (away) {
+        throw new Error("the store is away");
+      }
       return { others: [other], wasDead };
     },
     async reap(dead: readonly CoreBeat[]) {
       asked.push(dead.length > 0 ? `reap ${dead.map(({ coreId }) => coreId)}` : "reap");
-      if (reapFails) throw new Error("the store is away");
+      if (reapFails) {
+        throw new Error("the store is away");
+      }
       return 0;
     },
   } as unknown as LedgerStore;

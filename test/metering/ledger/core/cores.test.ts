@@ -23,14 +23,20 @@ beforeEach(async () => {
   clock = new ManualClock();
   url = await newDatabase("postgresql");
   cores = [];
-  for (let at = 0; at < 2; at++) cores.push(await openMetering({ clock, url }));
+  for (let at = 0; at < 2; at++) {
+    cores.push(await openMetering({ clock, url }));
+  }
 });
 afterEach(async () => {
-  for (const core of cores) await clock.until(core.close());
+  for (const core of cores) {
+    await clock.until(core.close());
+  }
 });
 const core = (at: number) => {
   const found = cores[at];
-  if (found === undefined) throw new Error("no such core");
+  if (found === undefined) {
+    throw new Error("no such core");
+  }
   return found;
 };
 
@@ -39,9 +45,13 @@ const unreachable = (store: LedgerStore, isAway: () => boolean): LedgerStore =>
   new Proxy(store, {
     get(target, name) {
       const value = Reflect.get(target, name, target);
-      if (typeof value !== "function" || name === "isViolation") return value;
+      if (typeof value !== "function" || name === "isViolation") {
+        return value;
+      }
       return async (...parameters: unknown[]) => {
-        if (isAway()) throw new Error("the store is away");
+        if (isAway()) {
+          throw new Error("the store is away");
+        }
         return value.apply(target, parameters);
       };
     },
@@ -204,10 +214,14 @@ test("a refund gets at what another core has leased but does not hold", async ()
 test("what a core announces all listeners of the other cores hear, and none of its own", async () => {
   const heard: string[] = [];
   const listeners = ["one", "two"].map((name) => (id: string) => void heard.push(`${name} ${id}`));
-  for (const listener of [...listeners, ...listeners]) await core(1).store.listen(listener);
+  for (const listener of [...listeners, ...listeners]) {
+    await core(1).store.listen(listener);
+  }
   await core(0).store.listen(() => heard.push("its own"));
   await core(0).store.announce("id");
-  for (let turn = 0; turn < 200 && heard.length < 2; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let turn = 0; turn < 200 && heard.length < 2; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
   expect(heard).toEqual(["one id", "two id"]);
 });
 
@@ -215,7 +229,8 @@ test("a top-up through one core changes the standing on the others", async () =>
   const account = await core(0).account({ free: usd });
   expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: true });
   await core(0).funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
-  for (let turn = 0; turn < 200 && (await core(1).ledger.fundingState(account)).freeOnly; turn++)
+  for (let turn = 0; turn < 200 && (await core(1).ledger.fundingState(account)).freeOnly; turn++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
+  }
   expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(usd) });
 });

@@ -37,5 +37,7 @@ test("a process on a copy of a living core's journal is refused, and 5,000 token
   expect(receipts).toMatchObject([{ outputTokens: 5000, status: "completed", shortfall: 0 }]);
   expect(await reconcile(living.storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
   await living.close();
-  for (const each of [directory, copy]) rmSync(each, { recursive: true, force: true });
+  for (const each of [directory, copy]) {
+    rmSync(each, { recursive: true, force: true });
+  }
 }, 90_000);

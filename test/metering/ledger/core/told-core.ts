@@ -24,7 +24,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     hold.progress({ inputTokens: 10, outputTokens: Number(tokens) });
     running.push({ id: wanted.requestId, hold });
     const size = journal.size;
-    while (journal.size === size) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (journal.size === size) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     console.log("begun");
   } else {
     const oldest = running.shift();

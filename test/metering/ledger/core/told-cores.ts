@@ -22,7 +22,9 @@ export async function startToldCore(url: string, directory: string): Promise<Tol
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => {
     const { value, done } = await answers.next();
-    if (done) throw new Error("the core has ended");
+    if (done) {
+      throw new Error("the core has ended");
+    }
     return String(value);
   };
   await next();
@@ -34,7 +36,9 @@ export async function startToldCore(url: string, directory: string): Promise<Tol
     signal: (name) => void child.kill(name),
     async kill() {
       const exited = once(child, "exit");
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) {
+        return;
+      }
       child.kill("SIGKILL");
       await exited;
     },

@@ -22,7 +22,9 @@ beforeEach(async () => {
   cores = [await openMetering({ clock, url }), await openMetering({ clock, url })];
 });
 afterEach(async () => {
-  for (const core of cores) await clock.until(core.close());
+  for (const core of cores) {
+    await clock.until(core.close());
+  }
 });
 
 const tokens = { inputTokens: 0, outputTokens: 1000 };

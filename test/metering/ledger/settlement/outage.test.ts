@@ -49,11 +49,12 @@ test.each(Object.entries(outages))(
     let stopping = false;
     const refusals = new Set<Reason | undefined>();
     const load = Array.from({ length: 16 }, async () => {
-      while (!stopping)
+      while (!stopping) {
         await spend().catch(async (error: unknown) => {
           refusals.add(detailOf(error)?.reason);
           await sleep(20);
         });
+      }
     });
 
     for (let times = 0; times < 3; times++) {

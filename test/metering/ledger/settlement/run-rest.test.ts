@@ -63,7 +63,9 @@ describe.each(dialects)("%s", (dialect) => {
       ...{ inputTokens: 10, outputTokens: 100, cost: 0, shortfall: 0 },
       ...{ status: "completed", settledAt: clock.now(), lines: [] },
     };
-    for (const outputTokens of [100, 5000]) await clock.until(metering.ledger.settleLate({ ...charge, outputTokens }));
+    for (const outputTokens of [100, 5000]) {
+      await clock.until(metering.ledger.settleLate({ ...charge, outputTokens }));
+    }
     expect(await metering.storage.orm.em.fork().findAll(Usage)).toMatchObject([{ outputTokens: 100 }]);
     await clock.until(metering.close());
   });

@@ -55,16 +55,28 @@ beforeEach(() => {
       const ids = charges.map(({ requestId }) => requestId);
       groups.push(ids.length);
       const behaviour = behave(ids);
-      if (behaviour === "refuse") throw impossible;
-      if (behaviour === "fail") throw new Error("gone");
-      if (behaviour === "hang") await new Promise<void>((resolve) => clock.after(500, resolve));
+      if (behaviour === "refuse") {
+        throw impossible;
+      }
+      if (behaviour === "fail") {
+        throw new Error("gone");
+      }
+      if (behaviour === "hang") {
+        await new Promise<void>((resolve) => clock.after(500, resolve));
+      }
       const outcomes = ids.map((id): SettleOutcome => {
-        if (behaviour === "fence" || id.startsWith("fenced")) return "fenced";
-        if (stored.includes(id)) return "repeated";
+        if (behaviour === "fence" || id.startsWith("fenced")) {
+          return "fenced";
+        }
+        if (stored.includes(id)) {
+          return "repeated";
+        }
         stored.push(id);
         return "stored";
       });
-      if (behaviour === "fail after taking") throw new Error("reply lost");
+      if (behaviour === "fail after taking") {
+        throw new Error("reply lost");
+      }
       return outcomes;
     },
     settled: async (charges: readonly Charge[]) => new Map(charges.map((each) => [runKey(each), each])),
@@ -73,7 +85,9 @@ beforeEach(() => {
   const journal: Journal = {
     ...noJournal,
     promise: async (charges) => {
-      if (!journalWorks) return false;
+      if (!journalWorks) {
+        return false;
+      }
       promised.push(...charges.map(({ requestId }) => requestId));
       return true;
     },
@@ -81,7 +95,9 @@ beforeEach(() => {
   const nothing = () => {};
   const deadLetters = {
     async put({ requestId }: Charge, reason: string) {
-      if (letters === undefined) throw new Error("no room");
+      if (letters === undefined) {
+        throw new Error("no room");
+      }
       letters.push(`${requestId}: ${reason}`);
     },
   };
@@ -283,7 +299,9 @@ test("a fenced charge is made anew and durable once that one is", async () => {
 test("a fenced charge that cannot be made anew at once is tried again, and its group is concluded once", async () => {
   let failures = 2;
   renew = async ({ requestId }) => {
-    if (requestId === "fenced-c" && failures-- > 0) throw new Error("the store is away again");
+    if (requestId === "fenced-c" && failures-- > 0) {
+      throw new Error("the store is away again");
+    }
     return charge(`again-${requestId}`);
   };
   const promises = ["a", "fenced-b", "fenced-c", "d"].map((id) => settler.settle(charge(id)));

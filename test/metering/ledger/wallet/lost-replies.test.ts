@@ -40,10 +40,13 @@ const balance = async (account: string) => (await metering.funds.statement(accou
 const openSlices = () => metering.storage.orm.em.fork().count(Slice, { open: true });
 const prove = () => clock.until(reconcile(metering.storage, metering.ledger));
 
+/** The statement itself, with its end: the settings of a session speak of commits, too. */
+const commit = "commit\0";
+
 /** Leases money of a new account to this core without its knowledge. */
 async function leaseUnknown(): Promise<string> {
   const account = await metering.account({ paid: usd });
-  const lost = door.lose("commit", "reply");
+  const lost = door.lose(commit, "reply");
   expect(await reasonOf(metering.ledger.hold(request(account, output(1)), never))).toBe(Reason.LEDGER_UNAVAILABLE);
   await lost;
   expect(await openSlices()).toBe(1);
@@ -69,7 +72,7 @@ describe("of a lease", () => {
   test("a warm account's money comes back although nobody asks for it", async () => {
     const account = await metering.account({ paid: usd });
     const hold = await clock.until(metering.ledger.hold(request(account, output(1)), never));
-    const lost = door.lose("commit", "reply");
+    const lost = door.lose(commit, "reply");
     expect(await reasonOf(metering.ledger.hold(request(account, everything), never))).toBe(Reason.LEDGER_UNAVAILABLE);
     await lost;
     await clock.pass(3000);
@@ -141,7 +144,7 @@ describe.each(["request", "reply"] as const)("the %s is lost", (what) => {
   test("of a payment or a refund: the same again answers the same, and all of the money can be spent", async () => {
     const account = await metering.account();
     const payment = { accountId: account, kind: "paid" as const, amount: 2 * usd, reference: v7() };
-    const paid = door.lose("commit", what);
+    const paid = door.lose(commit, what);
     await expect(clock.until(metering.funds.credit(payment))).rejects.toThrow();
     await paid;
     await clock.until(metering.funds.credit(payment));
@@ -149,7 +152,7 @@ describe.each(["request", "reply"] as const)("the %s is lost", (what) => {
     const refund = { accountId: account, amount: usd, reference: v7() };
     (await clock.until(metering.ledger.hold(request(account, output(1)), never))).release();
     await clock.pass(1000); // nothing of the ledger commits any more
-    const refunded = door.lose("commit", what);
+    const refunded = door.lose(commit, what);
     await expect(clock.until(metering.funds.refund(refund))).rejects.toThrow();
     await refunded;
     await clock.until(metering.funds.refund(refund));

@@ -79,7 +79,9 @@ test("conserves tokens, spends in order, never passes a lot nor the dearest rate
         expect(Number.isSafeInteger(cost)).toBe(true);
         expect(cost).toBeLessThanOrEqual(source.available);
         const laterTouched = paid.slice(at + 1).some((later) => later.length > 0);
-        if (laterTouched) expect(cost).toBe(source.available);
+        if (laterTouched) {
+          expect(cost).toBe(source.available);
+        }
       }
     }),
     { numRuns: 2000 },

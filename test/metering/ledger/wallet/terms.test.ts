@@ -19,7 +19,9 @@ const dear = { input: 900_000, output: 900_000 };
 const newDatabase = databases();
 const receiptOf = async ({ storage }: Metering, requestId: string): Promise<Receipt> => {
   const [receipt] = await readReceipts(storage, requestId, undefined);
-  if (receipt === undefined) throw new Error("no receipt");
+  if (receipt === undefined) {
+    throw new Error("no receipt");
+  }
   return receipt;
 };
 const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });

@@ -100,8 +100,11 @@ test("a thread that ends again and again costs nobody a token: each charge is st
   for (let round = 0; round < 12; round++) {
     const requests = Array.from({ length: 5 }, () => run(metering.ledger, request(account, output(10))));
     const all = Promise.allSettled(requests);
-    if (round % 2 === 0) await clock.until(Promise.race(requests).catch(() => {}));
-    else await new Promise((resolve) => setImmediate(resolve));
+    if (round % 2 === 0) {
+      await clock.until(Promise.race(requests).catch(() => {}));
+    } else {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     await threads.at(-1)?.terminate(); // wherever it is by then
     const outcomes = await clock.until(all);
     charged += outcomes.filter(({ status }) => status === "fulfilled").length;

@@ -3,7 +3,9 @@ import { type Block, KvCache } from "../../../../src/simulator/engine/gpu/kv-cac
 
 function take(cache: KvCache): Block {
   const block = cache.take();
-  if (block === undefined) throw new Error("no memory");
+  if (block === undefined) {
+    throw new Error("no memory");
+  }
   return block;
 }
 

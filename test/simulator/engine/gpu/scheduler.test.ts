@@ -19,7 +19,9 @@ function rig(gpu: Partial<Gpu> = {}, speed = 1) {
       salt: more.salt ?? 0,
       stallAt: more.stallAt,
       progress: (from, to) => {
-        for (let at = from; at < to; at++) told.push(Math.round(clock.monotonic() - start));
+        for (let at = from; at < to; at++) {
+          told.push(Math.round(clock.monotonic() - start));
+        }
       },
     });
     return { sequence, told };
@@ -199,6 +201,8 @@ test("a timer that comes late does not slow the pace: what is due by then comes 
 test("without delays all comes without the clock", async () => {
   const { submit } = rig({}, 0);
   const { told } = submit(1000, 200);
-  while (told.length < 200) await new Promise(setImmediate);
+  while (told.length < 200) {
+    await new Promise(setImmediate);
+  }
   expect(told).toHaveLength(200);
 });
