@@ -48,7 +48,7 @@ describe("plain HTTP", () => {
     expect(await response.json()).toMatchObject({
       code: "not_found",
       message: "There is no such model.",
-      details: [{ type: "tollgate.errors.v1.ErrorDetail" }],
+      details: [{ type: "tollgate.errors.v1.ErrorDetail" }, { type: "google.rpc.ErrorInfo" }],
     });
   });
 
