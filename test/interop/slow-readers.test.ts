@@ -24,7 +24,10 @@ afterEach(async () => {
 
 /** Serves a simulated engine with so many places; who finds none waits long enough for answers that are made, not read. */
 async function start(capacity: number, isSplit: boolean, more: Parameters<typeof serveModels>[1] = {}): Promise<void> {
-  simulator = await startSimulator({ models: [{ id: "m", contextLength: 524_288, gpu: { kvTokens: 1_048_576 } }], speed: 0 });
+  simulator = await startSimulator({
+    models: [{ id: "m", contextLength: 524_288, gpu: { kvTokens: 1_048_576 } }],
+    speed: 0,
+  });
   const servers = [{ url: simulator.url, engine: "vllm" as const, capacity }];
   const fleet = { queue_timeout_s: 25 };
   service = await serveModels([{ id: "m", context_length: 524_288, servers }], { fleet, ...more }, isSplit);

@@ -64,7 +64,9 @@ interface Printed {
 
 /** Reads what parses. */
 function exact(value: bigint | undefined): bigint {
-  if (value === undefined) throw new Error("no exact amount");
+  if (value === undefined) {
+    throw new Error("no exact amount");
+  }
   return value;
 }
 
@@ -106,7 +108,9 @@ function workOut(printed: Printed): number {
       expect(unread.input + unread.output).toBeGreaterThan(0);
       const due = begun ? least(next, ...begun.rates) - begun.paid : next;
       expect(shared).toBeLessThan(due);
-      if (begun === undefined) sharedTokens++;
+      if (begun === undefined) {
+        sharedTokens++;
+      }
       begun = { paid: (begun?.paid ?? 0n) + shared, rates: [...(begun?.rates ?? []), next] };
     }
     sums[line.lot_id === null ? "owed" : "paid"] += cost;
@@ -123,7 +127,9 @@ describe.each(dialects)("%s", (dialect) => {
 
   async function print({ storage }: Metering, requestId: string): Promise<Printed> {
     const [receipt] = await readReceipts(storage, requestId, undefined);
-    if (receipt === undefined) throw new Error("no receipt");
+    if (receipt === undefined) {
+      throw new Error("no receipt");
+    }
     return JSON.parse(renderJson(receiptDocument(receipt)));
   }
 
@@ -135,16 +141,24 @@ describe.each(dialects)("%s", (dialect) => {
       await prices.set(MODEL, rates);
       await clock.until(funds.credit({ accountId, kind, amount, reference: v7() }));
     };
-    for (const each of lots) await credit(each);
-    if (rich) await clock.until(funds.credit({ accountId, kind: "paid", amount: USD, reference: v7() }));
+    for (const each of lots) {
+      await credit(each);
+    }
+    if (rich) {
+      await clock.until(funds.credit({ accountId, kind: "paid", amount: USD, reference: v7() }));
+    }
     const receipts: Printed[] = [];
     const arriving = [...late];
     for (const { percent, ...tokens } of requests) {
       const wanted = request(accountId, tokens);
       const hold = await clock.until(ledger.hold(wanted, never)).catch(() => undefined);
-      if (hold === undefined) break; // the money is spent
+      if (hold === undefined) {
+        break; // the money is spent
+      }
       const next = arriving.shift();
-      if (next !== undefined) await credit(next);
+      if (next !== undefined) {
+        await credit(next);
+      }
       const outputTokens = Math.floor((hold.outputTokens * percent) / 100);
       await clock.until(hold.settle({ inputTokens: tokens.inputTokens, outputTokens }, "completed"));
       receipts.push(await print(metering, wanted.requestId));
@@ -161,10 +175,14 @@ describe.each(dialects)("%s", (dialect) => {
         for (const receipt of receipts) {
           seen.receipts++;
           seen.shared += workOut(receipt);
-          if (receipt.shortfall_usd !== "0.00") seen.owed++;
+          if (receipt.shortfall_usd !== "0.00") {
+            seen.owed++;
+          }
         }
         // What the receipts say of a lot is what it has lost, except for debts, which are paid without a receipt.
-        if (receipts.some(({ shortfall_usd }) => shortfall_usd !== "0.00")) return;
+        if (receipts.some(({ shortfall_usd }) => shortfall_usd !== "0.00")) {
+          return;
+        }
         const lines = receipts.flatMap((receipt) => receipt.lines);
         for (const { id, granted, remaining } of await metering.funds.lots(accountId, {
           after: undefined,
