@@ -6,7 +6,7 @@ import { receiptDocument } from "../../../src/cli/admin/documents.ts";
 import { renderJson } from "../../../src/cli/admin/render.ts";
 import { readReceipts } from "../../../src/metering/books/receipts.ts";
 import { databases, dialects } from "../../metering/databases.ts";
-import { type Metering, MODEL, never, openMetering, request, run, USD } from "../../metering/fixture.ts";
+import { type Metering, never, openMetering, request, run, testModel, usd } from "../../metering/fixture.ts";
 import { ManualClock } from "../../metering/manual-clock.ts";
 
 // Somebody with nothing but the printed receipt works it out by hand, as docs/money.md says.
@@ -138,14 +138,14 @@ describe.each(dialects)("%s", (dialect) => {
     const { funds, ledger, prices } = metering;
     const accountId = await metering.account();
     const credit = async ({ rates, kind, amount }: Lot) => {
-      await prices.set(MODEL, rates);
+      await prices.set(testModel, rates);
       await clock.until(funds.credit({ accountId, kind, amount, reference: v7() }));
     };
     for (const each of lots) {
       await credit(each);
     }
     if (rich) {
-      await clock.until(funds.credit({ accountId, kind: "paid", amount: USD, reference: v7() }));
+      await clock.until(funds.credit({ accountId, kind: "paid", amount: usd, reference: v7() }));
     }
     const receipts: Printed[] = [];
     const arriving = [...late];
@@ -203,8 +203,8 @@ describe.each(dialects)("%s", (dialect) => {
   test("the worked example of the documentation is what is printed", async () => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const accountId = await metering.account({ free: 10_130_000 });
-    await metering.prices.set(MODEL, { input: 220_000, output: 275_000 });
-    await clock.until(metering.funds.credit({ accountId, kind: "paid", amount: 10 * USD, reference: v7() }));
+    await metering.prices.set(testModel, { input: 220_000, output: 275_000 });
+    await clock.until(metering.funds.credit({ accountId, kind: "paid", amount: 10 * usd, reference: v7() }));
     const wanted = request(accountId, { inputTokens: 20, outputTokens: 40 });
     await clock.until(run(metering.ledger, wanted));
     const printed = await print(metering, wanted.requestId);
