@@ -20,10 +20,10 @@ import { openStorage, type Patience, type Storage } from "../../src/storage/orm.
 import { ManualClock } from "./manual-clock.ts";
 import { silentObserver } from "./silent-observer.ts";
 
-/** One usd in pico-usd. */
+/** One USD in pico-USD. */
 export const usd = 1_000_000_000_000;
 
-/** The model of most tests: 0.20 usd in, 0.25 usd out. */
+/** The model of most tests: 0.20 USD in, 0.25 USD out. */
 export const testModel = "plain";
 
 /** Metering over a real database. */

@@ -82,7 +82,7 @@ describe.each(dialects)("%s", (dialect) => {
       clock.until(metering.funds.refund({ accountId: account, amount, reference: v7() }));
     const refused = await refund(10 * out).catch((error: unknown) => error);
     expect(detailOf(refused)?.reason).toBe(Reason.REFUND_EXCEEDS_BALANCE);
-    expect(String(refused)).toContain("The account owes 0.0000075 usd, which is paid before anything is refunded.");
+    expect(String(refused)).toContain("The account owes 0.0000075 USD, which is paid before anything is refunded.");
     other.release();
     const exceeding = await refund(21 * out).catch(detailOf);
     expect(exceeding).toMatchObject({ reason: Reason.REFUND_EXCEEDS_BALANCE });

@@ -68,11 +68,11 @@ describe.each(dialects)("%s", (dialect) => {
     const { funds } = metering;
     const accountId = await metering.account();
     const pay = (amount: number) => funds.credit({ accountId, kind: "paid", amount, reference: v7() });
-    await expect(pay(usd - 1)).rejects.toThrow("at least 1.00 usd (payment minimum)");
-    await expect(pay(1000 * usd + 1)).rejects.toThrow("at most 1000.00 usd (payment maximum)");
+    await expect(pay(usd - 1)).rejects.toThrow("at least 1.00 USD (payment minimum)");
+    await expect(pay(1000 * usd + 1)).rejects.toThrow("at most 1000.00 USD (payment maximum)");
     await pay(1000 * usd);
     await pay(999 * usd);
-    await expect(pay(2 * usd)).rejects.toThrow("2000.00 usd in total (rolling 24-hour limit)");
+    await expect(pay(2 * usd)).rejects.toThrow("2000.00 USD in total (rolling 24-hour limit)");
     await pay(usd);
     clock.jump(86_400_000); // no clock of a core's own opens it
     await expect(pay(usd)).rejects.toThrow("rolling 24-hour limit");
@@ -118,7 +118,7 @@ describe.each(dialects)("%s", (dialect) => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds, ledger } = metering;
     const account = await metering.account({ paid: usd });
-    const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }; // 0.70 usd
+    const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }; // 0.70 USD
     const hold = await ledger.hold(request(account, tokens), new AbortController().signal);
     expect((await funds.statement(account)).held).toBe(BigInt(0.7 * usd));
     const tooMuch = funds.refund({ accountId: account, amount: 0.4 * usd, reference: "a" });

@@ -10,7 +10,7 @@ import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
-/** Pico-usd a token. */
+/** Pico-USD a token. */
 const inRate = 200_000;
 const out = 250_000;
 

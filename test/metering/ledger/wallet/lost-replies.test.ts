@@ -34,7 +34,7 @@ const reasonOf = (promise: Promise<unknown>) =>
     (error: unknown) => detailOf(error)?.reason,
   );
 const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
-/** All of an account with one usd. */
+/** All of an account with one USD. */
 const everything = output(usd / outRate);
 const balance = async (account: string) => (await metering.funds.statement(account)).balance;
 const openSlices = () => metering.storage.orm.em.fork().count(Slice, { open: true });
