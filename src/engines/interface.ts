@@ -126,6 +126,9 @@ export class EngineFault extends Error {
   }
 }
 
+/** A server told what cannot be true. Whoever asked another question would have been lied to as well. */
+export class ImplausibleAnswer extends EngineFault {}
+
 /**
  * One inference server, whatever its protocol. Every method throws `failure(Reason.…)`: ENGINE_FAILED
  * for a broken engine, OVERLOADED for a full one, CONTEXT_LENGTH_EXCEEDED, INPUT_TOO_LONG, TIMEOUT.
@@ -136,7 +139,10 @@ export interface Engine {
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput>;
   /** Embeds inputs; never cuts one. */
   embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings>;
-  /** The exact number of prompt tokens, by the engine's own tokenizer. Undefined: the engine cannot tell. */
+  /**
+   * The exact number of prompt tokens, by the engine's own tokenizer. Undefined: the engine cannot tell. Throws
+   * ENGINE_FAILED with an ImplausibleAnswer for a number that is no count.
+   */
   countTokens(
     request: Pick<EngineRequest, "model" | "prompt" | "thinking" | "recipe">,
     signal: AbortSignal,

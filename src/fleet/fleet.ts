@@ -6,7 +6,7 @@ import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineOutput } from "../engines/interface.ts";
 import { type AttemptSettings, Attempts, distrust } from "./attempts.ts";
 import { believableInputs, isBelievableInput, isWholeNumber, templateTokens } from "./health/believable-tokens.ts";
-import { describe, isServersFault, isTransient, serverFailed, toFailure } from "./health/failures.ts";
+import { describe, isImplausible, isServersFault, isTransient, serverFailed, toFailure } from "./health/failures.ts";
 import { Plausibility } from "./health/plausibility.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest } from "./interface.ts";
@@ -17,6 +17,7 @@ import { unitVector } from "./unit-vectors.ts";
 
 /** Counting is quick, or not worth waiting for. */
 const countTimeoutMs = 5000;
+const countLimits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
 
 /** What a fleet consists of. */
 export interface FleetParts extends AttemptSettings {
@@ -110,30 +111,10 @@ export class PooledFleet implements Fleet {
     request: Pick<FleetRequest, "prompt" | "thinking" | "recipe">,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const limits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
     for (const member of this.#pool(model.id).members) {
-      if (!member.fit) {
-        continue;
-      }
-      const watchdog = new Watchdog(this.#parts.clock, limits, signal);
-      try {
-        const count = await member.engine.countTokens({ ...request, model: member.model }, watchdog.signal);
-        if (count === undefined || count === 0) {
-          continue;
-        }
-        if (isWholeNumber(count) && isBelievableInput(count, request.prompt, model)) {
-          return count;
-        }
-        distrust(member, `counted ${count} tokens in a prompt`, {}, this.#parts);
-      } catch (thrown) {
-        signal.throwIfAborted();
-        const error = toFailure(thrown, member.id, signal);
-        if (!isTransient(error) && !isServersFault(error)) {
-          throw error;
-        }
-        this.#parts.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
-      } finally {
-        watchdog.close();
+      const count = member.fit ? await this.#countOn(member, model, request, signal) : undefined;
+      if (count) {
+        return count;
       }
     }
     return undefined;
@@ -172,6 +153,36 @@ export class PooledFleet implements Fleet {
 
   close(): Promise<void> {
     return this.#parts.roster.close();
+  }
+
+  /** What one server counts. Undefined: it cannot tell, or cannot be believed. */
+  async #countOn(
+    member: Member,
+    model: ServedModel,
+    request: Pick<FleetRequest, "prompt" | "thinking" | "recipe">,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const watchdog = new Watchdog(this.#parts.clock, countLimits, signal);
+    try {
+      const count = await member.engine.countTokens({ ...request, model: member.model }, watchdog.signal);
+      if (count === undefined || isBelievableInput(count, request.prompt, model)) {
+        return count;
+      }
+      distrust(member, `counted ${count} tokens in a prompt`, {}, this.#parts);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = toFailure(thrown, member.id, signal);
+      if (isImplausible(error)) {
+        distrust(member, describe(error), {}, this.#parts);
+      } else if (isTransient(error) || isServersFault(error)) {
+        this.#parts.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
+      } else {
+        throw error;
+      }
+    } finally {
+      watchdog.close();
+    }
+    return undefined;
   }
 
   #unit(vector: Float32Array, model: ServedModel, member: Member): Float32Array {

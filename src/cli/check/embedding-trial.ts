@@ -10,9 +10,9 @@ const excess = 64;
 /** The part of the context that a long input fills: engines add tokens of their own. */
 const almost = 0.9;
 
-/** Words of which a tokenizer shows how many tokens one has, and how many it has where there is none to ask. */
-const sample = 64;
-const tokensAWord = 2;
+/** Words of which the engine's count shows how many tokens one has: at least one, and at most one a character. */
+const toSample = (length: number): number => Math.max(2, Math.min(64, Math.floor(length / 8)));
+const word = "word";
 
 const tooLong: readonly (Reason | undefined)[] = [
   Reason.INPUT_TOO_LONG,
@@ -29,14 +29,21 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   const served = servedName(subject);
   const embed = (words: number) =>
     engine.embed({ runId: `check-${systemRandom.uuid()}`, model: served, inputs: [textOf(words)] }, signal);
-  const found = (await embed(1)).vectors[0]?.length;
+  const short = await embed(1);
+  const found = short.vectors[0]?.length;
   if (found !== dimensions) {
     return [wrong(`answers vectors of ${found} dimensions, not ${dimensions}: set dimensions: of the model`)];
   }
-  const prompt = { case: "text", value: textOf(sample) } as const;
-  const counted = await engine.countTokens({ model: served, prompt, recipe: subject.model.thinking }, signal);
-  const long = Math.floor((length * almost) / ((counted ?? sample * tokensAWord) / sample));
-  if ((await refusalOf(embed(Math.max(1, long)))) !== undefined) {
+  const sample = toSample(length);
+  const counted = (await embed(sample)).inputTokens;
+  const tokensAWord = (counted - short.inputTokens) / (sample - 1);
+  if (!(tokensAWord >= 1 && tokensAWord <= word.length + 1)) {
+    return [
+      wrong(`counts ${short.inputTokens} tokens in 1 word and ${counted} in ${sample}: its counts cannot be true`),
+    ];
+  }
+  const long = Math.floor((length * almost) / tokensAWord);
+  if (long > sample && (await refusalOf(embed(long))) !== undefined) {
     return [wrong(`refuses an input that is shorter than context_length ${length}: raise its limits`)];
   }
   const words = length + excess;
@@ -52,7 +59,7 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   return [wrong(`cuts long inputs and says nothing: it read ${cut.inputTokens} tokens of ${words} words`)];
 }
 
-const textOf = (words: number): string => new Array<string>(words).fill("word").join(" ");
+const textOf = (words: number): string => new Array<string>(words).fill(word).join(" ");
 
 /** Why an input is refused as too long. Undefined: it is not. */
 async function refusalOf(embedding: Promise<EngineEmbeddings>): Promise<Reason | undefined> {

@@ -3,6 +3,7 @@ import { createEngine } from "../../engines/create-engine.ts";
 import { inspectServer, startCommand } from "../../engines/inspect-server.ts";
 import { type Engine, EngineFault } from "../../engines/interface.ts";
 import { type Inspection, type Remark, type Subject, servedName } from "../../engines/shared/inspection/inspection.ts";
+import { plainText } from "../../engines/shared/inspection/told.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
 import { type Finding, patienceMs, reasonOf, type Status } from "./finding.ts";
 
@@ -83,7 +84,7 @@ async function wrongModel(engine: Engine, subject: Subject, signal: AbortSignal)
   const name = servedName(subject);
   const found = listed.find((one) => one.id === name);
   if (!found) {
-    const names = listed.map((one) => one.id).join(", ") || "none";
+    const names = plainText(listed.map((one) => one.id).join(", ")) || "none";
     return `does not serve ${name}, only ${names}: set model: of this server to one of these`;
   }
   if (found.contextLength === undefined || found.contextLength >= model.context_length) {

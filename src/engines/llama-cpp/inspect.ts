@@ -1,15 +1,15 @@
-import type { Fields } from "../shared/chat-completions/dialect.ts";
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
 import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
-import { numberIn, type Probe, textIn } from "../shared/inspection/probe.ts";
+import type { Probe } from "../shared/inspection/probe.ts";
+import { fieldsIn, figureIn, textIn } from "../shared/inspection/told.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import { llamaCpp } from "./dialect.ts";
 
 /** Inspects llama-server by `/props`, `/metrics` and short chats. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const [props = {}, metrics = ""] = await Promise.all([probe.json("/props"), probe.text({ path: "/metrics" })]);
-  const slots = numberIn(props.total_slots);
-  const slotLength = numberIn((props.default_generation_settings as Fields | undefined)?.n_ctx);
+  const slots = figureIn(props.total_slots);
+  const slotLength = figureIn(fieldsIn(props.default_generation_settings).n_ctx);
   const { server, model } = subject;
   const chat = await inspectChat(probe, llamaCpp, subject, { tools: "--jinja" });
   return {

@@ -16,12 +16,16 @@ import { HttpConnection, type HttpRequest, mostTokenListBytes } from "../shared/
 import { callJson } from "../shared/http/json-call.ts";
 import { openStream } from "../shared/http/stream.ts";
 import type { EngineSettings } from "../shared/settings.ts";
+import { vectorsIn } from "../shared/vectors.ts";
 import { generationRequest } from "./request.ts";
 import { LineReader } from "./stream.ts";
 import { cutsPrompts, firstThatRefuses } from "./version.ts";
 
 /** Ollama runs the inputs of a call side by side, each as a request to its runner. */
 const embedBatch = 32;
+
+/** Models that are looked at, each by a call of its own. */
+const mostDescribed = 256;
 
 /**
  * Ollama through its native API, by its source as of August 2026: the OpenAI-compatible one cuts prompts
@@ -71,7 +75,7 @@ export class OllamaEngine implements Engine {
     const { models } = (await this.#call({ path: "/api/tags" }, signal)) as { models?: unknown };
     const listed = Array.isArray(models) ? (models as readonly ({ readonly name?: unknown } | null)[]) : [];
     const names = listed.flatMap((model) => (typeof model?.name === "string" ? [model.name] : []));
-    return Promise.all(names.map((name) => this.#describe(name, signal)));
+    return Promise.all(names.slice(0, mostDescribed).map((name) => this.#describe(name, signal)));
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {
@@ -106,10 +110,9 @@ export class OllamaEngine implements Engine {
 
   #readEmbeddings(answer: WireEmbeddings, inputs: number): EngineEmbeddings {
     const { where } = this.#traits;
-    const listed = Array.isArray(answer.embeddings) ? answer.embeddings : [];
-    const vectors = listed.map((vector) => Float32Array.from(Array.isArray(vector) ? vector : []));
-    if (vectors.length !== inputs) {
-      throw engineFailed(`${where} embedded ${vectors.length} of ${inputs} inputs`, true);
+    const vectors = vectorsIn(answer.embeddings, inputs);
+    if (vectors === undefined) {
+      throw engineFailed(`${where} did not answer a vector for each of ${inputs} inputs`, true);
     }
     const inputTokens = countIn(answer.prompt_eval_count);
     if (!inputTokens) {

@@ -1,4 +1,3 @@
-import type { Fields } from "../shared/chat-completions/dialect.ts";
 import {
   type Inspection,
   remarksOf,
@@ -7,7 +6,8 @@ import {
   warning,
   wrong,
 } from "../shared/inspection/inspection.ts";
-import { numberIn, objectIn, type Probe, textIn } from "../shared/inspection/probe.ts";
+import { objectIn, type Probe } from "../shared/inspection/probe.ts";
+import { fieldsIn, figureIn, listIn, plainText, textIn, textsIn } from "../shared/inspection/told.ts";
 import { cutsPrompts, firstThatRefuses } from "./version.ts";
 
 /** Requests at once beyond which its usual settings make them wait in a queue that it does not tell of. */
@@ -23,19 +23,22 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
     probe.json("/api/ps"),
   ]);
   const version = textIn(about?.version);
-  const { capabilities = [], model_info = {} } = (objectIn(shown) ?? {}) as Shown;
-  const [, trained] = Object.entries(model_info).find(([key]) => key.endsWith(".context_length")) ?? [];
-  const loaded = numberIn(
-    ((running?.models ?? []) as readonly Fields[]).find((one) => one.name === name)?.context_length,
+  const told = objectIn(shown) ?? {};
+  const capabilities = textsIn(told.capabilities);
+  const [, trained] = Object.entries(fieldsIn(told.model_info)).find(([key]) => key.endsWith(".context_length")) ?? [];
+  const loaded = figureIn(
+    listIn(running?.models)
+      .map(fieldsIn)
+      .find((one) => one.name === name)?.context_length,
   );
   const thinks = capabilities.includes("thinking");
   const generates = model.kind === "generation";
   return {
     version,
     facts: {
-      "context length": numberIn(trained),
+      "context length": figureIn(trained),
       "loaded with context": loaded,
-      capabilities: capabilities.join(", ") || undefined,
+      capabilities: plainText(capabilities.join(", ")) || undefined,
       counts: "at the end",
     },
     remarks: remarksOf(
@@ -66,10 +69,4 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
       ],
     ),
   };
-}
-
-/** What `/api/show` tells of a model. */
-interface Shown {
-  readonly capabilities?: readonly string[];
-  readonly model_info?: Readonly<Record<string, unknown>>;
 }

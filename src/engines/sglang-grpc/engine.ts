@@ -15,8 +15,9 @@ import { ChunkReader } from "../shared/chat-completions/chunk-reader.ts";
 import { readEmbeddings } from "../shared/chat-completions/embeddings.ts";
 import { refusalOf } from "../shared/chat-completions/errors.ts";
 import { generationRequest } from "../shared/chat-completions/request.ts";
+import { countIn } from "../shared/counts.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
-import { engineFailed } from "../shared/faults.ts";
+import { engineFailed, toldCount } from "../shared/faults.ts";
 import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
 import { parseObject } from "../shared/http/json-call.ts";
 import { longestLine } from "../shared/http/line-splitter.ts";
@@ -103,12 +104,15 @@ export class SglangGrpcEngine implements Engine {
       return undefined;
     }
     const { count } = await this.#call(signal, () => this.#client.tokenize({ text: prompt.value }, { signal }));
-    return count;
+    return toldCount(this.#traits.where, count);
   }
 
   async listModels(signal: AbortSignal): Promise<readonly EngineModel[]> {
     const { models } = await this.#call(signal, () => this.#client.listModels({}, { signal }));
-    return models.map(({ id, maxModelLen }) => ({ id, ...(maxModelLen && { contextLength: maxModelLen }) }));
+    return models.map(({ id, maxModelLen }) => {
+      const contextLength = countIn(maxModelLen);
+      return { id, ...(contextLength && { contextLength }) };
+    });
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {

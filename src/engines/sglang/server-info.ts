@@ -1,17 +1,17 @@
 import type { Fields } from "../shared/chat-completions/dialect.ts";
 import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
-import { flagIn, numberIn, textIn } from "../shared/inspection/probe.ts";
+import { figureIn, flagIn, textIn } from "../shared/inspection/told.ts";
 
 /** Reads what SGLang tells of its options: the fields of its ServerArgs, and what its scheduler settled. */
 export function readServerInfo(info: Fields, { server, model }: Subject): Inspection {
-  const running = numberIn(info.max_running_requests);
+  const running = figureIn(info.max_running_requests);
   const generates = model.kind === "generation";
   return {
     version: textIn(info.version),
     facts: {
-      "context length": numberIn(info.context_length),
+      "context length": figureIn(info.context_length),
       "running requests": running,
-      "KV cache tokens": numberIn(info.max_total_num_tokens),
+      "KV cache tokens": figureIn(info.max_total_num_tokens),
       "prefix caching": info.disable_radix_cache === undefined ? undefined : info.disable_radix_cache !== true,
       "tool parser": textIn(info.tool_call_parser),
       "reasoning parser": textIn(info.reasoning_parser),

@@ -1,5 +1,5 @@
 /** The largest count that is carried: tokens are int32 in the contract and the store. */
-const largestCount = 2 ** 31 - 1;
+export const largestCount = 2 ** 31 - 1;
 
 /** A count as an engine tells it, one beyond all bounds as the largest. Undefined: it is no whole number from zero. */
 export function countIn(value: unknown): number | undefined {

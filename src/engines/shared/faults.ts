@@ -2,7 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
-import { EngineFault } from "../interface.ts";
+import { EngineFault, ImplausibleAnswer } from "../interface.ts";
 import { countIn } from "./counts.ts";
 
 // What every engine's failures become, whatever its protocol.
@@ -25,6 +25,20 @@ export function engineUnreachable(what: string, cause: unknown): ConnectError {
     {},
     new EngineFault(what, true, cause, true),
   );
+}
+
+/** A count that an engine told by itself. Undefined: it told no number. Throws ENGINE_FAILED for a number that is no count. */
+export function toldCount(where: string, told: unknown): number | undefined {
+  const count = countIn(told);
+  if (count === undefined && typeof told === "number") {
+    throw failure(
+      Reason.ENGINE_FAILED,
+      "The inference server failed to answer.",
+      {},
+      new ImplausibleAnswer(`${where} counted ${told} tokens`, true),
+    );
+  }
+  return count;
 }
 
 /** The engine's answer made our own code throw. */

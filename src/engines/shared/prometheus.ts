@@ -28,7 +28,11 @@ export function metricSum(text: string, name: string): number | undefined {
 /** The labels of a metric's first sample; of an information metric they are what it tells. Empty: there is none. */
 export function labelsOf(text: string, name: string): Readonly<Record<string, string>> {
   const line = text.split("\n").find((one) => one.startsWith(`${name}{`)) ?? "";
-  return Object.fromEntries(
-    [...line.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", value = ""]) => [label, value]),
-  );
+  const labels: Record<string, string> = {};
+  const next = /[{,]\s*(\w{1,64})="((?:[^"\\]|\\.){0,1024})"/y; // sticky and bounded: each character is looked at once
+  next.lastIndex = name.length;
+  for (let label = next.exec(line); label !== null; label = next.exec(line)) {
+    labels[label[1] ?? ""] = label[2] ?? "";
+  }
+  return labels;
 }

@@ -8,6 +8,7 @@ import type {
   EngineOutput,
   EngineRequest,
 } from "../interface.ts";
+import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
 import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
@@ -21,11 +22,14 @@ const parallel = 32;
 /** Text Embeddings Inference 1.9 over gRPC, from its images whose tags end in `-grpc`. */
 export class TeiGrpcEngine implements Engine {
   readonly #connection: GrpcConnection;
+  /** For lists of tokens, which alone are long. */
+  readonly #lists: GrpcConnection;
   readonly #settings: EngineSettings;
   readonly #where: string;
 
   constructor(url: string, settings: EngineSettings) {
-    this.#connection = new GrpcConnection(url, settings);
+    this.#connection = new GrpcConnection(url, { ...settings, mostBytes: mostEmbeddingBytes(1) });
+    this.#lists = new GrpcConnection(url, settings);
     this.#settings = settings;
     this.#where = `tei at ${url}`;
   }
@@ -35,11 +39,11 @@ export class TeiGrpcEngine implements Engine {
     throw engineFailed(`${this.#where} does not generate`, false);
   }
 
-  embed({ inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+  embed({ inputs, runId, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
     return embedInBatches(inputs, {
       size: parallel,
       limit: this.#settings.contextLength,
-      embed: (batch) => this.#embedBatch(batch, { ...trace }, signal),
+      embed: (batch) => this.#embedBatch(batch, { "x-request-id": runId, ...trace }, signal),
       count: (value) => this.countTokens({ prompt: { case: "text", value } }, signal),
     });
   }
@@ -75,8 +79,8 @@ export class TeiGrpcEngine implements Engine {
     return undefined;
   }
 
-  close(): Promise<void> {
-    return this.#connection.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#connection.close(), this.#lists.close()]);
   }
 
   async #embedBatch(inputs: readonly string[], headers: Record<string, string>, signal: AbortSignal) {
@@ -97,8 +101,8 @@ export class TeiGrpcEngine implements Engine {
   }
 
   async #countTokens(inputs: string, signal: AbortSignal): Promise<number> {
-    const client = this.#connection.client(Tokenize);
-    const { tokens } = await this.#call(signal, () => client.tokenize({ inputs, addSpecialTokens: true }, { signal }));
+    const call = () => this.#lists.client(Tokenize).tokenize({ inputs, addSpecialTokens: true }, { signal });
+    const { tokens } = await this.#call(signal, call, this.#lists);
     return tokens.length;
   }
 
@@ -106,9 +110,9 @@ export class TeiGrpcEngine implements Engine {
     return this.#call(signal, () => this.#connection.client(Info).info({}, { signal }));
   }
 
-  async #call<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  async #call<T>(signal: AbortSignal, call: () => Promise<T>, connection = this.#connection): Promise<T> {
     try {
-      await this.#connection.connect();
+      await connection.connect();
       return await call();
     } catch (error) {
       throw refusalOf(this.#where, responseOf(error, signal));

@@ -15,6 +15,7 @@ import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes 
 import { callJson, parseObject } from "../shared/http/json-call.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import type { EngineSettings } from "../shared/settings.ts";
+import { vectorsIn } from "../shared/vectors.ts";
 import { refusalOf } from "./errors.ts";
 import { checkLimit, countInput } from "./limit.ts";
 
@@ -114,9 +115,9 @@ export class TeiEngine implements Engine {
       throw engineFailed(`${this.#where} did not count the tokens`, false);
     }
     const listed = parseObject(this.#where, response.text);
-    const vectors = Array.isArray(listed) ? listed.map(vectorIn) : [];
-    if (vectors.length !== inputs.length) {
-      throw engineFailed(`${this.#where} embedded ${vectors.length} of ${inputs.length} inputs`, true);
+    const vectors = vectorsIn(listed, inputs.length);
+    if (vectors === undefined) {
+      throw engineFailed(`${this.#where} did not answer a vector for each of ${inputs.length} inputs`, true);
     }
     return { vectors, inputTokens };
   }
@@ -151,8 +152,4 @@ function checkInfo(where: string, info: Partial<Record<keyof TeiInfo, unknown>>)
     throw engineFailed(`${where} tells nonsense on /info`, true);
   }
   return { model_id, max_input_length: longest, max_client_batch_size: batch };
-}
-
-function vectorIn(vector: unknown): Float32Array {
-  return Float32Array.from(Array.isArray(vector) ? vector : []);
 }

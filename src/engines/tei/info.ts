@@ -1,25 +1,33 @@
 import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
+import { figureIn, textIn } from "../shared/inspection/told.ts";
 
-/** What TEI tells of itself, over either protocol. */
+/** What TEI tells of itself, over either protocol, as it came. */
 export interface TeiSettings {
-  readonly version: string;
-  readonly maxInputLength: number;
-  readonly maxBatchTokens: number;
-  readonly maxConcurrentRequests: number;
-  readonly maxClientBatchSize: number;
+  readonly version: unknown;
+  readonly maxInputLength: unknown;
+  readonly maxBatchTokens: unknown;
+  readonly maxConcurrentRequests: unknown;
+  readonly maxClientBatchSize: unknown;
   /** Undefined over gRPC, where every request says it. */
   readonly autoTruncate?: boolean | undefined;
 }
 
 /** Judges what TEI tells of itself. Each input counts as a request of its own. */
 export function inspectInfo(info: TeiSettings, { server, model }: Subject): Inspection {
-  const { version, maxInputLength, maxBatchTokens, maxConcurrentRequests, maxClientBatchSize, autoTruncate } = info;
+  const version = textIn(info.version);
+  const { autoTruncate } = info;
+  const maxInputLength = figureIn(info.maxInputLength);
+  const maxConcurrentRequests = figureIn(info.maxConcurrentRequests);
+  const maxClientBatchSize = figureIn(info.maxClientBatchSize);
+  if (!maxInputLength || !maxConcurrentRequests || !maxClientBatchSize) {
+    return { version, facts: {}, remarks: [wrong("tells limits that can be none: is it TEI?")] };
+  }
   const inputs = server.capacity * maxClientBatchSize;
   return {
     version,
     facts: {
       "input length": maxInputLength,
-      "batch tokens": maxBatchTokens,
+      "batch tokens": figureIn(info.maxBatchTokens),
       "inputs a call": maxClientBatchSize,
       "inputs at once": maxConcurrentRequests,
       "auto truncate": autoTruncate,

@@ -1,5 +1,6 @@
 import { type Inspection, type Subject, wrong } from "../shared/inspection/inspection.ts";
-import { flagIn, type Probe } from "../shared/inspection/probe.ts";
+import type { Probe } from "../shared/inspection/probe.ts";
+import { flagIn } from "../shared/inspection/told.ts";
 import { inspectInfo } from "./info.ts";
 
 /** Inspects TEI by `/info`. */
@@ -10,11 +11,11 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
   }
   return inspectInfo(
     {
-      version: String(info.version),
-      maxInputLength: Number(info.max_input_length),
-      maxBatchTokens: Number(info.max_batch_tokens),
-      maxConcurrentRequests: Number(info.max_concurrent_requests),
-      maxClientBatchSize: Number(info.max_client_batch_size),
+      version: info.version,
+      maxInputLength: info.max_input_length,
+      maxBatchTokens: info.max_batch_tokens,
+      maxConcurrentRequests: info.max_concurrent_requests,
+      maxClientBatchSize: info.max_client_batch_size,
       autoTruncate: flagIn(info.auto_truncate),
     },
     subject,

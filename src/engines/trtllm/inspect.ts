@@ -1,6 +1,7 @@
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
 import { type Inspection, remarksOf, type Subject, warning } from "../shared/inspection/inspection.ts";
-import { type Probe, textIn } from "../shared/inspection/probe.ts";
+import type { Probe } from "../shared/inspection/probe.ts";
+import { textIn } from "../shared/inspection/told.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import { trtllm } from "./dialect.ts";
 

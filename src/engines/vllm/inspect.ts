@@ -1,6 +1,7 @@
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
 import { type Inspection, remarksOf, type Subject, warning } from "../shared/inspection/inspection.ts";
-import { type Probe, textIn } from "../shared/inspection/probe.ts";
+import type { Probe } from "../shared/inspection/probe.ts";
+import { figureIn, textIn } from "../shared/inspection/told.ts";
 import { labelsOf, metricSum } from "../shared/prometheus.ts";
 import { vllm } from "./dialect.ts";
 
@@ -17,12 +18,12 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
     tools: "--enable-auto-tool-choice --tool-call-parser PARSER",
     reasoning: "--reasoning-parser PARSER",
   });
-  const kvTokens = Number(cache.num_gpu_blocks) * Number(cache.block_size);
+  const kvTokens = figureIn(Number(cache.num_gpu_blocks) * Number(cache.block_size));
   return {
     version: textIn(version?.version),
     facts: {
-      "KV cache tokens": kvTokens > 0 ? kvTokens : undefined,
-      "prefix caching": cache.enable_prefix_caching && cache.enable_prefix_caching === "True",
+      "KV cache tokens": kvTokens || undefined,
+      "prefix caching": cache.enable_prefix_caching === undefined ? undefined : cache.enable_prefix_caching === "True",
       ...chat.facts,
     },
     remarks: [

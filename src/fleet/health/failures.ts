@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import { durationOf, toMilliseconds } from "../../../lib/time/duration.ts";
-import { EngineFault } from "../../engines/interface.ts";
+import { EngineFault, ImplausibleAnswer } from "../../engines/interface.ts";
 
 // What a failed call tells about the server that it ran on.
 
@@ -49,6 +49,11 @@ export function withRetryDelay(error: unknown, ms: number): unknown {
 /** Whether no connection to the server could be made, so that nothing of the request reached it. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof EngineFault && error.cause.unreachable;
+}
+
+/** Whether the server told what cannot be true. */
+export function isImplausible(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof ImplausibleAnswer;
 }
 
 /** A server is not fit, or answered nonsense; `transient`: another one may do better. */

@@ -143,6 +143,7 @@ describe.each(embedders)("%s embeds", (engine) => {
   afterEach(async () => hostile[Symbol.asyncDispose]());
 
   function say(count: unknown, vectors: number): void {
+    hostile.server.eachCount = typeof count === "number" ? count / vectors : undefined;
     const headers: Record<string, string> = engine === "tei" ? { "x-compute-tokens": String(count) } : {};
     const body = JSON.stringify(embeddingsAnswer(engine, count, vectors));
     for (const path of ["/v1/embeddings", "/api/embed", "/embed"]) {
@@ -158,14 +159,17 @@ describe.each(embedders)("%s embeds", (engine) => {
     expect(hostile.caught).toHaveLength(1);
     expect(hostile.fleet.servers()[0]?.breaker).toBe(BreakerState.OPEN);
     hostile.clock.advance(5000);
-    say(9, 2);
-    expect(await hostile.embed(["one", "three"])).toBe(9);
+    say(8, 2);
+    expect(await hostile.embed(["one", "three"])).toBe(8);
     expect(hostile.fleet.servers()[0]?.breaker).toBe(BreakerState.CLOSED);
   });
 
   test.each([0, -3, 2.5, "3", [3], null, true, { valueOf: 1, toString: 1 }])("%j is no count", async (count) => {
     if (engine === "tei" && typeof count === "object" && count !== null && !Array.isArray(count)) {
       return; // no header
+    }
+    if (engine === "tei-grpc" && count !== 0) {
+      return; // no uint32
     }
     if (engine === "tei" && (count === "3" || Array.isArray(count))) {
       return; // as the number, in a header

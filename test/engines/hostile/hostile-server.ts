@@ -1,6 +1,9 @@
 import type { ServerResponse } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
-import { registration } from "../../../src/grpc/server/registration.ts";
+import { Embed, Info } from "#gen/tei/v1/tei_pb.js";
+import { createHealth } from "../../../src/grpc/server/health.ts";
+import { registration, type ServiceRegistration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { json, scriptedServer } from "../scripted-server.ts";
 
@@ -19,8 +22,8 @@ export const generators = [
 ] as const;
 export type Generator = (typeof generators)[number];
 
-/** Engines that embed over HTTP. */
-export const embedders = ["vllm", "sglang", "llama.cpp", "trtllm", "openai", "ollama", "tei"] as const;
+/** Engines that embed over a network. */
+export const embedders = ["vllm", "sglang", "llama.cpp", "trtllm", "openai", "ollama", "tei", "tei-grpc"] as const;
 export type Embedder = (typeof embedders)[number];
 
 /** Whether an engine counts at the end only. */
@@ -71,17 +74,22 @@ export interface HostileServer extends AsyncDisposable {
   chunks: readonly unknown[];
   /** Writes the next generations byte by byte, where HTTP carries them. */
   raw: ((response: ServerResponse) => void) | undefined;
+  /** What each input is counted as over gRPC. Undefined: it is too long. */
+  eachCount: number | undefined;
   /** What other calls answer, by path; undefined fields answer as a sound server does. */
   readonly answers: Record<string, (response: ServerResponse) => void>;
 }
 
 /** Starts a server that speaks as an engine does. */
 export async function startHostileServer(engine: Generator | Embedder): Promise<HostileServer> {
-  return engine === "sglang-grpc" ? startGrpc() : startHttp(engine);
+  if (engine === "sglang-grpc") {
+    return startSglangGrpc();
+  }
+  return engine === "tei-grpc" ? startTeiGrpc() : startHttp(engine);
 }
 
-async function startHttp(engine: Exclude<Generator, "sglang-grpc"> | Embedder): Promise<HostileServer> {
-  const state: Pick<HostileServer, "chunks" | "raw" | "answers"> = { chunks: [], raw: undefined, answers: {} };
+async function startHttp(engine: Exclude<Generator | Embedder, "sglang-grpc" | "tei-grpc">): Promise<HostileServer> {
+  const state = soundState();
   const frame = (chunk: unknown) =>
     engine === "ollama" ? `${JSON.stringify(chunk)}\n` : `data: ${JSON.stringify(chunk)}\n\n`;
   const generate = (_: unknown, response: ServerResponse) => {
@@ -122,8 +130,12 @@ async function startHttp(engine: Exclude<Generator, "sglang-grpc"> | Embedder): 
   });
 }
 
-async function startGrpc(): Promise<HostileServer> {
-  const state: Pick<HostileServer, "chunks" | "raw" | "answers"> = { chunks: [], raw: undefined, answers: {} };
+function soundState(): Omit<HostileServer, "url" | typeof Symbol.asyncDispose> {
+  return { chunks: [], raw: undefined, answers: {}, eachCount: undefined };
+}
+
+async function startSglangGrpc(): Promise<HostileServer> {
+  const state = soundState();
   async function* answer() {
     for (const chunk of state.chunks) {
       yield { jsonChunk: Buffer.from(JSON.stringify(chunk)), finished: false };
@@ -137,7 +149,28 @@ async function startGrpc(): Promise<HostileServer> {
     getLoad: () => ({ jsonInfo: "[]" }),
     abort: () => ({ success: true }),
   });
-  const server = await startGrpcServer({ address: "127.0.0.1:0", services: [service], interceptors: [] });
+  return listen(state, [service]);
+}
+
+async function startTeiGrpc(): Promise<HostileServer> {
+  const state = soundState();
+  const services = [
+    registration(Info, { info: () => ({ modelId: "m", maxInputLength: 8192, maxClientBatchSize: 32 }) }),
+    registration(Embed, {
+      embed() {
+        if (state.eachCount === undefined) {
+          const message = "Input validation error: `inputs` must have less than 8192 tokens. Given: 9000";
+          throw new ConnectError(message, Code.InvalidArgument);
+        }
+        return { embeddings: [0.5, 0.5, 0.5, 0.5], metadata: { computeTokens: state.eachCount } };
+      },
+    }),
+  ];
+  return listen(state, [...services, createHealth(services).registration]);
+}
+
+async function listen(state: ReturnType<typeof soundState>, services: ServiceRegistration[]): Promise<HostileServer> {
+  const server = await startGrpcServer({ address: "127.0.0.1:0", services, interceptors: [] });
   return Object.assign(state, {
     url: `grpc://${server.address}`,
     async [Symbol.asyncDispose]() {

@@ -33,6 +33,7 @@ let failing: ConnectError | undefined;
 let counts = true;
 let listed: number[] = [];
 let authorization: string | null = null;
+let requestIds: (string | null)[] = [];
 
 /** A server after TEI's router/src/grpc/server.rs, whose tokens are the characters of an input. */
 beforeAll(async () => {
@@ -57,7 +58,8 @@ beforeAll(async () => {
       },
     }),
     registration(Embed, {
-      embed({ inputs, truncate, normalize }) {
+      embed({ inputs, truncate, normalize }, { requestHeader }) {
+        requestIds.push(requestHeader.get("x-request-id"));
         if (failing !== undefined) {
           throw failing;
         }
@@ -86,6 +88,7 @@ afterEach(() => {
   failing = undefined;
   counts = true;
   listed = [];
+  requestIds = [];
   health.setServing(true);
 });
 afterAll(async () => {
@@ -100,6 +103,11 @@ test("embeds in input order and counts", async () => {
   const { vectors, inputTokens } = await embed(inputs);
   expect(vectors.map((vector) => vector[0])).toEqual(inputs.map(({ length }) => length));
   expect(inputTokens).toBe((80 * 81) / 2);
+});
+
+test("names the run on the wire of every input", async () => {
+  await engine.embed({ runId: "run-7", model: "m", inputs: ["a", "bc"] }, never());
+  expect(requestIds).toEqual(["run-7", "run-7"]);
 });
 
 test("names the input that is too long", async () => {

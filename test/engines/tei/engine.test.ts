@@ -143,3 +143,12 @@ test("is full at 429", async () => {
   expect(detailOf(error)?.reason).toBe(Reason.OVERLOADED);
   await engine.close();
 });
+
+test("names the run on the wire of every call", async () => {
+  await using server = await tei();
+  const engine = new TeiEngine(server.url, settings);
+  await engine.embed({ runId: "run-7", model: "m", inputs: ["a", "b", "c", "d", "e"] }, never());
+  const ids = server.received.filter(({ path }) => path === "/embed").map(({ headers }) => headers["x-request-id"]);
+  expect(ids).toEqual(["run-7", "run-7"]);
+  await engine.close();
+});

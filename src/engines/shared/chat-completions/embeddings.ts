@@ -1,6 +1,7 @@
 import type { EngineEmbeddings } from "../../interface.ts";
 import { countIn } from "../counts.ts";
 import { engineFailed } from "../faults.ts";
+import { vectorIn } from "../vectors.ts";
 
 interface WireEmbeddings {
   readonly data?: unknown;
@@ -41,11 +42,8 @@ export function readEmbeddings(where: string, body: unknown, inputs: number): En
 
 /** A vector as a list of numbers, or as base64 of float32 in little-endian order, as every platform of Node has it. */
 function vectorOf(embedding: unknown): Float32Array | undefined {
-  if (Array.isArray(embedding)) {
-    return Float32Array.from(embedding);
-  }
   if (typeof embedding !== "string") {
-    return undefined;
+    return vectorIn(embedding);
   }
   const { buffer, byteOffset, byteLength } = Buffer.from(embedding, "base64");
   if (byteLength === 0 || byteLength % Float32Array.BYTES_PER_ELEMENT !== 0) {

@@ -10,7 +10,7 @@ import type {
 import { AnswerBuilder, type EngineTraits } from "../answer/answer-builder.ts";
 import { countIn } from "../counts.ts";
 import { embedInBatches } from "../embed-in-batches.ts";
-import { isRefusal } from "../faults.ts";
+import { isRefusal, toldCount } from "../faults.ts";
 import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes } from "../http/connection.ts";
 import { callJson } from "../http/json-call.ts";
 import { longestLine } from "../http/line-splitter.ts";
@@ -97,10 +97,7 @@ export class ChatCompletionsEngine implements Engine {
         signal,
       );
       const count = (answer as Fields)[call.field];
-      if (Array.isArray(count)) {
-        return count.length;
-      }
-      return typeof count === "number" ? count : undefined;
+      return Array.isArray(count) ? count.length : toldCount(this.#traits.where, count);
     } catch (error) {
       if (isRefusal(error)) {
         return undefined; // an older version, without the call or without turns in it

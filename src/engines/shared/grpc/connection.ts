@@ -3,18 +3,22 @@ import { type Client, Code, ConnectError, createClient, type Interceptor } from 
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { type ChannelTransport, createChannelTransport } from "../../../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../../../grpc/workarounds/tls-server-name.ts";
-import { engineUnreachable, unreadable } from "../faults.ts";
+import { engineFailed, engineUnreachable, unreadable } from "../faults.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 
+/** Bytes of a message at most. Tokens are listed with their texts: an input of our largest size makes the longest answer. */
+export const mostListBytes = 16 * 1024 * 1024;
+
 const channelOptions = {
-  // Tokens are listed with their texts: an input of our largest size makes the longest answer.
-  "grpc.max_receive_message_length": 16 * 1024 * 1024,
   // SGLang breaks off a stream whose reader is some dozen chunks behind; this many bytes wait for a slow one here.
   "grpc-node.flow_control_window": 1024 * 1024,
 };
 
 /** How to reach a server. */
-export type GrpcOptions = Pick<ConnectionOptions, "connectTimeoutMs" | "authorization">;
+export interface GrpcOptions extends Pick<ConnectionOptions, "connectTimeoutMs" | "authorization"> {
+  /** Bytes of a message that the server sends, at most. Default: those of the longest list of tokens. */
+  readonly mostBytes?: number;
+}
 
 /** The connections to a server, or to all addresses of a name, over gRPC. */
 export class GrpcConnection {
@@ -23,13 +27,13 @@ export class GrpcConnection {
   readonly #connectTimeoutMs: number;
 
   /** Takes `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
-  constructor(url: string, { connectTimeoutMs, authorization }: GrpcOptions) {
+  constructor(url: string, { connectTimeoutMs, authorization, mostBytes = mostListBytes }: GrpcOptions) {
     const tls = url.startsWith("grpcs:");
     this.#connectTimeoutMs = connectTimeoutMs;
     this.#target = url.replace(/^grpcs?:\/\//, "");
     this.#transport = createChannelTransport({
       target: this.#target,
-      channelOptions,
+      channelOptions: { ...channelOptions, "grpc.max_receive_message_length": mostBytes },
       ...(tls && { credentials: createTlsCredentials() }),
       ...(authorization !== undefined && { interceptors: [authorize(authorization)] }),
     });
@@ -74,6 +78,9 @@ const statuses: Partial<Record<Code, number>> = {
   [Code.DeadlineExceeded]: 504,
 };
 
+/** What grpc-js says, in the server's place, of a message beyond the bound. */
+const tooLarge = "Received message larger than max";
+
 /** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */
 export function responseOf(error: unknown, signal: AbortSignal): HttpResponse {
   signal.throwIfAborted();
@@ -84,6 +91,9 @@ export function responseOf(error: unknown, signal: AbortSignal): HttpResponse {
     throw unreadable("the server", error);
   }
   const message = error.rawMessage;
+  if (error.code === Code.ResourceExhausted && message.startsWith(tooLarge)) {
+    throw engineFailed("the server sent a message that is too large", false, error);
+  }
   const text = message.startsWith("{") ? message : JSON.stringify({ error: message });
   return { status: statuses[error.code] ?? 500, headers: {}, text };
 }

@@ -3,13 +3,17 @@ import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversatio
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import type { EngineRequest } from "../../interface.ts";
+import { checkChunk } from "../chat-completions/check-chunk.ts";
+import type { Chunk } from "../chat-completions/chunk.ts";
 import type { Dialect, Fields } from "../chat-completions/dialect.ts";
 import { readError } from "../chat-completions/errors.ts";
 import { generationRequest } from "../chat-completions/request.ts";
-import { readUsage, type WireUsage } from "../chat-completions/usage.ts";
+import { readUsage } from "../chat-completions/usage.ts";
+import { engineFailed } from "../faults.ts";
 import { SseParser } from "../http/sse-parser.ts";
 import { type Subject, servedName } from "./inspection.ts";
-import { objectIn, type Probe, textIn } from "./probe.ts";
+import { objectIn, type Probe } from "./probe.ts";
+import { plainText } from "./told.ts";
 
 /** What a short chat shows of a server. */
 export interface ChatTrial {
@@ -44,37 +48,47 @@ export function trialRequest(subject: Subject, more: Partial<EngineRequest> & { 
   } as const satisfies EngineRequest;
 }
 
-/** Asks a server of a dialect. Throws ENGINE_FAILED without an answer. */
+/** Asks a server of a dialect. Throws ENGINE_FAILED without an answer, or for one that cannot be read. */
 export async function tryChat(probe: Probe, dialect: Dialect, request: EngineRequest): Promise<ChatTrial> {
   const { status, text } = await probe.send(generationRequest(request, dialect, false));
   const nothing = { countsAsItGoes: false, cachedTokens: 0, reasoning: false, text: "" };
   if (status === 200) {
     return read(text, dialect, nothing);
   }
-  return { ...nothing, refusal: readError(objectIn(text)).message.slice(0, 300) || `status ${status}` };
+  return { ...nothing, refusal: plainText(readError(objectIn(text)).message) || `status ${status}` };
 }
 
 function read(stream: string, dialect: Dialect, nothing: ChatTrial): ChatTrial {
   let trial = nothing;
   const sse = new SseParser((data) => {
-    trial = withChunk(trial, objectIn(data) ?? {}, dialect);
+    trial = withChunk(trial, readChunk(data, dialect), dialect);
   });
   sse.push(Buffer.from(stream));
   sse.end();
   return trial;
 }
 
-function withChunk(trial: ChatTrial, chunk: Fields, dialect: Dialect): ChatTrial {
-  const wire = (chunk.usage ?? dialect.readUsage?.(chunk)) as WireUsage | null | undefined;
+/** A chunk, or nothing where another mark stands. */
+function readChunk(data: string, { engine }: Dialect): Chunk {
+  try {
+    return checkChunk(objectIn(data) ?? {});
+  } catch (error) {
+    const what = error instanceof TypeError ? error.message : "parts cannot be read";
+    throw engineFailed(`${engine} sent a chunk whose ${what}`, false, error);
+  }
+}
+
+function withChunk(trial: ChatTrial, chunk: Chunk, dialect: Dialect): ChatTrial {
+  const wire = chunk.usage ?? dialect.readUsage?.(chunk as Fields);
   const usage = wire ? readUsage(wire, undefined) : undefined;
-  const [choice] = (Array.isArray(chunk.choices) ? chunk.choices : []) as readonly Fields[];
-  const delta = (choice?.delta ?? {}) as Fields;
+  const choice = chunk.choices?.[0];
+  const delta = choice?.delta;
   const running = usage !== undefined && choice !== undefined && !choice.finish_reason;
   return {
     ...trial,
     countsAsItGoes: trial.countsAsItGoes || running,
     cachedTokens: Math.max(trial.cachedTokens, usage?.cachedInputTokens ?? 0),
-    reasoning: trial.reasoning || Boolean(delta.reasoning ?? delta.reasoning_content),
-    text: trial.text + (textIn(delta.content) ?? ""),
+    reasoning: trial.reasoning || Boolean(delta?.reasoning ?? delta?.reasoning_content),
+    text: trial.text + (delta?.content ?? ""),
   };
 }

@@ -43,7 +43,3 @@ export function objectIn(text: string | undefined): Fields | undefined {
     return undefined;
   }
 }
-
-export const numberIn = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
-export const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
-export const flagIn = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
