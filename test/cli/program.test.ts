@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { runHere } from "./run.ts";
+import { runHere } from "../support/run-here.ts";
 
 test.each([
   [["acounts"], "unknown command 'acounts'\n(Did you mean accounts?)"],

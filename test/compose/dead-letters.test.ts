@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { encode } from "../../src/metering/journal/journal-record.ts";
-import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";
 
 // A whole service whose journal has requests that cannot be charged, and what its operator does about them.
@@ -58,11 +58,10 @@ test("what cannot be charged is listed, settled or dropped, and the service runs
   }
   expect(await counted()).toBe(2);
 
-  const refused = (...args: string[]) =>
-    expect(runTollgate(site, "charges", ...args, "--core", String(service.addresses.grpc))).rejects;
-  await refused("settle", stray.runId).toMatchObject({ code: 1, stderr: expect.stringContaining("no account") });
-  await refused("settle", huge.runId).toMatchObject({ code: 1, stderr: expect.stringContaining("1e+300") });
-  await refused("drop", v7()).toMatchObject({ code: 1, stderr: expect.stringContaining("no dead letter") });
+  const refused = (...args: string[]) => expect(service.admin("charges", ...args)).rejects;
+  await refused("settle", stray.runId).toThrow("no account");
+  await refused("settle", huge.runId).toThrow("1e+300");
+  await refused("drop", v7()).toThrow("no dead letter");
   expect(await service.admin("charges", "settle", huge.runId, "--output-tokens", "5000")).toEqual({
     ...{ id: huge.runId, request_id: huge.requestId, account_id: account },
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type Outcome, runHere } from "../../support/run-here.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
-import { type Outcome, runHere } from "../run.ts";
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const uuid = /^[0-9a-f-]{36}$/;

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { runHere } from "../run.ts";
+import { runHere } from "../../support/run-here.ts";
 
 const environment = { TOLLGATE_OPERATOR_TOKEN: "secret" };
 const list = (...args: string[]) => runHere(["accounts", "list", ...args], environment);

@@ -7,7 +7,7 @@ import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
-import { runHere } from "../run.ts";
+import { runHere } from "../../support/run-here.ts";
 
 let folder: string;
 let simulator: Simulator;

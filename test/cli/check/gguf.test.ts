@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
-import { runHere } from "../run.ts";
+import { runHere } from "../../support/run-here.ts";
 
 // A real llama.cpp, with tiny models of random weights that are made on the spot.
 
