@@ -21,7 +21,7 @@ import { addSim } from "./sim/sim.ts";
 /** Runs a command line, without the program's name. Returns the exit code: 0 only on success. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   try {
-    await createProgram(io).parseAsync(args, { from: "user" });
+    await createProgram(io).parseAsync(withCommand(args), { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -31,6 +31,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     io.note(error instanceof ConfigError ? error.message : `tollgate: ${reasonOf(error)}`);
     return 1;
   }
+}
+
+/** Options alone are those of `serve`; a word that is no command is refused as such. */
+function withCommand(args: readonly string[]): readonly string[] {
+  const [first = "--"] = args;
+  const isAnswered = ["--help", "-h", "--version", "-V"].includes(first);
+  return first.startsWith("-") && !isAnswered ? ["serve", ...args] : args;
 }
 
 function reasonOf(error: unknown): string {

@@ -16,6 +16,7 @@ import type { Core } from "./core/interface.ts";
 import { composeCore } from "./core.ts";
 import type { CoreOptions } from "./options.ts";
 import { startAdmin } from "./process/admin.ts";
+import { announceReady } from "./process/announce.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";
 import { startOverload } from "./process/overload.ts";
@@ -36,8 +37,8 @@ export async function core(options: CoreOptions): Promise<void> {
   const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
   const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload);
   const addresses = await serveCore(composed, config, lifecycle, tls);
-  reloadOnHangup(options.config, config, composed, lifecycle, logger);
-  lifecycle.ready({ ...addresses, admin: admin.address });
+  reloadOnHangup({ file: options.config, load: () => loadConfig(options.config) }, config, composed, lifecycle, logger);
+  await announceReady(lifecycle, logger, secrets.dataDir, { ...addresses, admin: admin.address });
 }
 
 /** Facades look the cores' name up when they connect, so this is how soon all of them know of a new core. */

@@ -14,6 +14,8 @@ export interface ServeOptions extends ProcessOptions {
   readonly server?: string;
   /** Serve this model file in process. */
   readonly gguf?: string;
+  /** Where the listeners begin, one after the other; wins over the configuration. Default: as configured. */
+  readonly port?: number;
   /** Processes that serve, behind the same addresses. Default: this one alone. */
   readonly workers?: number;
 }

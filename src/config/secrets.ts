@@ -2,6 +2,7 @@ import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Random } from "../../lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
+import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
 import type { Config } from "./schema.ts";
 
@@ -103,10 +104,6 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   throw new ConfigError(
     `no operator token: set TOLLGATE_OPERATOR_TOKEN or TOLLGATE_OPERATOR_TOKEN_FILE, or TOLLGATE_DATA_DIR to the directory of the running service (there is no ${file})`,
   );
-}
-
-async function readDataDir(environment: Environment): Promise<string> {
-  return (await readSetting(environment, "TOLLGATE_DATA_DIR")) ?? "data";
 }
 
 async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -121,4 +122,25 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
 /** Runs a command to its end. Rejects with code, stdout and stderr when it fails. */
 export function runTollgate(site: Site, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, [program, ...args], { cwd: site.folder, env: site.env });
+}
+
+/** A port for --port: the listeners that come after it are free, too. Below those that Linux lends to outgoing connections. */
+export async function freeBasePort(): Promise<number> {
+  for (let base = 20_000 + 10 * (process.pid % 1000); ; base += 10) {
+    const free = await Promise.all(Array.from({ length: 6 }, (_, offset) => isFree(base + offset)));
+    if (!free.includes(false)) {
+      return base;
+    }
+    if (base > 32_000) {
+      throw new Error("no six ports in a row are free");
+    }
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }

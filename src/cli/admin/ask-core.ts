@@ -1,9 +1,14 @@
+import { resolve } from "node:path";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
 import { applyWorkarounds } from "../../compose/process/workarounds.ts";
 import { type ClientTlsFiles, readClientTls } from "../../config/client-tls.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { readDataDir } from "../../config/data-dir.ts";
+import type { Environment } from "../../config/environment.ts";
+import { isAlive, readRunning, runningFile } from "../../config/running-core.ts";
 import { readOperatorToken } from "../../config/secrets.ts";
 import { createChannelTransport } from "../../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../../grpc/workarounds/tls-server-name.ts";
@@ -27,7 +32,8 @@ export interface Question<Args extends readonly unknown[], Options> {
 }
 
 interface CoreOptions extends ClientTlsFiles {
-  readonly core: string;
+  /** Default: the core that runs on the data directory, else the usual address. */
+  readonly core?: string;
   /** Lets the operator token travel in clear. */
   readonly insecure?: boolean;
   readonly json?: boolean;
@@ -43,7 +49,10 @@ export function addQuestion<Args extends readonly unknown[], Options>(
   const command = group
     .command(usage)
     .description(question.description)
-    .option("--core <target>", "the core to ask", "127.0.0.1:50051")
+    .option(
+      "--core <target>",
+      "the core to ask; the one that runs on the data directory, or 127.0.0.1:50051, unless set",
+    )
     .option("--insecure", "send the operator token without TLS to a core on another machine")
     .option("--json", "print one JSON document");
   addTlsOptions(command);
@@ -65,7 +74,7 @@ export function addQuestion<Args extends readonly unknown[], Options>(
 }
 
 async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport) => Promise<T>): Promise<T> {
-  const target = options.core;
+  const target = options.core ?? (await findCore(io.environment));
   if (options.ca === undefined && !options.insecure && !isLocal(target)) {
     throw new Error(
       `${target} is not this machine, and without TLS anybody on the way could read the operator token: name the core's authority with --ca, or allow it with --insecure`,
@@ -90,6 +99,24 @@ async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport)
   } finally {
     core.close();
   }
+}
+
+/** Where a core listens on this machine unless told otherwise. */
+const usualCore = "127.0.0.1:50051";
+
+/** The address of the core that runs on the data directory, else the usual one. Throws ConfigError when that core is gone. */
+async function findCore(environment: Environment): Promise<string> {
+  const dataDir = await readDataDir(environment);
+  const running = await readRunning(dataDir);
+  if (running === undefined) {
+    return usualCore;
+  }
+  if (!isAlive(running)) {
+    throw new ConfigError(
+      `${resolve(runningFile(dataDir))} is stale: the core that it names (process ${running.pid}, ${running.grpc}) was killed. Start it again, or name another one with --core`,
+    );
+  }
+  return running.grpc.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:");
 }
 
 /** Whether all addresses of a target are of this machine. */

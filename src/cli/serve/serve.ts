@@ -1,16 +1,21 @@
 import type { Command } from "commander";
 import type { ServeOptions } from "../../compose/options.ts";
-import { count } from "../shared/arguments.ts";
+import { basePort, count } from "../shared/arguments.ts";
 import { logOption } from "./log-option.ts";
 
 /** `tollgate serve` */
 export function addServe(program: Command): void {
   program
     .command("serve")
-    .description("run everything in one process; with no options, on simulated GPUs")
+    .description("run everything in one process; with no options, on simulated GPUs; what runs without a command")
     .option("--config <file>", "the configuration file")
     .option("--server <url>", "serve the models that this inference server lists")
     .option("--gguf <file>", "serve this model file in process")
+    .option(
+      "--port <port>",
+      "where the listeners begin: HTTP there, then console, gRPC, Connect, admin, webhooks",
+      basePort,
+    )
     .option("--workers <n>", "serve with so many processes; they need PostgreSQL, and Valkey or Redis", count)
     .addOption(logOption())
     .action(async (options: ServeOptions) => (await import("../../compose.ts")).serve(options));

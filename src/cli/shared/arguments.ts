@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { maxPicoUsd, parseRate, parseUsd } from "../../../lib/money.ts";
+import { maxBasePort } from "../../config/move-ports.ts";
 
 // Parsers of command line arguments. Commander prints their messages behind the option's name.
 
@@ -45,6 +46,15 @@ export function port(text: string): number {
     throw new InvalidArgumentError("It must be a port, 0 to 65535.");
   }
   return Number(text);
+}
+
+/** A TCP port with room for the listeners after it; 0 lets the system choose each. */
+export function basePort(text: string): number {
+  const first = port(text);
+  if (first > maxBasePort) {
+    throw new InvalidArgumentError(`It must be a port, 0 to ${maxBasePort}: the other listeners come after it.`);
+  }
+  return first;
 }
 
 /** A number that is not negative. */

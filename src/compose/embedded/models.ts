@@ -6,6 +6,7 @@ import { describeGguf } from "../../engines/llama-cpp-embedded/describe.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
 import type { ServeOptions } from "../options.ts";
 import type { Lifecycle } from "../process/lifecycle.ts";
+import { invocation } from "./invocation.ts";
 
 type ModelInput = NonNullable<input<typeof configSchema>["models"]>[number];
 
@@ -57,6 +58,6 @@ async function modelsOf(url: string): Promise<ModelInput[]> {
 
 /** What a server on this machine could be used for instead of the simulator. */
 const hint = ({ engine, url }: DiscoveredServer) =>
-  `An inference server (${engine}) listens on ${url}. Serve it with: npm start -- --server ${url}`;
+  `An inference server (${engine}) listens on ${url}. To serve it, end this and start: ${invocation(process.env)} --server ${url}`;
 
 const parse = (models: ModelInput[]): ModelConfig[] => configSchema.pick({ models: true }).parse({ models }).models;

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { ModelConfig } from "../../config/schema.ts";
 import type { Demo } from "./demo.ts";
 
@@ -7,11 +8,16 @@ export function welcome({
   notice,
   models,
   demo,
+  dataDir,
+  command,
 }: {
   url: string;
   notice: string;
   models: readonly ModelConfig[];
   demo: Demo;
+  dataDir: string;
+  /** How another shell runs a command against this service. */
+  command: string;
 }): string {
   const generators = models.filter(({ kind }) => kind === "generation");
   const model = generators.find(({ thinking }) => thinking.mode === "none") ?? generators[0] ?? models[0];
@@ -22,12 +28,15 @@ ${notice}
              ${url}      (Anthropic-style clients)
   API key    ${demo.key}
   account    ${demo.accountId}   (demo)
+  data       ${resolve(dataDir)}
 
 Try it:
 
   ${curl(url, demo.key, model)}
 
-What it cost:  npx tollgate accounts show ${demo.accountId}
+What it cost:
+
+  ${command} accounts show ${demo.accountId}
 `;
 }
 

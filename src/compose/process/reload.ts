@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../../../lib/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Core } from "../core/interface.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -14,7 +13,7 @@ const reloadable: Partial<Record<keyof Config, true>> = { models: true, rate_tie
  * says why, and everything stays as it is. Running streams end on the servers that they began on.
  */
 export function reloadOnHangup(
-  file: string,
+  { file, load }: { readonly file: string; readonly load: () => Promise<Config> },
   started: Config,
   core: Pick<Core, "reload">,
   lifecycle: Lifecycle,
@@ -22,7 +21,7 @@ export function reloadOnHangup(
 ): void {
   const reload = async () => {
     try {
-      const config = await loadConfig(file);
+      const config = await load();
       if (config.models.length === 0) {
         throw new ConfigError(`${file}: models: must have at least 1 entry`);
       }

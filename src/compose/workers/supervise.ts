@@ -2,26 +2,30 @@ import { fileURLToPath } from "node:url";
 import { Gauge } from "prom-client";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
-import { peekSecrets } from "../../config/secrets.ts";
+import { peekSecrets, type Secrets } from "../../config/secrets.ts";
 import { openTls } from "../../config/tls.ts";
 import { type Readiness, type ShownMetrics, startAdminServer } from "../../telemetry/admin-server.ts";
 import { createRegistry } from "../../telemetry/registry.ts";
 import type { ServeOptions } from "../options.ts";
+import { announceReady } from "../process/announce.ts";
 import { Lifecycle } from "../process/lifecycle.ts";
 import { createLogger } from "../process/logger.ts";
+import { explainTakenPort } from "../process/taken-port.ts";
 import { mergeMetrics } from "./merge-metrics.ts";
 import { WorkerPool } from "./pool.ts";
 
 /** Runs several processes that each serve everything, behind the same addresses. Resolves when all are ready. */
-export async function supervise({ workers, ...options }: ServeOptions & { readonly workers: number }): Promise<void> {
+export async function supervise(
+  { workers, ...options }: ServeOptions & { readonly workers: number },
+  load: () => Promise<Config>,
+): Promise<void> {
   const logger = createLogger(options.log);
   if (options.config === undefined || options.server !== undefined || options.gguf !== undefined) {
     throw new ConfigError("--workers needs --config with models: a simulated fleet or --gguf runs in one process");
   }
-  const config = await loadConfig(options.config);
-  await demandSharedState(workers, config);
+  const config = await load();
+  const { dataDir } = await demandSharedState(workers, config);
   const lifecycle = new Lifecycle(logger, config.shutdown);
   const tls = await openTls(config.listen.tls, systemClock, logger);
 
@@ -34,12 +38,14 @@ export async function supervise({ workers, ...options }: ServeOptions & { readon
     },
   };
   const metrics = supervisorMetrics(readiness, pool);
-  const admin = await startAdminServer(config.listen.admin, metrics, readiness, tls);
+  const admin = await startAdminServer(config.listen.admin, metrics, readiness, tls).catch(async (error: unknown) => {
+    throw await explainTakenPort(error, config.listen, dataDir);
+  });
   lifecycle.onStop(() => admin.close());
   lifecycle.onStop(() => pool.stop());
   lifecycle.onHangup(() => pool.reload());
   const addresses = await pool.started;
-  lifecycle.ready({ ...addresses, admin: admin.address, workers: String(workers) });
+  await announceReady(lifecycle, logger, dataDir, { ...addresses, admin: admin.address, workers: String(workers) });
 }
 
 /** The metrics of every process, with a label that names it, as if they were replicas. */
@@ -61,11 +67,12 @@ function supervisorMetrics(readiness: Readiness, pool: WorkerPool): ShownMetrics
 }
 
 /** Processes that share neither the books nor the limits would spend one balance several times. Throws ConfigError. */
-async function demandSharedState(workers: number, config: Config): Promise<void> {
+async function demandSharedState(workers: number, config: Config): Promise<Secrets> {
   if (config.models.length === 0) {
     throw new ConfigError("--workers needs models in the configuration");
   }
-  const { storageUrl, rateLimitUrl } = await peekSecrets(config, process.env);
+  const secrets = await peekSecrets(config, process.env);
+  const { storageUrl, rateLimitUrl } = secrets;
   const missing = [
     ...(storageUrl.startsWith("sqlite:")
       ? ["PostgreSQL (TOLLGATE_STORAGE_URL or storage.url: postgresql://…), because SQLite allows one process"]
@@ -79,4 +86,5 @@ async function demandSharedState(workers: number, config: Config): Promise<void>
   if (missing.length > 0) {
     throw new ConfigError(`--workers ${workers} needs ${missing.join(", and ")}`);
   }
+  return secrets;
 }

@@ -1,0 +1,35 @@
+import { realpathSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Environment } from "../../config/environment.ts";
+
+/** How another shell, in any working directory, runs this program. */
+export function invocation(environment: Environment): string {
+  const launcher = fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
+  return isOnPath(launcher, environment) ? "tollgate" : `node ${quote(launcher)}`;
+}
+
+/** As invocation, for a command that concerns the core of a data directory. */
+export function invocationFor(dataDir: string, environment: Environment): string {
+  return `TOLLGATE_DATA_DIR=${quote(resolve(dataDir))} ${invocation(environment)}`;
+}
+
+/** npm and npx put folders of their own on the path, which another shell does not have. */
+function isOnPath(launcher: string, { PATH = "", npm_command }: Environment): boolean {
+  return (
+    npm_command === undefined && PATH.split(delimiter).some((folder) => isSame(join(folder, "tollgate"), launcher))
+  );
+}
+
+function isSame(path: string, launcher: string): boolean {
+  try {
+    return realpathSync(path) === launcher;
+  } catch {
+    return false;
+  }
+}
+
+/** A word of a shell's command line. */
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,19 @@
+import { resolve } from "node:path";
+import type { Logger } from "../../../lib/logger.ts";
+import { announceRunning } from "../../config/running-core.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+/** Says that the process is ready: in the log, and in the data directory, where the command line finds a running core. */
+export async function announceReady(
+  lifecycle: Lifecycle,
+  logger: Logger,
+  dataDir: string,
+  addresses: Readonly<Record<string, string>>,
+): Promise<void> {
+  try {
+    await announceRunning(dataDir, addresses);
+  } catch (error) {
+    logger.warn({ err: error }, "the command line has to be given --core: running.json cannot be written");
+  }
+  lifecycle.ready({ ...addresses, data: resolve(dataDir) });
+}

@@ -1,0 +1,72 @@
+import { createServer } from "node:net";
+import { maxBasePort, movePorts, portsOf } from "../../config/move-ports.ts";
+import { isAlive, readRunning } from "../../config/running-core.ts";
+import type { Config } from "../../config/schema.ts";
+
+type Listen = Config["listen"];
+
+/** How long a process that has one of our ports may take to say what it is, in milliseconds. */
+const askMs = 1000;
+
+/** Adds to the error of a port that is taken who has it, and how `--port` helps. Other errors are returned as they are. */
+export async function explainTakenPort(error: unknown, listen: Listen, dataDir: string): Promise<unknown> {
+  const { code, port } = ((error as Error | undefined)?.cause ?? {}) as { code?: string; port?: number };
+  if (!(error instanceof Error) || code !== "EADDRINUSE") {
+    return error;
+  }
+  const running = await readRunning(dataDir).catch(() => undefined);
+  if (
+    running !== undefined &&
+    isAlive(running) &&
+    Object.values(running).some((at) => String(at).endsWith(`:${port}`))
+  ) {
+    const where = running.http === undefined ? `gRPC ${running.grpc}` : `http://${running.http}`;
+    return new Error(
+      `${error.message} Port ${port} is that of the Tollgate that already runs on this data directory (process ${running.pid}, ${where}); a second one needs a TOLLGATE_DATA_DIR of its own and --port.`,
+    );
+  }
+  const owner = (await isTollgate(listen)) ? "a Tollgate of another data directory" : "another process";
+  const free = await findFreeBase(listen);
+  const advice = free === undefined ? "" : `, such as --port ${free}`;
+  return new Error(
+    `${error.message} Port ${port} is taken by ${owner}: start with --port, which moves all ports together${advice}.`,
+  );
+}
+
+/** Whether a Tollgate answers at one of these addresses. */
+async function isTollgate({ http, admin }: Listen): Promise<boolean> {
+  const answers = await Promise.all([
+    ask(`http://${http}/openapi.json`, /"title": ?"Tollgate"/),
+    ask(`http://${admin}/metrics`, /^tollgate_/m),
+  ]);
+  return answers.includes(true);
+}
+
+async function ask(url: string, sign: RegExp): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(askMs) });
+    return sign.test(await response.text());
+  } catch {
+    return false;
+  }
+}
+
+/** A port from which on all listeners find theirs free. Undefined: none was found near the usual one. */
+async function findFreeBase(listen: Listen): Promise<number | undefined> {
+  const [usual = 0] = portsOf(listen);
+  for (let base = usual + 10; base <= Math.min(usual + 200, maxBasePort); base += 10) {
+    const free = await Promise.all(portsOf(movePorts(listen, base)).map(isFree));
+    if (!free.includes(false)) {
+      return base;
+    }
+  }
+  return undefined;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { type Environment, readSetting } from "./environment.ts";
+
+/** True for a program installed from the npm package or built into one binary: there the sources are JavaScript. */
+const isPackaged = !import.meta.url.endsWith(".ts");
+
+/** What decides where data is kept when nobody says so. */
+export interface Place {
+  readonly isPackaged: boolean;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly environment: Environment;
+  /** Whether the working directory has a file or folder of that name. */
+  has(name: string): boolean;
+}
+
+/** The directory in which a process keeps its state; TOLLGATE_DATA_DIR names another. Throws ConfigError. */
+export async function readDataDir(environment: Environment): Promise<string> {
+  return (
+    (await readSetting(environment, "TOLLGATE_DATA_DIR")) ??
+    usualDataDir({ isPackaged, platform: process.platform, home: homedir(), environment, has: existsSync })
+  );
+}
+
+/**
+ * `data` in the working directory for a clone, and where a `tollgate.yaml` or `data` is; else the platform's directory for
+ * a user's data, so that a program that was started from anywhere finds its money again.
+ */
+export function usualDataDir({ isPackaged, platform, home, environment, has }: Place): string {
+  if (!isPackaged || has("tollgate.yaml") || has("data")) {
+    return "data";
+  }
+  if (platform === "darwin") {
+    return join(home, "Library", "Application Support", "tollgate");
+  }
+  const chosen = platform === "win32" ? environment.LOCALAPPDATA : environment.XDG_DATA_HOME;
+  const usual = platform === "win32" ? join(home, "AppData", "Local") : join(home, ".local", "share");
+  return join(chosen !== undefined && isAbsolute(chosen) ? chosen : usual, "tollgate");
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "@jest/globals";
+import { defaultConfig } from "../../src/config/load.ts";
+import { maxBasePort, movePorts, portsOf } from "../../src/config/move-ports.ts";
+
+const { listen } = defaultConfig();
+
+test("all listeners move together and keep their hosts; the port after the first is the console's", () => {
+  expect(movePorts({ ...listen, http: "[::1]:8080" }, 9000)).toEqual({
+    ...listen,
+    http: "[::1]:9000",
+    grpc: "127.0.0.1:9002",
+    connect: "127.0.0.1:9003",
+    admin: "127.0.0.1:9004",
+    webhooks: "127.0.0.1:9005",
+  });
+});
+
+test("0 lets the system choose each, and the highest port leaves room", () => {
+  expect(new Set(portsOf(movePorts(listen, 0)))).toEqual(new Set([0]));
+  expect(Math.max(...portsOf(movePorts(listen, maxBasePort)))).toBe(65_535);
+});
