@@ -26,7 +26,7 @@ beforeAll(async () => {
     payments.push(payment);
   };
   server = createServer(
-    createStripeWebhook({
+    await createStripeWebhook({
       secret,
       topUp,
       observe: (outcome) => void outcomes.push(outcome),
