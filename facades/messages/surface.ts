@@ -58,12 +58,12 @@ export function createMessagesSurface(core: Core): Surface {
         },
 
         async listModels(request, exchange) {
-          const models = await readModels(core, exchange.callOptions.signal);
+          const models = await readModels(core, exchange);
           exchange.send(200, modelsJson(modelsPage(models, request)));
         },
 
         async getModel({ id }, exchange) {
-          const { model } = await core.catalogue.getModel({ model: id }, { signal: exchange.callOptions.signal });
+          const { model } = await core.catalogue.getModel({ model: id }, exchange.callOptions);
           if (model === undefined) {
             throw new Error(`the catalogue answered without the model ${id}`);
           }

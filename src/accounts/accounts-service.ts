@@ -11,6 +11,7 @@ import { type Credit, type Funds, type PicoUsd, type RateLimits, rateLimitStatus
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";
+import { presentLimits, readLimits } from "./key-limits.ts";
 import { accountMessage, apiKeyMessage } from "./messages.ts";
 import {
   invalid,
@@ -23,7 +24,6 @@ import {
 } from "./validate.ts";
 
 const mostKeys = 10_000;
-const mostRpm = 10_000_000;
 const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
@@ -42,11 +42,15 @@ export interface AccountsDependencies {
   readonly maxKeys: number;
   /** What a new account is given. */
   readonly freeGrant: PicoUsd;
+  /** Ids of the models that are served. */
+  readonly models: () => readonly string[];
 }
 
 /** Accounts, their money coming in, and their keys. */
 export function createAccountsService(deps: AccountsDependencies): ServiceImpl<typeof AccountsService> {
   const { accounts, keys, funds } = deps;
+
+  const limitRules = () => ({ now: deps.clock.now(), models: deps.models() });
 
   async function describe(account: Account) {
     return { account: accountMessage(account, await funds.statement(account.id)) };
@@ -168,9 +172,10 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return moved(request.accountId, lotId);
     },
 
-    async createKey({ accountId, name, rpm, requestId }) {
+    async createKey({ accountId, name, requestId, ...fields }) {
       const id = requireId(accountId, "account");
-      const { key, secret } = await keys.create(id, requireName(name), rpmOf(rpm), requireRequestId(requestId));
+      const limits = readLimits(fields, readUpdateMask(undefined, presentLimits(fields)), limitRules());
+      const { key, secret } = await keys.create(id, requireName(name), limits, requireRequestId(requestId));
       return { key: apiKeyMessage(key), secret };
     },
 
@@ -197,11 +202,11 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { key: apiKeyMessage(key) };
     },
 
-    async updateKey({ keyId, name, rpm, updateMask }) {
-      const changes = readUpdateMask(updateMask, { name, rpm });
+    async updateKey({ keyId, name, updateMask, ...fields }) {
+      const changes = readUpdateMask(updateMask, { name, ...presentLimits(fields) });
       const facts = {
         ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
-        ...(changes.has("rpm") ? { rpm: rpmOf(rpm) ?? null } : {}),
+        ...readLimits(fields, changes, limitRules()),
       };
       const key = await keys.update(requireId(keyId, "key"), facts);
       deps.keysChanged(key.accountId);
@@ -225,8 +230,4 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { accountId: callerOf(context).accountId };
     },
   };
-}
-
-function rpmOf(rpm: number | undefined): number | undefined {
-  return rpm === undefined ? undefined : requireCount("rpm", rpm, mostRpm);
 }

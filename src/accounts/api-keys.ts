@@ -12,6 +12,7 @@ import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
 import type { KeyDigest } from "./key-filter.ts";
+import { type KeyLimits, settlePeriod } from "./key-limits.ts";
 
 /** Keys of one page of digests. */
 const digestPage = 10_000;
@@ -36,7 +37,9 @@ export interface NewKey {
 }
 
 /** What is told of a key that is to be made. */
-interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rpm" | "rotatedFrom"> {
+interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
+  /** The key whose budget and counters it shares. Undefined: it has its own. */
+  readonly limitsOf?: string;
   /** Empty: none. */
   readonly requestId: string;
 }
@@ -113,23 +116,12 @@ export class ApiKeys {
    * Makes a key. The request's id may be empty. Throws ACCOUNT_NOT_FOUND, KEY_ALREADY_MADE when the request was sent
    * before and, when the account has as many live keys as it may have, KEY_LIMIT_REACHED.
    */
-  async create(accountId: string, name: string, rpm: number | undefined, requestId = ""): Promise<NewKey> {
+  async create(accountId: string, name: string, limits: Partial<KeyLimits> = {}, requestId = ""): Promise<NewKey> {
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
-      // A key that another has taken over from does not count while it runs out.
-      const live = await em.count(ApiKey, {
-        accountId,
-        revokedAt: null,
-        rotatedTo: null,
-        $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }],
-      });
-      if (live >= account.maxKeys) {
-        throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${account.maxKeys} live keys.`, {
-          bound: { case: "keys", value: { limit: account.maxKeys, actual: live } },
-        });
-      }
-      return this.#add(em, now, { accountId, name, rpm: rpm ?? null, rotatedFrom: null, requestId });
+      await requireRoom(em, account, now);
+      return this.#add(em, now, { ...limits, accountId, name, rotatedFrom: null, requestId });
     });
   }
 
@@ -158,13 +150,10 @@ export class ApiKeys {
       if (overlapMs > 0 && before?.expiresAt && before.expiresAt > now && !before.revokedAt) {
         throw refuse(`The key ${before.id}, whose place this one takes, has not run out: revoke it first.`);
       }
-      const made = this.#add(em, now, {
-        accountId: old.accountId,
-        name: old.name,
-        rpm: old.rpm ?? null,
-        rotatedFrom: id,
-        requestId,
-      });
+      const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod } = old;
+      const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod };
+      const limitsOf = old.limitsOf ?? old.id;
+      const made = this.#add(em, now, { ...limits, limitsOf, accountId, name, rotatedFrom: id, requestId });
       const end = new Date(now.getTime() + overlapMs);
       if (!old.expiresAt || end < old.expiresAt) {
         old.expiresAt = end;
@@ -183,9 +172,26 @@ export class ApiKeys {
     });
   }
 
-  /** Changes a key's label, or its own requests a minute; null leaves them to the account's tier. Throws KEY_NOT_FOUND. */
-  async update(id: string, facts: Partial<Pick<ApiKey, "name" | "rpm">>): Promise<ApiKey> {
-    return this.#change(async (em) => Object.assign(await keyOf(em, id), facts));
+  /**
+   * Changes a key's label or limits; null lifts one. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a key
+   * that has been rotated, and KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for it.
+   */
+  async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name">>): Promise<ApiKey> {
+    return this.#change(async (em, now) => {
+      const account = await lockAccount(em, (await keyOf(em, id)).accountId);
+      const key = await em.refreshOrFail(await keyOf(em, id));
+      if (facts.expiresAt !== undefined) {
+        if (key.rotatedTo) {
+          throw failure(Reason.KEY_STATE_CONFLICT, `The key has been rotated: ${key.rotatedTo} takes its place.`);
+        }
+        if (key.expiresAt && key.expiresAt <= now && !key.revokedAt) {
+          await requireRoom(em, account, now);
+        }
+      }
+      Object.assign(key, facts);
+      key.budgetPeriod = settlePeriod(key);
+      return key;
+    });
   }
 
   /** Writes when keys were last used. */
@@ -210,13 +216,20 @@ export class ApiKeys {
     const secret = newApiKey(prefix, random);
     const key = em.create(ApiKey, {
       id: random.uuid(),
+      rpm: null,
+      models: null,
+      tokensPerMinute: null,
+      maxInFlight: null,
+      budget: null,
+      limitsOf: null,
+      expiresAt: null,
       ...facts,
+      budgetPeriod: settlePeriod({ budget: null, budgetPeriod: null, ...facts }),
       requestId: facts.requestId || null,
       ...hintsOf(secret),
       digest: digestOf(secret, pepper),
       pepperVersion: pepper.version,
       createdAt: now,
-      expiresAt: null,
       revokedAt: null,
       lastUsedAt: null,
       rotatedTo: null,
@@ -240,6 +253,22 @@ async function refuseRepetition(em: SqlEntityManager, accountId: string, request
     `This request has made the key ${made.id}, whose secret was shown then and is not stored. If it did not arrive, revoke that key and make another by a request with an id of its own.`,
     { made: made.id },
   );
+}
+
+/** Throws KEY_LIMIT_REACHED when an account, locked, has as many live keys as it may have. */
+async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account, now: Date): Promise<void> {
+  // A key that another has taken over from does not count while it runs out.
+  const live = await em.count(ApiKey, {
+    accountId: id,
+    revokedAt: null,
+    rotatedTo: null,
+    $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }],
+  });
+  if (live >= maxKeys) {
+    throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${maxKeys} live keys.`, {
+      bound: { case: "keys", value: { limit: maxKeys, actual: live } },
+    });
+  }
 }
 
 /** Makes changes to one account's keys wait for each other. SQLite has a single writer anyway. */

@@ -117,7 +117,13 @@ async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
 
 function knownKeyOf(key: ApiKey): KnownKey {
   return {
-    caller: { kind: "caller", accountId: key.accountId, keyId: key.id, ...(key.rpm ? { rpm: key.rpm } : {}) },
+    caller: {
+      kind: "caller",
+      accountId: key.accountId,
+      keyId: key.id,
+      ...(key.rpm && { rpm: key.rpm }),
+      ...(key.models && { models: new Set(key.models) }),
+    },
     revoked: Boolean(key.revokedAt),
     expiresAt: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };

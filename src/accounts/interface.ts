@@ -6,6 +6,8 @@ export interface Caller {
   readonly keyId: string;
   /** The key's own requests a minute. Undefined: the account's tier decides. */
   readonly rpm?: number;
+  /** The only models that it may use. Undefined: all. */
+  readonly models?: ReadonlySet<string>;
 }
 
 /** The operator, who runs the service. */

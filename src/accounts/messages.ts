@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type AccountSchema, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
-import type { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { LotStatement, Statement } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
@@ -43,7 +43,28 @@ export function apiKeyMessage(key: ApiKey): MessageInitShape<typeof ApiKeySchema
     ...(key.expiresAt ? { expiresAt: timestampFromDate(key.expiresAt) } : {}),
     ...(key.revokedAt ? { revokedAt: timestampFromDate(key.revokedAt) } : {}),
     ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),
+    models: [...(key.models ?? [])],
+    ...(key.tokensPerMinute ? { tokensPerMinute: key.tokensPerMinute } : {}),
+    ...(key.maxInFlight ? { maxInFlight: key.maxInFlight } : {}),
+    ...(key.budget ? { budgetPicoUsd: BigInt(key.budget) } : {}),
+    budgetPeriod: toPeriod(key.budgetPeriod),
   };
+}
+
+function toPeriod(period: ApiKey["budgetPeriod"]): BudgetPeriod {
+  switch (period) {
+    case "total":
+      return BudgetPeriod.TOTAL;
+    case "day":
+      return BudgetPeriod.DAY;
+    case "week":
+      return BudgetPeriod.WEEK;
+    case "month":
+      return BudgetPeriod.MONTH;
+    case null:
+    case undefined:
+      return BudgetPeriod.UNSPECIFIED;
+  }
 }
 
 function lotKindOf(kind: LotStatement["kind"]): LotKind {

@@ -51,11 +51,11 @@ function requireText(field: string, text: string): void {
 }
 
 /** An amount of pico-USD that one movement may have. */
-export function requireAmount(amount: bigint): number {
+export function requireAmount(amount: bigint, field = "amount_pico_usd"): number {
   if (amount > 0n && amount <= maxPicoUsd) {
     return Number(amount);
   }
-  throw invalid("amount_pico_usd", `An amount must be above zero and at most ${formatUsd(maxPicoUsd)} USD.`);
+  throw invalid(field, `An amount must be above zero and at most ${formatUsd(maxPicoUsd)} USD.`);
 }
 
 /** A whole number from 1 up to a bound. */

@@ -1,11 +1,12 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { readPage, sliceOf } from "../../lib/rpc/pages.ts";
 import type { Fleet } from "../fleet/interface.ts";
+import { principalKey } from "../interceptors/principal.ts";
 import type { Prices } from "../metering/interface.ts";
-import type { Catalogue, ServedModel } from "./interface.ts";
+import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
 
 /** What the service stands on. */
 export interface CatalogueDependencies {
@@ -25,12 +26,13 @@ export function createCatalogueService({
 }: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
   return {
-    async listModels(request) {
-      const { entries, nextPageToken } = await readPage("models", request, sliceOf(catalogue.list(), toId), toId);
+    async listModels(request, context) {
+      const models = catalogue.list(allowedTo(context));
+      const { entries, nextPageToken } = await readPage("models", request, sliceOf(models, toId), toId);
       return { models: entries.map(modelOf), nextPageToken };
     },
 
-    getModel: ({ model }) => ({ model: modelOf(catalogue.get(model)) }),
+    getModel: ({ model }, context) => ({ model: modelOf(catalogue.get(model, allowedTo(context))) }),
 
     async listServers(request) {
       const { entries, nextPageToken } = await readPage("servers", request, sliceOf(fleet.servers(), toId), toId);
@@ -48,6 +50,12 @@ export function createCatalogueService({
       return { server };
     },
   };
+}
+
+/** What somebody may use: everything without a key. */
+function allowedTo({ values }: Pick<HandlerContext, "values">): AllowedModels {
+  const principal = values.get(principalKey);
+  return principal?.kind === "caller" ? principal.models : undefined;
 }
 
 const toId = ({ id }: { readonly id: string }) => id;

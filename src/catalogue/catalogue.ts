@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { ModelConfig } from "../config/schema.ts";
-import type { Catalogue, ServedModel } from "./interface.ts";
+import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
 
 /** A catalogue whose models can be replaced. */
 export interface ConfiguredCatalogue extends Catalogue {
@@ -14,8 +14,9 @@ export interface ConfiguredCatalogue extends Catalogue {
 /** The models of a configuration. `createdAt` is what clients are told; it has no other meaning. */
 export function createCatalogue(models: readonly ModelConfig[], createdAt: Date): ConfiguredCatalogue {
   let served: ReadonlyMap<string, ServedModel> = new Map(models.map((model) => [model.id, { ...model, createdAt }]));
-  const get = (id: string): ServedModel => {
-    const model = served.get(id);
+  const isAllowed = (id: string, allowed: AllowedModels) => allowed === undefined || allowed.has(id);
+  const get = (id: string, allowed?: AllowedModels): ServedModel => {
+    const model = isAllowed(id, allowed) ? served.get(id) : undefined;
     if (model === undefined) {
       throw failure(
         Reason.MODEL_NOT_FOUND,
@@ -28,10 +29,10 @@ export function createCatalogue(models: readonly ModelConfig[], createdAt: Date)
     return model;
   };
   return {
-    list: () => [...served.values()],
+    list: (allowed) => [...served.values()].filter(({ id }) => isAllowed(id, allowed)),
     get,
-    ofKind(id, kind) {
-      const model = get(id);
+    ofKind(id, kind, allowed) {
+      const model = get(id, allowed);
       if (model.kind !== kind) {
         throw wrongKind(model);
       }

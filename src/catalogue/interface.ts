@@ -3,12 +3,15 @@ import type { ModelConfig } from "../config/schema.ts";
 /** A model as configured, every default filled in. */
 export type ServedModel = ModelConfig & { readonly createdAt: Date };
 
+/** Ids of the models that a caller may use. Undefined: all. */
+export type AllowedModels = ReadonlySet<string> | undefined;
+
 /** The models that are served. */
 export interface Catalogue {
-  /** All models in the configured order. */
-  list(): readonly ServedModel[];
-  /** Throws MODEL_NOT_FOUND. */
-  get(id: string): ServedModel;
+  /** All models in the configured order; of those that a caller may use, where it may not use all. */
+  list(allowed?: AllowedModels): readonly ServedModel[];
+  /** Throws MODEL_NOT_FOUND, also for a model that the caller may not use. */
+  get(id: string, allowed?: AllowedModels): ServedModel;
   /** As get, and throws MODEL_KIND_MISMATCH for a model of the other kind. */
-  ofKind(id: string, kind: ServedModel["kind"]): ServedModel;
+  ofKind(id: string, kind: ServedModel["kind"], allowed?: AllowedModels): ServedModel;
 }

@@ -49,7 +49,7 @@ async function embed(
 ) {
   const requestId = nameRequest(request.requestId, deps.random, context.values);
   validate(request);
-  const model = deps.catalogue.ofKind(request.model, "embedding");
+  const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
   const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
   const hold = await deps.ledger.hold(
     { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },

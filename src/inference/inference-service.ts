@@ -30,7 +30,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
         leave = admitted.leave;
         const rateLimit = rateLimitStatus(admitted.rateLimit);
         const requestId = nameRequest(request.requestId, deps.random, context.values);
-        const model = deps.catalogue.ofKind(request.model, "generation");
+        const model = deps.catalogue.ofKind(request.model, "generation", caller.models);
         const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });
         const answers = planned.generations.map((one) => generation(one, rateLimit, { ...deps, observer }, signal));
         const [first] = answers;
@@ -46,12 +46,13 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
     },
 
     async countTokens({ model, conversation }: CountTokensRequest, context: HandlerContext) {
-      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(callerOf(context)));
+      const caller = callerOf(context);
+      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
       if (conversation === undefined) {
         throw failure(Reason.INVALID_ARGUMENT, "A conversation is required.", { parameter: "conversation" });
       }
       validateConversation(conversation);
-      deps.catalogue.ofKind(model, "generation");
+      deps.catalogue.ofKind(model, "generation", caller.models);
       return { inputTokens: estimateTokens({ case: "conversation", value: conversation }), rateLimit };
     },
   };

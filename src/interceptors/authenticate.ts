@@ -37,11 +37,30 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
       throw error;
     }
   };
+  /** The account of a caller that need not be one. Undefined: it has no key, or none that is right. */
+  const welcome = async (head: CallHead): Promise<string | undefined> => {
+    if (!head.header.has("authorization")) {
+      return undefined;
+    }
+    try {
+      const principal = await authenticator.authenticate(
+        credentialOf(head.header),
+        head.header.get(accountHeader) ?? undefined,
+      );
+      head.contextValues.set(principalKey, principal);
+      return principal.kind === "caller" ? principal.accountId : undefined;
+    } catch {
+      return undefined;
+    }
+  };
   return {
     async admit(head) {
       const needed = accessOf(head.method);
       if (needed === Access.PUBLIC) {
         return readPeer(head);
+      }
+      if (needed === Access.PUBLIC_OR_CALLER) {
+        return (await welcome(head)) ?? readPeer(head);
       }
       const principal = await check(head);
       if (!isAllowed(needed, principal)) {
@@ -99,6 +118,7 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
       return kind === "operator";
     case Access.CALLER_OR_OPERATOR:
     case Access.PUBLIC:
+    case Access.PUBLIC_OR_CALLER:
       return true;
     case Access.UNSPECIFIED:
       return false; // a method that forgot to say

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
@@ -49,6 +50,7 @@ beforeAll(async () => {
     keysChanged: (accountId) => void changed.push(accountId),
     maxKeys: 20,
     freeGrant: Number(usd),
+    models: () => ["open/chat", "open/embed"],
   });
   const transport = createDirectTransport(
     [registration(AccountsService, implementation)],
@@ -188,6 +190,34 @@ test("a key is shown once, listed without its secret, rotated and revoked", asyn
   expect(changed).toEqual([accountId, accountId, accountId, accountId]);
 });
 
+test("limits of a key are told, and those that are not named stay", async () => {
+  const accountId = await newAccount();
+  const limits = {
+    models: ["open/chat"],
+    tokensPerMinute: 1000,
+    maxInFlight: 3,
+    budgetPicoUsd: 5n * usd,
+    budgetPeriod: BudgetPeriod.MONTH,
+    expiresAt: timestampFromMs(clock.now() + 1000),
+  };
+  const { key } = await client.createKey({ accountId, ...limits });
+  const keyId = key?.id ?? "";
+  expect(key).toMatchObject(limits);
+  const lifted = await client.updateKey({ keyId, updateMask: { paths: ["models", "expires_at"] } });
+  expect(lifted.key).toMatchObject({ tokensPerMinute: 1000, maxInFlight: 3, budgetPicoUsd: 5n * usd, models: [] });
+  expect(lifted.key?.expiresAt).toBeUndefined();
+  const bare = await client.updateKey({ keyId, updateMask: { paths: ["*"] } });
+  expect(bare.key).toMatchObject({ models: [], budgetPeriod: BudgetPeriod.UNSPECIFIED });
+  expect(bare.key?.tokensPerMinute ?? bare.key?.maxInFlight ?? bare.key?.budgetPicoUsd).toBeUndefined();
+  const total = await client.updateKey({ keyId, budgetPicoUsd: usd });
+  expect(total.key).toMatchObject({ budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.TOTAL });
+});
+
+test("an unknown model is refused with the nearest that is served", async () => {
+  const accountId = await newAccount();
+  await expect(client.createKey({ accountId, models: ["open/caht"] })).rejects.toThrow("Did you mean 'open/chat'?");
+});
+
 test("a request that is sent again makes no second account", async () => {
   const requestId = v7();
   const answers = await Promise.all(Array.from({ length: 5 }, () => client.createAccount({ name: "once", requestId })));
@@ -282,6 +312,12 @@ test("wrong fields are named", async () => {
     [() => client.topUp({ ...movement, reference: "" }), "reference"],
     [() => client.grant({ ...movement, expiresAt: timestampFromMs(clock.now()) }), "expires_at"],
     [() => client.createKey({ accountId, rpm: 0 }), "rpm"],
+    [() => client.createKey({ accountId, models: ["open/chta"] }), "models"],
+    [() => client.createKey({ accountId, expiresAt: timestampFromMs(clock.now()) }), "expires_at"],
+    [() => client.createKey({ accountId, tokensPerMinute: 0 }), "tokens_per_minute"],
+    [() => client.createKey({ accountId, maxInFlight: 1_000_001 }), "max_in_flight"],
+    [() => client.createKey({ accountId, budgetPicoUsd: 0n }), "budget_pico_usd"],
+    [() => client.updateKey({ keyId, updateMask: { paths: ["budget"] } }), "update_mask"],
     [() => client.updateKey({ keyId, rpm: 4_000_000_000 }), "rpm"],
     [() => client.rotateKey({ keyId, overlap: durationFromMs(-1) }), "overlap"],
     [() => client.rotateKey({ keyId, overlap: durationFromMs(366 * 86_400_000) }), "overlap"],

@@ -46,7 +46,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("a key is found by its digest; its secret is nowhere", async () => {
     const accountId = await account();
-    const { key, secret } = await keys.create(accountId, "laptop", 7);
+    const { key, secret } = await keys.create(accountId, "laptop", { rpm: 7 });
     const digest = digestOf(secret, pepper);
     const found = await keys.find([digest, digestOf(secret, { version: 1, secret: "another" })]);
     expect(found).toMatchObject({ id: key.id, accountId, name: "laptop", rpm: 7, pepperVersion: 3 });
@@ -57,7 +57,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("a key that is used after the pepper changed has its digest by the new one", async () => {
     const accountId = await account();
-    const { key, secret } = await keys.create(accountId, "", undefined);
+    const { key, secret } = await keys.create(accountId, "");
     const newer = { version: 4, secret: "newer" };
     const renewing = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: newer });
     const before = await renewing.countByPepper();
@@ -73,11 +73,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("an account has at most its number of keys, however many are asked for at once", async () => {
     const accountId = await account(3);
-    await keys.create(accountId, "", undefined);
-    await keys.create(accountId, "", undefined);
-    const outcomes = await Promise.all(
-      Array.from({ length: 50 }, () => reasonOf(keys.create(accountId, "", undefined))),
-    );
+    await keys.create(accountId, "");
+    await keys.create(accountId, "");
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => reasonOf(keys.create(accountId, ""))));
     expect(outcomes.filter((reason) => reason === undefined)).toHaveLength(1);
     expect(outcomes.filter((reason) => reason === Reason.KEY_LIMIT_REACHED)).toHaveLength(49);
     expect(await keys.list(accountId, { after: undefined, limit: 100 })).toHaveLength(3);
@@ -85,9 +83,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("ended keys make room", async () => {
     const accountId = await account(1);
-    const first = await keys.create(accountId, "", undefined);
+    const first = await keys.create(accountId, "");
     await keys.revoke(first.key.id);
-    const second = await keys.create(accountId, "", undefined);
+    const second = await keys.create(accountId, "");
     expect((await keys.list(accountId, { after: undefined, limit: 100 })).map((key) => key.id)).toEqual([
       first.key.id,
       second.key.id,
@@ -96,12 +94,12 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("a rotated key works on for the overlap and does not count", async () => {
     const accountId = await account(1);
-    const { key: old } = await keys.create(accountId, "server", 9);
+    const { key: old } = await keys.create(accountId, "server", { rpm: 9 });
     const { key: next } = await keys.rotate(old.id, hour);
     expect(next).toMatchObject({ accountId, name: "server", rpm: 9, rotatedFrom: old.id });
     expect(next.expiresAt ?? null).toBeNull();
     expect((await keys.get(old.id)).expiresAt?.getTime()).toBe(clock.now() + hour);
-    expect(await reasonOf(keys.create(accountId, "", undefined))).toBe(Reason.KEY_LIMIT_REACHED);
+    expect(await reasonOf(keys.create(accountId, ""))).toBe(Reason.KEY_LIMIT_REACHED);
     expect(await reasonOf(keys.rotate(old.id, hour))).toBe(Reason.KEY_STATE_CONFLICT);
     // The chain of overlaps does not grow; an emergency may cut it short.
     expect(await reasonOf(keys.rotate(next.id, hour))).toBe(Reason.KEY_STATE_CONFLICT);
@@ -112,13 +110,13 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   });
 
   test("of many rotations of a key one succeeds", async () => {
-    const { key } = await keys.create(await account(), "", undefined);
+    const { key } = await keys.create(await account(), "");
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => reasonOf(keys.rotate(key.id, hour))));
     expect(outcomes.filter((reason) => reason === undefined)).toHaveLength(1);
   });
 
   test("a revoked key stays revoked and cannot be rotated", async () => {
-    const { key } = await keys.create(await account(), "", undefined);
+    const { key } = await keys.create(await account(), "");
     const revokedAt = (await keys.revoke(key.id)).revokedAt?.getTime();
     expect(revokedAt).toBe(clock.now());
     clock.advance(1000);
@@ -127,15 +125,52 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   });
 
   test("a key's own limit can be set and taken away", async () => {
-    const { key } = await keys.create(await account(), "", undefined);
+    const { key } = await keys.create(await account(), "");
     await keys.update(key.id, { rpm: 500 });
     expect((await keys.get(key.id)).rpm).toBe(500);
     await keys.update(key.id, { rpm: null });
     expect((await keys.get(key.id)).rpm ?? null).toBeNull();
   });
 
+  test("a key's limits are stored, changed one by one and carried over by rotations", async () => {
+    const limits = {
+      rpm: 9,
+      models: ["a/b", "c"],
+      tokensPerMinute: 1000,
+      maxInFlight: 3,
+      budget: 10 ** 12,
+      budgetPeriod: "month" as const,
+      expiresAt: new Date(clock.now() + 10 * hour),
+    };
+    const { key } = await keys.create(await account(), "", limits);
+    expect(await keys.get(key.id)).toMatchObject(limits);
+    const { key: next } = await keys.rotate(key.id, hour);
+    expect(await keys.get(next.id)).toMatchObject({ ...limits, limitsOf: key.id });
+    const { key: last } = await keys.rotate(next.id, 0);
+    expect(await keys.get(last.id)).toMatchObject({ ...limits, limitsOf: key.id });
+    await keys.update(last.id, { models: null, tokensPerMinute: null });
+    const { models, tokensPerMinute, ...others } = limits;
+    expect(await keys.get(last.id)).toMatchObject({ ...others, models: null, tokensPerMinute: null });
+    expect(await keys.update(last.id, { budget: null })).toMatchObject({ budget: null, budgetPeriod: null });
+    expect(await keys.update(last.id, { budgetPeriod: "day" })).toMatchObject({ budgetPeriod: null });
+    expect(await keys.update(last.id, { budget: 5 })).toMatchObject({ budget: 5, budgetPeriod: "total" });
+    expect(await keys.update(last.id, { budgetPeriod: "day" })).toMatchObject({ budget: 5, budgetPeriod: "day" });
+  });
+
+  test("a key that expired lives again where the account has room for it, one that was rotated does not", async () => {
+    const accountId = await account(1);
+    const { key } = await keys.create(accountId, "", { expiresAt: new Date(clock.now() + hour) });
+    clock.advance(hour);
+    const { key: other } = await keys.create(accountId, "");
+    expect(await reasonOf(keys.update(key.id, { expiresAt: null }))).toBe(Reason.KEY_LIMIT_REACHED);
+    await keys.revoke(other.id);
+    expect((await keys.update(key.id, { expiresAt: null })).expiresAt).toBeNull();
+    await keys.rotate(key.id, hour);
+    expect(await reasonOf(keys.update(key.id, { expiresAt: null }))).toBe(Reason.KEY_STATE_CONFLICT);
+  });
+
   test("the last use only moves forward", async () => {
-    const { key } = await keys.create(await account(), "", undefined);
+    const { key } = await keys.create(await account(), "");
     const [earlier, later] = [new Date(clock.now() + 1000), new Date(clock.now() + 2000)];
     await keys.storeLastUsed([key.id, v7()], later);
     await keys.storeLastUsed([key.id], earlier);
@@ -143,7 +178,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   });
 
   test("unknown ids are told apart", async () => {
-    expect(await reasonOf(keys.create(v7(), "", undefined))).toBe(Reason.ACCOUNT_NOT_FOUND);
+    expect(await reasonOf(keys.create(v7(), ""))).toBe(Reason.ACCOUNT_NOT_FOUND);
     expect(await reasonOf(keys.get(v7()))).toBe(Reason.KEY_NOT_FOUND);
     expect(await reasonOf(keys.rotate(v7(), 0))).toBe(Reason.KEY_NOT_FOUND);
     expect(await reasonOf(keys.revoke(v7()))).toBe(Reason.KEY_NOT_FOUND);

@@ -91,14 +91,14 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("a key works at once on the core that made it", async () => {
     const { keys, tryKey } = await startCore();
-    const { secret } = await keys.create(await account(), "", undefined);
+    const { secret } = await keys.create(await account(), "");
     expect(await tryKey(secret)).toBe("let in");
   });
 
   test("a key of another core works within a second though nobody told of it", async () => {
     const [here, there] = [await startCore(), await startCore()];
     await here.tryKey(newApiKey("tg-", systemRandom));
-    const { secret } = await there.keys.create(await account(), "", undefined);
+    const { secret } = await there.keys.create(await account(), "");
     here.clock.advance(1000);
     expect(await here.tryKey(secret)).toBe("let in");
   });
@@ -112,7 +112,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     here.clock.advance(100);
     await here.tryKey(newApiKey("tg-", systemRandom));
     const accountId = await account();
-    const { secret } = await there.keys.create(accountId, "", undefined);
+    const { secret } = await there.keys.create(accountId, "");
     here.filter.announce(accountId);
     here.clock.advance(60);
     expect(await here.tryKey(secret)).toBe("let in");
@@ -120,16 +120,16 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("a clock that is ahead elsewhere hides no key of other cores", async () => {
     const ahead = await startCore(86_400_000);
-    await ahead.keys.create(await account(), "", undefined);
+    await ahead.keys.create(await account(), "");
     const [here, there] = [await startCore(), await startCore()];
-    const { secret } = await there.keys.create(await account(), "", undefined);
+    const { secret } = await there.keys.create(await account(), "");
     here.clock.advance(1000);
     expect(await here.tryKey(secret)).toBe("let in");
   });
 
   test("a revoked key is still told from an unknown one", async () => {
     const { keys, tryKey, questions } = await startCore();
-    const { key, secret } = await keys.create(await account(), "", undefined);
+    const { key, secret } = await keys.create(await account(), "");
     await keys.revoke(key.id);
     expect(await tryKey(secret)).toBe("UNAUTHENTICATED");
     expect(questions.found).toBe(1);

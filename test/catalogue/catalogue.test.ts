@@ -28,6 +28,14 @@ test("lists models in the configured order and finds them by id and kind", () =>
   expect(catalogue.ofKind("org/embed", "embedding").kind).toBe("embedding");
 });
 
+test("a caller that may not use all models is shown no other", () => {
+  const allowed = new Set(["org/embed", "org/gone"]);
+  expect(catalogue.list(allowed).map((model) => model.id)).toEqual(["org/embed"]);
+  expect(catalogue.get("org/embed", allowed).id).toBe("org/embed");
+  expect(reasonOf(() => catalogue.get("org/chat", allowed))).toBe(Reason.MODEL_NOT_FOUND);
+  expect(reasonOf(() => catalogue.ofKind("org/chat", "embedding", allowed))).toBe(Reason.MODEL_NOT_FOUND);
+});
+
 test.each([
   ["an unknown id", "gpt-4o", "generation", Reason.MODEL_NOT_FOUND],
   ["an empty id", "", "generation", Reason.MODEL_NOT_FOUND],

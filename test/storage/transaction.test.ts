@@ -57,7 +57,7 @@ const operations: [string, () => Promise<unknown>][] = [
       const { storage } = metering;
       const pepper = { version: 1, secret: "pepper" };
       const keys = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper });
-      const { key } = await keys.create(await metering.account(), "", undefined);
+      const { key } = await keys.create(await metering.account(), "");
       await keys.storeLastUsed([key.id], new Date());
       await keys.rotate(key.id, 0);
       await keys.revoke(key.id);

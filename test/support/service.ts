@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { createClient } from "@connectrpc/connect";
+import { createClient, type Transport } from "@connectrpc/connect";
 import { Registry } from "prom-client";
 import type { input } from "zod";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
@@ -34,6 +34,8 @@ export interface Service extends AsyncDisposable {
   anotherKey(): Promise<string>;
   /** The core over gRPC, as host:port. Undefined: it is not served. */
   readonly grpc: string | undefined;
+  /** The core as the operator calls it. */
+  readonly operator: Transport;
   /** Resolves once no engine runs anything. */
   idle(): Promise<void>;
 }
@@ -105,23 +107,30 @@ export async function serveModels(
     telemetry,
   );
 
-  const headers = { authorization: `Bearer ${secrets.operatorToken}` };
-  const accounts = createClient(AccountsService, transport);
-  const metering = createClient(MeteringService, transport);
+  const operator = createDirectTransport(core.services, [
+    (next) => (request) => {
+      request.header.set("authorization", `Bearer ${secrets.operatorToken}`);
+      return next(request);
+    },
+    ...core.interceptors,
+  ]);
+  const accounts = createClient(AccountsService, operator);
+  const metering = createClient(MeteringService, operator);
   let made = 0;
   const anotherKey = async () => {
-    const { account } = await accounts.createAccount({}, { headers });
+    const { account } = await accounts.createAccount({});
     const accountId = account?.id ?? "";
-    await accounts.topUp({ accountId, amountPicoUsd: 100n * 10n ** 12n, reference: `test-${made++}` }, { headers });
-    return (await accounts.createKey({ accountId }, { headers })).secret;
+    await accounts.topUp({ accountId, amountPicoUsd: 100n * 10n ** 12n, reference: `test-${made++}` });
+    return (await accounts.createKey({ accountId })).secret;
   };
   const key = await anotherKey();
   return {
     url: `http://${address}`,
     key,
     anotherKey,
+    operator,
     grpc: grpc?.address,
-    receipt: async (requestId) => (await metering.getReceipt({ requestId: requestId ?? "" }, { headers })).receipt,
+    receipt: async (requestId) => (await metering.getReceipt({ requestId: requestId ?? "" })).receipt,
     async [Symbol.asyncDispose]() {
       await lifecycle.stop();
       await rm(dataDir, { recursive: true });

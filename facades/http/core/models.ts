@@ -1,11 +1,12 @@
 import type { Model } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { readAll } from "../../../lib/rpc/pages.ts";
+import type { Exchange } from "../exchange.ts";
 import type { Core } from "./core.ts";
 
-/** All served models, in the configured order. */
-export function readModels({ catalogue }: Core, signal: AbortSignal): Promise<Model[]> {
+/** The served models, in the configured order; those that the caller's key may use, if there is one. */
+export function readModels({ catalogue }: Core, { callOptions }: Exchange): Promise<Model[]> {
   return readAll(
-    (page) => catalogue.listModels(page, { signal }),
+    (page) => catalogue.listModels(page, callOptions),
     ({ models }) => models,
   );
 }

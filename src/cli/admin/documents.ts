@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
-import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
@@ -49,6 +49,17 @@ export function keyDocument(key: ApiKey) {
     expires_at: time(key.expiresAt),
     revoked_at: time(key.revokedAt),
     last_used_at: time(key.lastUsedAt),
+    limits: limitsDocument(key),
+  };
+}
+
+function limitsDocument(key: ApiKey) {
+  return {
+    usd: key.budgetPicoUsd === undefined ? null : formatUsd(key.budgetPicoUsd),
+    per: key.budgetPicoUsd === undefined ? null : word(BudgetPeriod, key.budgetPeriod),
+    models: key.models.length === 0 ? null : key.models,
+    tpm: key.tokensPerMinute ?? null,
+    in_flight: key.maxInFlight ?? null,
   };
 }
 

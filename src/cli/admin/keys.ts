@@ -9,6 +9,7 @@ import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
 import { keyDocument } from "./documents.ts";
+import { addLimitOptions, type LimitOptions, readLimitOptions } from "./key-limits.ts";
 
 const shownOnce = "The key is shown only now: it is not stored.";
 
@@ -20,18 +21,21 @@ export function addKeys(program: Command, io: Io): void {
   const group = program.command("keys").description("API keys of accounts");
   const client = (core: Transport) => createClient(AccountsService, core);
 
-  addQuestion<[string], { name?: string; rpm?: number }>(group, "create <account>", io, {
+  addQuestion<[string], LimitOptions & { name?: string; rpm?: number }>(group, "create <account>", io, {
     description: "make a key and show it, the only time",
     options: (command) =>
-      command
-        .option("--name <name>", "a label")
-        .option("--rpm <n>", "requests a minute for this key alone; the account's tier decides unless set", count),
-    ask: async (core, { name = "", rpm }, accountId) => {
+      addLimitOptions(
+        command
+          .option("--name <name>", "a label")
+          .option("--rpm <n>", "requests a minute for this key alone; the account's tier decides unless set", count),
+      ),
+    ask: async (core, { name = "", rpm, ...limits }, accountId) => {
       const made = await client(core).createKey({
         accountId,
         name,
         requestId: randomUUID(),
         ...(rpm === undefined ? {} : { rpm }),
+        ...readLimitOptions(limits).limits,
       });
       return { id: required(made.key).id, key: made.secret };
     },
@@ -64,6 +68,17 @@ export function addKeys(program: Command, io: Io): void {
   addQuestion<[string], object>(group, "revoke <key>", io, {
     description: "end a key, everywhere within 10 seconds",
     ask: async (core, _, keyId) => keyDocument(required((await client(core).revokeKey({ keyId })).key)),
+  });
+  addQuestion<[string], LimitOptions>(group, "set-limits <key>", io, {
+    description: "set or lift limits of a key; those that are not named stay as they are",
+    options: addLimitOptions,
+    ask: async (core, options, keyId) => {
+      const { limits, paths } = readLimitOptions(options);
+      if (paths.length === 0) {
+        throw new Error("no limit is named: name one of --usd, --per, --models, --expires, --tpm, --in-flight");
+      }
+      return keyDocument(required((await client(core).updateKey({ keyId, updateMask: { paths }, ...limits })).key));
+    },
   });
   addQuestion<[string, number | undefined], object>(group, "set-rpm", io, {
     description: "set a key's own requests a minute; \"none\" lets the account's tier decide",

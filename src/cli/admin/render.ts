@@ -1,7 +1,10 @@
 /** What a command prints: the JSON itself for machines, tables made of it for people. */
 export type Document = DocumentRow | readonly DocumentRow[];
 export type DocumentRow = { readonly [field: string]: Cell | readonly DocumentRow[] };
-type Cell = string | number | boolean | null;
+type Cell = Scalar | readonly string[] | CellGroup;
+type Scalar = string | number | boolean | null;
+/** Values that belong together; in a table they share a cell. */
+type CellGroup = { readonly [name: string]: Scalar | readonly string[] };
 
 /** A document as one JSON text. */
 export function renderJson(document: Document): string {
@@ -54,7 +57,7 @@ function table(rows: readonly DocumentRow[]): string {
 }
 
 function isList(value: unknown): value is readonly DocumentRow[] {
-  return Array.isArray(value);
+  return Array.isArray(value) && typeof value[0] !== "string";
 }
 
 function isNumeric(value: unknown): boolean {
@@ -67,6 +70,10 @@ function text(value: Cell | undefined): string {
   }
   if (typeof value === "boolean") {
     return value ? "yes" : "no";
+  }
+  if (typeof value === "object" && !Array.isArray(value)) {
+    const set = Object.entries(value).filter(([, part]) => part !== null);
+    return set.length === 0 ? "-" : set.map(([name, part]) => `${name}=${part}`).join(" ");
   }
   return String(value);
 }

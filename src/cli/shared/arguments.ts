@@ -32,6 +32,26 @@ export function count(text: string): number {
   return Number(text);
 }
 
+/** What an argument parser reads, or "none" for itself and for "0": they lift a limit. */
+export function orNone<T>(parse: (text: string) => T): (text: string) => T | "none" {
+  return (text) => {
+    if (text === "0" || text === "none") {
+      return "none";
+    }
+    try {
+      return parse(text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new InvalidArgumentError(`${reason} "none" lifts the limit.`);
+    }
+  };
+}
+
+/** A moment, or a span of time from now. */
+export function deadline(text: string): Date {
+  return /^\d+(ms|s|m|h|d)$/.test(text) ? new Date(Date.now() + span(text)) : moment(text);
+}
+
 /** A count of tokens. */
 export function tokens(text: string): bigint {
   if (!/^\d{1,15}$/.test(text)) {

@@ -24,7 +24,7 @@ export interface Access extends Part {
 }
 
 export async function composeAccess(
-  { config, secrets, logger, random, clock, storage }: Foundation,
+  { config, secrets, logger, random, clock, storage, catalogue }: Foundation,
   { funds, rateLimits, announcements }: Money,
 ): Promise<Access> {
   const [pepper] = secrets.peppers;
@@ -63,6 +63,7 @@ export async function composeAccess(
     ...{ accounts, keys, funds, rateLimits, clock, random, keysChanged },
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
+    models: () => catalogue.list().map(({ id }) => id),
   });
   return {
     services: [registration(AccountsService, accountsService)],

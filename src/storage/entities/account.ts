@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { amount } from "./amount.ts";
 
 /** Somebody who pays. Money is in pico-USD. */
 export const Account = defineEntity({
@@ -15,6 +16,14 @@ export const Account = defineEntity({
     paidTotal: p.bigint("bigint").check("paid_total >= 0"),
     /** Owed; paid first from the next money that comes in. */
     debt: p.bigint("bigint").check("debt >= 0"),
+    /** Since when nothing new runs. Null: it is not frozen. */
+    frozenAt: p.datetime(3).nullable(),
+    /** Why it is frozen, for people. Null: it is not. */
+    frozenReason: p.string().nullable(),
+    /** Requests at once. Null: its tier decides. */
+    maxInFlight: p.integer().nullable(),
+    /** Below this the balance is low. Null: it follows from the last top-up. */
+    lowBalance: amount().nullable(),
   },
   indexes: [{ name: "account_debt_index", properties: ["id"], where: "debt > 0" }],
 });

@@ -1,5 +1,10 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { Account } from "./account.ts";
+import { amount } from "./amount.ts";
+
+/** How often a budget begins anew, in UTC; total: never. */
+export const budgetPeriods = ["total", "day", "week", "month"] as const;
+export type BudgetPeriod = (typeof budgetPeriods)[number];
 
 /** A key of an account. The secret itself is nowhere, only its keyed digest. */
 export const ApiKey = defineEntity({
@@ -30,6 +35,18 @@ export const ApiKey = defineEntity({
     rotatedFrom: p.uuid().nullable(),
     /** The request that made it, so that sent again it makes no other. Null: it had no id. */
     requestId: p.string().nullable(),
+    /** The only models that it may use. Null: all. */
+    models: p.json<readonly string[]>().nullable(),
+    /** Null: no limit. */
+    tokensPerMinute: p.integer().nullable(),
+    /** Requests at once. Null: as many as the account. */
+    maxInFlight: p.integer().nullable(),
+    /** What it may spend in a period, in pico-USD. Null: as much as the account has. */
+    budget: amount().nullable(),
+    /** Null: there is no budget. */
+    budgetPeriod: p.enum(budgetPeriods).nullable(),
+    /** The first key of a chain of rotations, whose budget and counters all keys of the chain share. Null: this one. */
+    limitsOf: p.uuid().nullable(),
   },
   uniques: [{ properties: ["accountId", "requestId"] }],
 });

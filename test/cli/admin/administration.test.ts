@@ -148,10 +148,41 @@ test("keys are created, limited, rotated and revoked", async () => {
     expires_at: expect.stringMatching(iso),
     revoked_at: null,
     last_used_at: null,
+    limits: { usd: null, per: null, models: null, tpm: null, in_flight: null },
   });
   expect(keys[2].revoked_at).toMatch(iso);
   const shown = await here("keys", "create", await newAccount());
   expect(shown.notes).toBe("The key is shown only now: it is not stored.");
+});
+
+test("limits of a key are set, listed and lifted one by one", async () => {
+  const account = await newAccount();
+  const all = ["--usd", "10", "--per", "month", "--models", testModel, "--expires", "30d", "--tpm", "1000"];
+  const { id } = await json("keys", "create", account, ...all, "--in-flight", "3");
+  const shown = async () => (await json("keys", "list", account))[0];
+  const limits = { usd: "10.00", per: "month", models: [testModel], tpm: 1000, in_flight: 3 };
+  expect(await shown()).toMatchObject({ limits, expires_at: expect.stringMatching(iso) });
+  expect((await here("keys", "list", account)).output).toContain("usd=10.00 per=month");
+
+  expect(await json("keys", "set-limits", id, "--usd", "0.5", "--expires", "none")).toMatchObject({ id });
+  expect(await shown()).toMatchObject({ limits: { ...limits, usd: "0.50" }, expires_at: null });
+  await json("keys", "set-limits", id, "--usd", "0", "--models", "", "--tpm", "none", "--in-flight", "0");
+  const none = { usd: null, per: null, models: null, tpm: null, in_flight: null };
+  expect(await shown()).toMatchObject({ limits: none });
+  await json("keys", "set-limits", id, "--usd", "2");
+  expect(await shown()).toMatchObject({ limits: { ...none, usd: "2.00", per: "total" } });
+
+  expect((await refusal("keys", "set-limits", id)).notes).toContain("no limit is named");
+  expect((await refusal("keys", "set-limits", id, "--models", "tollgate-sim/plian")).notes).toContain(testModel);
+  expect((await refusal("keys", "set-limits", id, "--expires", "2020-01-01")).notes).toContain("in the future");
+  for (const wrong of [
+    ["--usd", "-1"],
+    ["--per", "year"],
+    ["--tpm", "many"],
+    ["--expires", "soon"],
+  ]) {
+    expect((await refusal("keys", "set-limits", id, ...wrong)).notes).toContain(wrong[0]);
+  }
 });
 
 test("a request has a receipt whose lines add up, and shows in the usage", async () => {

@@ -53,6 +53,13 @@ export enum Access {
    * @generated from enum value: ACCESS_CALLER_OR_OPERATOR = 4;
    */
   CALLER_OR_OPERATOR = 4,
+
+  /**
+   * Anybody, without a credential; an API key that is sent all the same narrows what is shown to what it may use.
+   *
+   * @generated from enum value: ACCESS_PUBLIC_OR_CALLER = 5;
+   */
+  PUBLIC_OR_CALLER = 5,
 }
 
 /**

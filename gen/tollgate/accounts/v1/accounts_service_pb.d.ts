@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Account } from "./account_pb.js";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ApiKey } from "./api_key_pb.js";
+import type { ApiKey, BudgetPeriod } from "./api_key_pb.js";
 import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 
 /**
@@ -498,6 +498,48 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
    * @generated from field: string request_id = 4;
    */
   requestId: string;
+
+  /**
+   * The only models that it may use, by Model.id, at most 1,000; one that is not served is refused. Empty: all that are served.
+   *
+   * @generated from field: repeated string models = 5;
+   */
+  models: string[];
+
+  /**
+   * When it stops working, in the future. Absent: never.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 6;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * Tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent: no limit.
+   *
+   * @generated from field: optional uint32 tokens_per_minute = 7;
+   */
+  tokensPerMinute?: number | undefined;
+
+  /**
+   * Requests that it may run at once, 1 to 1,000,000. Absent: as many as its account.
+   *
+   * @generated from field: optional uint32 max_in_flight = 8;
+   */
+  maxInFlight?: number | undefined;
+
+  /**
+   * What it may spend in a period, above zero. Absent: as much as its account has.
+   *
+   * @generated from field: optional int64 budget_pico_usd = 9;
+   */
+  budgetPicoUsd?: bigint | undefined;
+
+  /**
+   * How often the budget begins anew. Unspecified: never. Has no effect without a budget.
+   *
+   * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
+   */
+  budgetPeriod: BudgetPeriod;
 };
 
 /**
@@ -725,11 +767,55 @@ export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRe
   rpm?: number | undefined;
 
   /**
-   * The fields that change: of name and rpm, or "*" for both. Absent or empty: those that are present.
+   * The fields that change, by their names here, or "*" for all. Absent or empty: those that are present.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 4;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * The only models that it may use, by Model.id, at most 1,000; one that is not served is refused. Empty, and named by
+   * update_mask: all that are served.
+   *
+   * @generated from field: repeated string models = 5;
+   */
+  models: string[];
+
+  /**
+   * When it stops working, in the future. Refused for a key that has been rotated. Absent, and named by update_mask: never.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 6;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * Tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent, and named by update_mask: no limit.
+   *
+   * @generated from field: optional uint32 tokens_per_minute = 7;
+   */
+  tokensPerMinute?: number | undefined;
+
+  /**
+   * Requests that it may run at once, 1 to 1,000,000. Absent, and named by update_mask: as many as its account.
+   *
+   * @generated from field: optional uint32 max_in_flight = 8;
+   */
+  maxInFlight?: number | undefined;
+
+  /**
+   * What it may spend in a period, above zero; what it spent in the period before this change counts. Absent, and named
+   * by update_mask: as much as its account has.
+   *
+   * @generated from field: optional int64 budget_pico_usd = 9;
+   */
+  budgetPicoUsd?: bigint | undefined;
+
+  /**
+   * How often the budget begins anew. Unspecified, and named by update_mask: never. Has no effect without a budget.
+   *
+   * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
+   */
+  budgetPeriod: BudgetPeriod;
 };
 
 /**
@@ -951,7 +1037,8 @@ export declare const AccountsService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * Makes a key that takes another's place, which works on until the overlap ends.
+   * Makes a key that takes another's place and has its limits; the old one works on until the overlap ends, and both
+   * share what the limits allow.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.RotateKey
    */
@@ -971,7 +1058,7 @@ export declare const AccountsService: GenService<{
     output: typeof RevokeKeyResponseSchema;
   },
   /**
-   * Changes a key's label, or sets or clears its own rate limit.
+   * Changes a key's label, or sets or clears its limits: on this core at once, everywhere within 10 seconds.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.UpdateKey
    */

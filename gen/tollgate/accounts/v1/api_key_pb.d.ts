@@ -2,7 +2,7 @@
 // @generated from file tollgate/accounts/v1/api_key.proto (package tollgate.accounts.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -86,6 +86,41 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp last_used_at = 10;
    */
   lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * The only models that it may use, by Model.id. Empty: all that are served.
+   *
+   * @generated from field: repeated string models = 11;
+   */
+  models: string[];
+
+  /**
+   * Tokens of prompts and answers in any 60 seconds. Absent: no limit.
+   *
+   * @generated from field: optional uint32 tokens_per_minute = 12;
+   */
+  tokensPerMinute?: number | undefined;
+
+  /**
+   * Requests that it may run at once. Absent: as many as its account.
+   *
+   * @generated from field: optional uint32 max_in_flight = 13;
+   */
+  maxInFlight?: number | undefined;
+
+  /**
+   * What it may spend in a period, in pico-USD (10^-12 USD). Absent: as much as its account has.
+   *
+   * @generated from field: optional int64 budget_pico_usd = 14;
+   */
+  budgetPicoUsd?: bigint | undefined;
+
+  /**
+   * How often the budget begins anew. Unspecified where there is no budget.
+   *
+   * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 15;
+   */
+  budgetPeriod: BudgetPeriod;
 };
 
 /**
@@ -93,4 +128,51 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export declare const ApiKeySchema: GenMessage<ApiKey>;
+
+/**
+ * How often a budget begins anew. Periods are those of UTC.
+ *
+ * @generated from enum tollgate.accounts.v1.BudgetPeriod
+ */
+export enum BudgetPeriod {
+  /**
+   * As TOTAL in a request; there is no budget in an answer.
+   *
+   * @generated from enum value: BUDGET_PERIOD_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Never: it bounds what is spent in all.
+   *
+   * @generated from enum value: BUDGET_PERIOD_TOTAL = 1;
+   */
+  TOTAL = 1,
+
+  /**
+   * At midnight.
+   *
+   * @generated from enum value: BUDGET_PERIOD_DAY = 2;
+   */
+  DAY = 2,
+
+  /**
+   * On Monday at midnight.
+   *
+   * @generated from enum value: BUDGET_PERIOD_WEEK = 3;
+   */
+  WEEK = 3,
+
+  /**
+   * On the first of the month at midnight.
+   *
+   * @generated from enum value: BUDGET_PERIOD_MONTH = 4;
+   */
+  MONTH = 4,
+}
+
+/**
+ * Describes the enum tollgate.accounts.v1.BudgetPeriod.
+ */
+export declare const BudgetPeriodSchema: GenEnum<BudgetPeriod>;
 

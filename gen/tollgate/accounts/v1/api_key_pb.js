@@ -2,14 +2,14 @@
 // @generated from file tollgate/accounts/v1/api_key.proto (package tollgate.accounts.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file tollgate/accounts/v1/api_key.proto.
  */
 export const file_tollgate_accounts_v1_api_key = /*@__PURE__*/
-  fileDesc("CiJ0b2xsZ2F0ZS9hY2NvdW50cy92MS9hcGlfa2V5LnByb3RvEhR0b2xsZ2F0ZS5hY2NvdW50cy52MSKxAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIOCgZwcmVmaXgYBCABKAkSDQoFbGFzdDQYBSABKAkSEAoDcnBtGAYgASgNSACIAQESLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGCgRfcnBtQswBCh1pbnRlcm5hbC50b2xsZ2F0ZS5hY2NvdW50cy52MUILQXBpS2V5UHJvdG9QAVosdG9sbGdhdGUvZ2VuL3RvbGxnYXRlL2FjY291bnRzL3YxO2FjY291bnRzdjGiAgNUQViqAhRUb2xsZ2F0ZS5BY2NvdW50cy5WMcoCFFRvbGxnYXRlXEFjY291bnRzXFYx4gIgVG9sbGdhdGVcQWNjb3VudHNcVjFcR1BCTWV0YWRhdGHqAhZUb2xsZ2F0ZTo6QWNjb3VudHM6OlYxYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiJ0b2xsZ2F0ZS9hY2NvdW50cy92MS9hcGlfa2V5LnByb3RvEhR0b2xsZ2F0ZS5hY2NvdW50cy52MSKSBAoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIOCgZwcmVmaXgYBCABKAkSDQoFbGFzdDQYBSABKAkSEAoDcnBtGAYgASgNSACIAQESLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZtb2RlbHMYCyADKAkSHgoRdG9rZW5zX3Blcl9taW51dGUYDCABKA1IAYgBARIaCg1tYXhfaW5fZmxpZ2h0GA0gASgNSAKIAQESHAoPYnVkZ2V0X3BpY29fdXNkGA4gASgDSAOIAQESOQoNYnVkZ2V0X3BlcmlvZBgPIAEoDjIiLnRvbGxnYXRlLmFjY291bnRzLnYxLkJ1ZGdldFBlcmlvZEIGCgRfcnBtQhQKEl90b2tlbnNfcGVyX21pbnV0ZUIQCg5fbWF4X2luX2ZsaWdodEISChBfYnVkZ2V0X3BpY29fdXNkKo4BCgxCdWRnZXRQZXJpb2QSHQoZQlVER0VUX1BFUklPRF9VTlNQRUNJRklFRBAAEhcKE0JVREdFVF9QRVJJT0RfVE9UQUwQARIVChFCVURHRVRfUEVSSU9EX0RBWRACEhYKEkJVREdFVF9QRVJJT0RfV0VFSxADEhcKE0JVREdFVF9QRVJJT0RfTU9OVEgQBELMAQodaW50ZXJuYWwudG9sbGdhdGUuYWNjb3VudHMudjFCC0FwaUtleVByb3RvUAFaLHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9hY2NvdW50cy92MTthY2NvdW50c3YxogIDVEFYqgIUVG9sbGdhdGUuQWNjb3VudHMuVjHKAhRUb2xsZ2F0ZVxBY2NvdW50c1xWMeICIFRvbGxnYXRlXEFjY291bnRzXFYxXEdQQk1ldGFkYXRh6gIWVG9sbGdhdGU6OkFjY291bnRzOjpWMWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message tollgate.accounts.v1.ApiKey.
@@ -17,4 +17,18 @@ export const file_tollgate_accounts_v1_api_key = /*@__PURE__*/
  */
 export const ApiKeySchema = /*@__PURE__*/
   messageDesc(file_tollgate_accounts_v1_api_key, 0);
+
+/**
+ * Describes the enum tollgate.accounts.v1.BudgetPeriod.
+ */
+export const BudgetPeriodSchema = /*@__PURE__*/
+  enumDesc(file_tollgate_accounts_v1_api_key, 0);
+
+/**
+ * How often a budget begins anew. Periods are those of UTC.
+ *
+ * @generated from enum tollgate.accounts.v1.BudgetPeriod
+ */
+export const BudgetPeriod = /*@__PURE__*/
+  tsEnum(BudgetPeriodSchema);
 

@@ -247,7 +247,7 @@ export declare const ResumeServerResponseSchema: GenMessage<ResumeServerResponse
  */
 export declare const CatalogueService: GenService<{
   /**
-   * Lists the served models with their live prices, in the configured order.
+   * Lists the served models with their live prices, in the configured order; with a key, those that it may use.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.ListModels
    */
@@ -257,7 +257,7 @@ export declare const CatalogueService: GenService<{
     output: typeof ListModelsResponseSchema;
   },
   /**
-   * Shows one model.
+   * Shows one model; with a key, one that it may use.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.GetModel
    */

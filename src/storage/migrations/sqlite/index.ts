@@ -8,6 +8,7 @@ import { Migration20261122030100 } from "./Migration20261122030100.ts";
 import { Migration20261122040000 } from "./Migration20261122040000.ts";
 import { Migration20261122041000 } from "./Migration20261122041000.ts";
 import { Migration20261122060000 } from "./Migration20261122060000.ts";
+import { Migration20261122080000 } from "./Migration20261122080000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -20,4 +21,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122041000", class: Migration20261122041000 },
   { name: "Migration20261122020000", class: Migration20261122020000 },
   { name: "Migration20261122060000", class: Migration20261122060000 },
+  { name: "Migration20261122080000", class: Migration20261122080000 },
 ];

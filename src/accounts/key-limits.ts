@@ -1,0 +1,124 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { BudgetPeriod as Period } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { nearest } from "../config/nearest.ts";
+import type { ApiKey, BudgetPeriod } from "../storage/entities/api-key.ts";
+import { invalid, requireAmount, requireCount } from "./validate.ts";
+
+const mostRpm = 10_000_000;
+const mostTokensPerMinute = 1_000_000_000;
+const mostInFlight = 1_000_000;
+const mostModels = 1_000;
+
+/** Limits of a key as they are stored; null: none. */
+export type KeyLimits = Pick<
+  ApiKey,
+  "rpm" | "models" | "expiresAt" | "tokensPerMinute" | "maxInFlight" | "budget" | "budgetPeriod"
+>;
+
+/** Limits as a request carries them. */
+export interface LimitFields {
+  readonly rpm?: number | undefined;
+  readonly models: readonly string[];
+  readonly expiresAt?: Timestamp | undefined;
+  readonly tokensPerMinute?: number | undefined;
+  readonly maxInFlight?: number | undefined;
+  readonly budgetPicoUsd?: bigint | undefined;
+  readonly budgetPeriod: Period;
+}
+
+/** What limits are judged by. */
+export interface LimitRules {
+  readonly now: number;
+  /** Ids of the models that are served. */
+  readonly models: readonly string[];
+}
+
+/** Limits by their names in the contract. Undefined: the request does not have it. */
+export function presentLimits({ models, budgetPeriod, ...fields }: LimitFields) {
+  return {
+    rpm: fields.rpm,
+    models: models.length === 0 ? undefined : models,
+    expires_at: fields.expiresAt,
+    tokens_per_minute: fields.tokensPerMinute,
+    max_in_flight: fields.maxInFlight,
+    budget_pico_usd: fields.budgetPicoUsd,
+    budget_period: budgetPeriod === Period.UNSPECIFIED ? undefined : budgetPeriod,
+  };
+}
+
+/** Reads those limits of a request that are to be set; one that is absent is lifted. Throws INVALID_ARGUMENT. */
+export function readLimits(
+  fields: LimitFields,
+  named: ReadonlySet<string>,
+  { now, models }: LimitRules,
+): Partial<KeyLimits> {
+  const limits: Partial<KeyLimits> = {};
+  if (named.has("rpm")) {
+    limits.rpm = readCount("rpm", fields.rpm, mostRpm);
+  }
+  if (named.has("models")) {
+    limits.models = readModels(fields.models, models);
+  }
+  if (named.has("expires_at")) {
+    limits.expiresAt = readExpiry(fields.expiresAt, now);
+  }
+  if (named.has("tokens_per_minute")) {
+    limits.tokensPerMinute = readCount("tokens_per_minute", fields.tokensPerMinute, mostTokensPerMinute);
+  }
+  if (named.has("max_in_flight")) {
+    limits.maxInFlight = readCount("max_in_flight", fields.maxInFlight, mostInFlight);
+  }
+  if (named.has("budget_pico_usd")) {
+    const { budgetPicoUsd } = fields;
+    limits.budget = budgetPicoUsd === undefined ? null : requireAmount(budgetPicoUsd, "budget_pico_usd");
+  }
+  if (named.has("budget_period")) {
+    limits.budgetPeriod = periods[fields.budgetPeriod] ?? "total";
+  }
+  return limits;
+}
+
+/** A budget has a period, and there is no period without one. */
+export function settlePeriod({
+  budget,
+  budgetPeriod,
+}: Pick<KeyLimits, "budget" | "budgetPeriod">): BudgetPeriod | null {
+  return budget === null || budget === undefined ? null : (budgetPeriod ?? "total");
+}
+
+const periods: Readonly<Record<Period, BudgetPeriod | undefined>> = {
+  [Period.UNSPECIFIED]: undefined,
+  [Period.TOTAL]: "total",
+  [Period.DAY]: "day",
+  [Period.WEEK]: "week",
+  [Period.MONTH]: "month",
+};
+
+function readCount(field: string, value: number | undefined, most: number): number | null {
+  return value === undefined ? null : requireCount(field, value, most);
+}
+
+function readModels(ids: readonly string[], served: readonly string[]): string[] | null {
+  if (ids.length > mostModels) {
+    throw invalid("models", `A key may name at most ${mostModels} models.`);
+  }
+  const unknown = ids.find((id) => !served.includes(id));
+  if (unknown !== undefined) {
+    const near = nearest(unknown, served);
+    const hint = near === undefined ? "" : ` Did you mean '${near}'?`;
+    throw invalid("models", `The model '${unknown.slice(0, 200)}' is not served.${hint}`);
+  }
+  return ids.length === 0 ? null : [...new Set(ids)];
+}
+
+function readExpiry(at: Timestamp | undefined, now: number): Date | null {
+  const expiresAt = at && timestampDate(at);
+  if (expiresAt === undefined) {
+    return null;
+  }
+  // Written as a date that both databases keep; the comparison refuses what is no time, too.
+  if (!(expiresAt.getTime() > now && expiresAt.getUTCFullYear() <= 9999)) {
+    throw invalid("expires_at", "A key must expire in the future, before the year 10000.");
+  }
+  return expiresAt;
+}

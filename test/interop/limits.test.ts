@@ -1,0 +1,82 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Client, createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import OpenAI from "openai";
+import { AccountsService, type CreateKeyRequest } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { models, type Service, startService } from "../support/service.ts";
+
+// What a customer's clients see of limits, over the real wire.
+
+let service: Service;
+let operator: Client<typeof AccountsService>;
+let accountId: string;
+beforeAll(async () => {
+  service = await startService();
+  operator = createClient(AccountsService, service.operator);
+  accountId = (await operator.createAccount({})).account?.id ?? "";
+  await operator.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "limits" });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+type Limits = Omit<Partial<CreateKeyRequest>, "$typeName" | "accountId">;
+
+/** Clients of a new key with limits. */
+async function limited(limits: Limits) {
+  const { key, secret } = await operator.createKey({ accountId, ...limits });
+  return {
+    keyId: key?.id ?? "",
+    secret,
+    openai: new OpenAI({ baseURL: `${service.url}/v1`, apiKey: secret, maxRetries: 0 }),
+    anthropic: new Anthropic({ baseURL: service.url, apiKey: secret, maxRetries: 0 }),
+  };
+}
+
+const messages = [{ role: "user" as const, content: "[[sim:text=Hello]]" }];
+
+test("a key that may use one model sees and uses that one alone", async () => {
+  const { keyId, openai, anthropic } = await limited({ models: [models.plain] });
+  expect((await openai.models.list()).data.map(({ id }) => id)).toEqual([models.plain]);
+  expect((await anthropic.models.list()).data.map(({ id }) => id)).toEqual([models.plain]);
+  expect(await openai.models.retrieve(models.plain)).toMatchObject({ id: models.plain });
+  const allowed = await openai.chat.completions.create({ model: models.plain, messages });
+  expect(allowed.choices[0]?.message.content).toBe("Hello");
+
+  const refused = { status: 404, code: "model_not_found" };
+  await expect(openai.models.retrieve(models.on)).rejects.toMatchObject(refused);
+  await expect(openai.chat.completions.create({ model: models.on, messages })).rejects.toMatchObject(refused);
+  await expect(openai.completions.create({ model: models.on, prompt: "x" })).rejects.toMatchObject(refused);
+  await expect(openai.embeddings.create({ model: models.embedder, input: "x" })).rejects.toMatchObject(refused);
+  const wanted = { model: models.on, messages, max_tokens: 5 };
+  await expect(anthropic.messages.create(wanted)).rejects.toMatchObject({ status: 404, type: "not_found_error" });
+  await expect(anthropic.messages.countTokens(wanted)).rejects.toMatchObject({ status: 404 });
+
+  await operator.updateKey({ keyId, updateMask: { paths: ["models"] } });
+  expect((await openai.models.list()).data.length).toBeGreaterThan(1);
+  expect((await anthropic.messages.create(wanted)).usage.output_tokens).toBeGreaterThan(0);
+});
+
+test("the list of models needs no key, and a wrong one does not matter", async () => {
+  for (const headers of [{}, { authorization: "Bearer wrong" }, { "x-api-key": "wrong" }]) {
+    const response = await fetch(`${service.url}/v1/models`, { headers: headers as Record<string, string> });
+    expect(response.status).toBe(200);
+    expect(((await response.json()) as { data: unknown[] }).data).toHaveLength(Object.keys(models).length);
+  }
+});
+
+test("a key ends at its time, and sooner or later when that is changed", async () => {
+  const { keyId, openai, anthropic } = await limited({ expiresAt: timestampFromMs(Date.now() + 3_600_000) });
+  const ask = () => openai.chat.completions.create({ model: models.plain, messages });
+  expect((await ask()).choices).toHaveLength(1);
+  await operator.updateKey({ keyId, expiresAt: timestampFromMs(Date.now() + 300) });
+  const deadline = Date.now() + 10_000;
+  while ((await ask().catch(({ status }) => status)) !== 401) {
+    expect(Date.now()).toBeLessThan(deadline);
+  }
+  const wanted = { model: models.plain, messages, max_tokens: 5 };
+  await expect(anthropic.messages.create(wanted)).rejects.toMatchObject({ status: 401, type: "authentication_error" });
+  await operator.updateKey({ keyId, updateMask: { paths: ["expires_at"] } });
+  expect((await ask()).choices).toHaveLength(1);
+});
