@@ -2,6 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { type SglangBridge, startSglangBridge } from "../engines/sglang-grpc/bridge.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // Agents and LangChain shorten a conversation when they see certain words and codes, whichever engine refused it.
@@ -15,15 +16,20 @@ describe.each([
   ["ollama", "ollama"],
   ["trtllm", "trtllm"],
   ["openai", "openai"],
+  ["sglang", "sglang-grpc"],
 ] as const)("a prompt that %s refuses", (dialect, engine) => {
   let simulator: Simulator;
   let service: Omit<Service, "idle">;
+  let bridge: SglangBridge | undefined;
   beforeAll(async () => {
     simulator = await startSimulator({ models: [{ id: "m", contextLength: limit }], dialect, speed: 0 });
-    service = await serveModels([{ id: "m", context_length: limit, servers: [{ url: simulator.url, engine }] }]);
+    bridge = engine === "sglang-grpc" ? await startSglangBridge(simulator.url) : undefined;
+    const servers = [{ url: bridge?.url ?? simulator.url, engine }];
+    service = await serveModels([{ id: "m", context_length: limit, servers }]);
   });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
+    await bridge?.[Symbol.asyncDispose]();
     await simulator.close();
   });
 

@@ -21,7 +21,6 @@ import { engineFailed, toldCount } from "../shared/faults.ts";
 import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
 import { parseObject } from "../shared/http/json-call.ts";
 import { longestLine } from "../shared/http/line-splitter.ts";
-import { fitOutput } from "../shared/output-fit/fit-output.ts";
 import type { EngineSettings } from "../shared/settings.ts";
 import { readLoad } from "./load.ts";
 
@@ -46,11 +45,7 @@ export class SglangGrpcEngine implements Engine {
     this.#traits = { where: `sglang at ${url}`, countsAsItGoes: true, sendsReasoning: false };
   }
 
-  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
-    return fitOutput(request, (fitted) => this.#generate(fitted, signal));
-  }
-
-  async *#generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineOutput> {
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineOutput> {
     const { path, body } = generationRequest(request, sglang, this.#settings.systemAnywhere);
     const call = callOf(body, request);
     const answer = new AnswerBuilder(request, this.#traits);

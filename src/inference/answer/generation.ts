@@ -29,11 +29,7 @@ export async function* generation(
   let open = true;
   const gathered = whole ? new GatheredAnswer() : undefined;
   try {
-    const outputs =
-      countInput === undefined
-        ? deps.fleet.generate(model, request, signal)
-        : fittedGeneration(deps.fleet, model, request, countInput, signal);
-    for await (const output of outputs) {
+    for await (const output of fittedGeneration({ fleet: deps.fleet, model, countInput }, request, signal)) {
       if (output.usage !== undefined) {
         usage = output.usage;
         hold.progress(usage);

@@ -6,7 +6,7 @@ import type { ServedModel } from "../../catalogue/interface.ts";
 // 1. the client's wish, at most the model's max_output (limitOutput);
 // 2. what the context leaves beside the prompt, counted where bound and estimate are in doubt (limitOutput);
 // 3. what the balance pays for: the ledger's hold may be for less output (request/plan.ts);
-// 4. the engine refuses with its own numbers: once or twice again with what they leave (engines/shared/output-fit);
+// 4. the engine refuses with its own numbers: once or twice again with what they leave (fitted-generation.ts);
 // 5. it still refuses, and the prompt was only estimated: counted, and once again with what is left (fitted-generation.ts).
 
 /** Numbers of tokens that a request may use. */

@@ -133,7 +133,7 @@ test.each(["signal", "reader"])("a %s that ends it stops the engine", async (who
     controller.abort(new Error("client gone"));
     await expect(drainRest(stream)).rejects.toThrow("client gone");
   } else {
-    void stream.return?.();
+    void stream.return?.(undefined);
   }
   await eventually(() => cancelled === 1 && aborted.length === 1);
   expect(aborted).toEqual(["run-1"]);

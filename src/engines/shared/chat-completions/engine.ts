@@ -15,7 +15,6 @@ import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes 
 import { callJson } from "../http/json-call.ts";
 import { longestLine } from "../http/line-splitter.ts";
 import { openStream } from "../http/stream.ts";
-import { fitOutput } from "../output-fit/fit-output.ts";
 import { metricSum } from "../prometheus.ts";
 import type { EngineSettings } from "../settings.ts";
 import { ChunkParser } from "./chunk-parser.ts";
@@ -49,10 +48,6 @@ export class ChatCompletionsEngine implements Engine {
   }
 
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
-    return fitOutput(request, (fitted) => this.#generate(fitted, signal));
-  }
-
-  #generate(request: EngineRequest, signal: AbortSignal): AsyncIterator<EngineOutput> {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
     const answer = new AnswerBuilder(request, this.#traits);
     const chunks = new ChunkReader(this.#traits.where, this.#dialect, this.#parser, answer);
