@@ -2,7 +2,7 @@
  * Who may import whom. `src` and `facades` meet only in the contract (`gen`) and share neutral ground (`lib`); a service folder
  * reaches another one only through its interface; only composition roots see everything.
  */
-const services = "accounts|catalogue|embeddings|engines|fleet|inference|metering";
+const services = "accounts|catalogue|embeddings|engines|fleet|inference|metering|operators";
 
 export default {
   forbidden: [

@@ -113,6 +113,8 @@ const answers = {
   [Reason.SERVER_NOT_FOUND]: unexpected,
   [Reason.KEY_STATE_CONFLICT]: unexpected,
   [Reason.KEY_ALREADY_MADE]: unexpected,
+  [Reason.OPERATOR_NOT_FOUND]: unexpected,
+  [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 
 /** What this surface refuses by itself. A refused thread is told so that the SDK's tool runner goes on without one. */

@@ -49,6 +49,7 @@ function codeOf(reason: Reason): Code {
     case Reason.KEY_NOT_FOUND:
     case Reason.RECEIPT_NOT_FOUND:
     case Reason.SERVER_NOT_FOUND:
+    case Reason.OPERATOR_NOT_FOUND:
       return Code.NotFound;
     case Reason.AUTHENTICATION_THROTTLED:
     case Reason.RATE_LIMITED:
@@ -60,6 +61,7 @@ function codeOf(reason: Reason): Code {
       return Code.ResourceExhausted;
     case Reason.DUPLICATE_REQUEST:
     case Reason.KEY_ALREADY_MADE:
+    case Reason.OPERATOR_NAME_TAKEN:
     case Reason.PAYMENT_REFERENCE_CONFLICT:
       return Code.AlreadyExists;
     case Reason.PAYMENT_BELOW_MINIMUM:

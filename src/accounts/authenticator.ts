@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { ConnectError } from "@connectrpc/connect";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -21,6 +22,8 @@ export interface AuthenticatorOptions {
   readonly mayExist: (digests: readonly Buffer[]) => boolean | Promise<boolean>;
   /** Finds the key that has one of these digests. */
   readonly findKey: (digests: readonly [Buffer, ...Buffer[]]) => Promise<ApiKey | undefined>;
+  /** Finds the operator that has a token of its own. */
+  readonly findOperator: (token: string) => Promise<Operator | undefined>;
   readonly lastUsed: LastUsed;
   readonly clock: Clock;
 }
@@ -41,7 +44,8 @@ interface KnownKey {
 /** How long the store may take to find a key: a store that is stalled must not stall callers, too. */
 const patienceMs = 5000;
 
-const operatorPrincipal: Operator = { kind: "operator" };
+/** Who has the configured operator token. */
+const root: Operator = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
 /** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */
 export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
@@ -83,11 +87,15 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
       }
       const digest = sha256(credential);
       if (timingSafeEqual(digest, operator)) {
-        return operatorPrincipal;
+        return root;
       }
       const service = services.get(digest.toString("latin1"));
       if (service) {
         return callerOfService(service, payingAccountId);
+      }
+      const found = await inTime(options.findOperator(credential), clock);
+      if (found !== undefined) {
+        return found;
       }
       throw failure(Reason.UNAUTHENTICATED, "The credential is not a valid API key or token.");
     },
@@ -111,7 +119,7 @@ async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
     });
   } catch (error) {
     const facts = { retryAfter: durationOf(1000) };
-    throw failure(Reason.LEDGER_UNAVAILABLE, "API keys cannot be checked at the moment.", facts, error);
+    throw failure(Reason.LEDGER_UNAVAILABLE, "Credentials cannot be checked at the moment.", facts, error);
   }
 }
 

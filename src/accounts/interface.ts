@@ -1,3 +1,5 @@
+import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+
 /** Who pays for a call, known once its credential has been checked. */
 export interface Caller {
   readonly kind: "caller";
@@ -10,9 +12,14 @@ export interface Caller {
   readonly models?: ReadonlySet<string>;
 }
 
-/** The operator, who runs the service. */
+/** Somebody who runs the service. */
 export interface Operator {
   readonly kind: "operator";
+  /** The stored operator's id. Empty: the one of the configured token. */
+  readonly id: string;
+  /** What the audit log calls the operator. */
+  readonly name: string;
+  readonly role: Role;
 }
 
 /** Whoever made a call. */
@@ -21,7 +28,7 @@ export type Principal = Caller | Operator;
 /** Knows credentials. */
 export interface Authenticator {
   /**
-   * Tells who presents a credential: the operator token, an API key, or a service token, which needs
+   * Tells who presents a credential: an operator token, an API key, or a service token, which needs
    * the id of the account that pays. Throws UNAUTHENTICATED or PERMISSION_DENIED.
    */
   authenticate(credential: string, payingAccountId: string | undefined): Promise<Principal>;

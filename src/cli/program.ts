@@ -4,6 +4,7 @@ import { ConfigError } from "../config/config-error.ts";
 import { addAccounts } from "./admin/accounts.ts";
 import { addCharges } from "./admin/charges.ts";
 import { addKeys } from "./admin/keys.ts";
+import { addOperators } from "./admin/operators.ts";
 import { addPrices } from "./admin/prices.ts";
 import { addReceipt } from "./admin/receipt.ts";
 import { addReconcile } from "./admin/reconcile.ts";
@@ -76,6 +77,7 @@ export function createProgram(io: Io): Command {
   addCharges(program, io);
   addReconcile(program, io);
   addServers(program, io);
+  addOperators(program, io);
   addMigrateStorage(program, io);
   return program;
 }

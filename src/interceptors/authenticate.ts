@@ -3,11 +3,11 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection as ReflectionV1 } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { Access, access } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { durationOf } from "../../lib/time/duration.ts";
-import type { Authenticator, Principal } from "../accounts/interface.ts";
+import type { Authenticator, Operator, Principal } from "../accounts/interface.ts";
 import { type CallHead, type Gate, refusalKey } from "../grpc/server/gate.ts";
 import { peerKey } from "../grpc/server/peer.ts";
 import { clientAddressOf, type TrustsPeer } from "./client-address.ts";
@@ -66,6 +66,9 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
       if (!isAllowed(needed, principal)) {
         throw denied(needed);
       }
+      if (principal.kind === "operator" && principal.role < roleOf(head.method)) {
+        throw lacking(roleOf(head.method), principal);
+      }
       head.contextValues.set(principalKey, principal);
       return principal.kind === "caller" ? principal.accountId : principal.kind;
     },
@@ -110,6 +113,18 @@ export function accessOf(method: DescMethod): Access {
   return found;
 }
 
+const leastRoles = new WeakMap<DescMethod, Role>();
+
+/** The least role of an operator who may call a method. */
+export function roleOf(method: DescMethod): Role {
+  let found = leastRoles.get(method);
+  if (found === undefined) {
+    found = getOption(method, role) || Role.OWNER;
+    leastRoles.set(method, found);
+  }
+  return found;
+}
+
 function isAllowed(needed: Access, { kind }: Principal): boolean {
   switch (needed) {
     case Access.CALLER:
@@ -129,8 +144,15 @@ function denied(needed: Access): ConnectError {
   return failure(
     Reason.PERMISSION_DENIED,
     needed === Access.OPERATOR
-      ? "This method needs the operator token."
+      ? "This method needs an operator token."
       : "This method needs an API key, or a service token that names an account.",
+  );
+}
+
+function lacking(needed: Role, { name, role: held }: Operator): ConnectError {
+  return failure(
+    Reason.PERMISSION_DENIED,
+    `This method needs the role ${Role[needed].toLowerCase()}; the operator ${name} has ${Role[held].toLowerCase()}.`,
   );
 }
 

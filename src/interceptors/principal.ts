@@ -1,7 +1,7 @@
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
-import type { Caller, Principal } from "../accounts/interface.ts";
+import type { Caller, Operator, Principal } from "../accounts/interface.ts";
 
 /** Who made the call. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
@@ -20,6 +20,15 @@ export function callerOf(context: Pick<HandlerContext, "values">): Caller {
   const principal = principalOf(context);
   if (principal.kind !== "caller") {
     throw failure(Reason.PERMISSION_DENIED, "This call needs an API key, or a service token that names an account.");
+  }
+  return principal;
+}
+
+/** The operator who made the call. Throws PERMISSION_DENIED for anybody else. */
+export function operatorOf(context: Pick<HandlerContext, "values">): Operator {
+  const principal = principalOf(context);
+  if (principal.kind !== "operator") {
+    throw failure(Reason.PERMISSION_DENIED, "This call needs an operator token.");
   }
   return principal;
 }

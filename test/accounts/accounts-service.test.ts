@@ -2,6 +2,7 @@ import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protob
 import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
@@ -27,7 +28,7 @@ import { createFakeFunds } from "./fake-funds.ts";
 const usd = 10n ** 12n;
 const clock = new FakeClock();
 const changed: string[] = [];
-let principal: Principal = { kind: "operator" };
+let principal: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 let storage: Storage;
 let funds: ReturnType<typeof createFakeFunds>;
 let client: Client<typeof AccountsService>;
@@ -272,7 +273,7 @@ test("a caller learns about its own key", async () => {
   expect(await client.identifyCaller({})).toMatchObject({ accountId });
   principal = { kind: "caller", accountId, keyId: "" };
   expect((await client.getKeyStatus({})).key).toBeUndefined();
-  principal = { kind: "operator" };
+  principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
   expect((await detail(client.getKeyStatus({})))?.reason).toBe(Reason.PERMISSION_DENIED);
 });
 

@@ -1,9 +1,11 @@
 import { expect, test } from "@jest/globals";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { digestOf, newApiKey } from "../../src/accounts/api-key.ts";
 import { createAuthenticator } from "../../src/accounts/authenticator.ts";
+import type { Operator } from "../../src/accounts/interface.ts";
 import { LastUsed } from "../../src/accounts/last-used.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -14,6 +16,8 @@ const peppers = [
   { version: 2, secret: "new pepper" },
   { version: 1, secret: "old pepper" },
 ] as const;
+
+const ada: Operator = { kind: "operator", id: "o1", name: "Ada", role: Role.READER };
 
 function setUp() {
   const clock = new FakeClock();
@@ -41,6 +45,7 @@ function setUp() {
       }
       return undefined;
     },
+    findOperator: async (token) => (token === "ada's token" ? ada : undefined),
     lastUsed,
     clock,
   });
@@ -127,8 +132,18 @@ test("a revoked key stops at once on this core and within ten seconds on others"
 
 test("the operator's token is the operator", async () => {
   const { authenticator } = setUp();
-  expect(await authenticator.authenticate("the operator's token", undefined)).toEqual({ kind: "operator" });
+  expect(await authenticator.authenticate("the operator's token", undefined)).toEqual({
+    kind: "operator",
+    id: "",
+    name: "root",
+    role: Role.OWNER,
+  });
   expect(await reasonOf(authenticator.authenticate("the operator's token ", undefined))).toBe(Reason.UNAUTHENTICATED);
+});
+
+test("an operator's own token is that operator", async () => {
+  const { authenticator } = setUp();
+  expect(await authenticator.authenticate("ada's token", undefined)).toEqual(ada);
 });
 
 test("a service token calls for the account that it names, if it may", async () => {
@@ -156,6 +171,7 @@ test.each([
     peppers,
     mayExist: () => true,
     findKey,
+    findOperator: async () => undefined,
     lastUsed: new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet }),
     clock,
   });

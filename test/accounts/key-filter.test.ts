@@ -66,6 +66,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
         questions.found += 1;
         return keys.find(digests);
       },
+      findOperator: async () => undefined,
       lastUsed: new LastUsed(async () => {}, clock, quiet),
     });
     const tryKey = (secret: string) =>

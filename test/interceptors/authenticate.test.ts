@@ -1,5 +1,5 @@
 import { globSync } from "node:fs";
-import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import { create, type DescMethod, type DescService, hasOption } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -12,7 +12,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { Access } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, Role, role as roleOption } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
@@ -22,14 +22,14 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../../src/accounts/interface.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
-import { accessOf, authenticate, createGate } from "../../src/interceptors/authenticate.ts";
+import { accessOf, authenticate, createGate, roleOf } from "../../src/interceptors/authenticate.ts";
 import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
 import { callerOf, principalKey, principalOf } from "../../src/interceptors/principal.ts";
 import { openConnect, type Route, routes } from "../grpc/transports.ts";
 
 const nobody = () => false;
 const caller: Principal = { kind: "caller", accountId: "acc_1", keyId: "key_1" };
-const operator: Principal = { kind: "operator" };
+const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
 /** Knows a key, the operator token and a service token, and counts what it is asked. */
 class FakeAuthenticator implements Authenticator {
@@ -42,6 +42,14 @@ class FakeAuthenticator implements Authenticator {
         return caller;
       case "operator":
         return operator;
+      case "billing":
+      case "reader":
+        return {
+          kind: "operator",
+          id: "o1",
+          name: credential,
+          role: credential === "billing" ? Role.BILLING : Role.READER,
+        };
       case "service":
         if (payingAccountId === undefined) {
           throw failure(Reason.PERMISSION_DENIED, "Name an account.");
@@ -142,6 +150,22 @@ describe.each(routes)("over %s", (_name, open) => {
     expect(checked).toBeGreaterThan(25);
   });
 
+  test.each([
+    ["reader", Role.READER],
+    ["billing", Role.BILLING],
+    ["operator", Role.OWNER],
+  ])("the token of a %s opens what its role may, of all methods of operators", async (name, role) => {
+    const byOperators = services
+      .flatMap(({ methods }) => methods)
+      .filter((method) => [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(accessOf(method)));
+    expect(byOperators.length).toBeGreaterThan(25);
+    for (const method of byOperators) {
+      const code = await codeOf(route.transport, method, { authorization: `Bearer ${name}` });
+      const expected = role >= roleOf(method) ? "passed" : "PermissionDenied";
+      expect(`${method.name}: ${code}`).toBe(`${method.name}: ${expected}`);
+    }
+  });
+
   if (open !== openConnect) {
     test("reflection asks for nothing where there is a server", async () => {
       for (const { method } of [ServerReflection, ServerReflectionAlpha]) {
@@ -164,6 +188,33 @@ test("only health, reflection and the model list are public, and no method forgo
     "tollgate.catalogue.v1.CatalogueService/ListModels",
   ]);
   expect(methods.filter((method) => accessOf(method) === Access.UNSPECIFIED)).toEqual([]);
+});
+
+test("every method of operators says its least role, and one that reads is a reader's", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const byOperators = methods.filter((method) =>
+    [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(accessOf(method)),
+  );
+  const silent = methods.filter((method) => byOperators.includes(method) !== hasOption(method, roleOption));
+  expect(silent.map(({ name }) => name)).toEqual([]);
+  const wrong = byOperators.filter(
+    (method) => /^(Get|List|Stream|Identify|Watch|Reconcile)/.test(method.name) !== (roleOf(method) === Role.READER),
+  );
+  expect(wrong.map(({ name }) => name)).toEqual([]);
+});
+
+test("of all methods, those of prices, servers and operators are the owner's", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const owned = methods.filter((method) => accessOf(method) === Access.OPERATOR && roleOf(method) === Role.OWNER);
+  expect(owned.map(({ name }) => name).sort()).toEqual([
+    "CreateOperator",
+    "DrainServer",
+    "PinPrice",
+    "ResumeServer",
+    "RevokeOperator",
+    "SetPrice",
+    "UnpinPrice",
+  ]);
 });
 
 const opened: Route[] = [];

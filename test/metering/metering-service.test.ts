@@ -3,6 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import {
   GetReceiptRequestSchema,
@@ -21,7 +22,7 @@ import { type Metering, openMetering, request, run, testModel, usd } from "./fix
 import { ManualClock } from "./manual-clock.ts";
 
 const newDatabase = databases();
-const operator: Principal = { kind: "operator" };
+const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 const caller = (accountId: string): Principal => ({ kind: "caller", accountId, keyId: "k" });
 
 const as = (principal: Principal) =>

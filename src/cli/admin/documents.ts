@@ -1,4 +1,5 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
@@ -6,6 +7,7 @@ import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
+import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { formatRate, formatUsd } from "../../../lib/money.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times
@@ -60,6 +62,16 @@ function limitsDocument(key: ApiKey) {
     models: key.models.length === 0 ? null : key.models,
     tpm: key.tokensPerMinute ?? null,
     in_flight: key.maxInFlight ?? null,
+  };
+}
+
+export function operatorDocument(operator: Operator) {
+  return {
+    id: operator.id,
+    name: operator.name,
+    role: word(Role, operator.role),
+    created_at: time(operator.createdAt),
+    revoked_at: time(operator.revokedAt),
   };
 }
 

@@ -1,4 +1,5 @@
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { Accounts } from "../../accounts/accounts.ts";
 import { createAccountsService } from "../../accounts/accounts-service.ts";
 import { ApiKeys } from "../../accounts/api-keys.ts";
@@ -13,12 +14,16 @@ import { registration } from "../../grpc/server/registration.ts";
 import { createGate } from "../../interceptors/authenticate.ts";
 import { type TrustsPeer, trustCertified, trustFacades } from "../../interceptors/client-address.ts";
 import { createFailedAttempts } from "../../interceptors/failed-attempts.ts";
+import { LiveTokens } from "../../operators/live-tokens.ts";
+import { toRole } from "../../operators/messages.ts";
+import { Operators } from "../../operators/operators.ts";
+import { createOperatorsService } from "../../operators/operators-service.ts";
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
-/** Accounts, their keys, and who is let in with which. */
+/** Accounts, their keys, operators, and who is let in with which credential. */
 export interface Access extends Part {
   readonly gate: Gate;
 }
@@ -39,11 +44,17 @@ export async function composeAccess(
   );
   await verifyPeppers(storage, secrets.peppers);
   await reportPeppers(keys, secrets.peppers, logger);
+  const operators = new Operators({ storage, clock, random });
+  const liveTokens = new LiveTokens(() => operators.live(), clock);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const authenticator = createAuthenticator({
     ...secrets,
     mayExist: (digests) => keyFilter.mayExist(digests),
     findKey: (digests) => keys.find(digests),
+    findOperator: async (token) => {
+      const found = await liveTokens.find(token);
+      return found && { kind: "operator", id: found.id, name: found.name, role: toRole(found.role) };
+    },
     lastUsed,
     clock,
   });
@@ -66,7 +77,10 @@ export async function composeAccess(
     models: () => catalogue.list().map(({ id }) => id),
   });
   return {
-    services: [registration(AccountsService, accountsService)],
+    services: [
+      registration(AccountsService, accountsService),
+      registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
+    ],
     gate: createGate(authenticator, createFailedAttempts({}, clock), readTrust(config)),
     async stop() {
       stopKeyFilter();

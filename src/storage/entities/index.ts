@@ -2,6 +2,7 @@ import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
 import { DeadLetter } from "./dead-letter.ts";
 import { Lot, LotEntry } from "./lot.ts";
+import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
 import { Price, PriceVersion } from "./price.ts";
 import { Setting } from "./setting.ts";
@@ -23,4 +24,5 @@ export const entities = [
   UsageLine,
   DeadLetter,
   Setting,
+  Operator,
 ];

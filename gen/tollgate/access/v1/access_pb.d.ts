@@ -41,7 +41,7 @@ export enum Access {
   CALLER = 2,
 
   /**
-   * The operator token.
+   * An operator, by a token of at least the method's role.
    *
    * @generated from enum value: ACCESS_OPERATOR = 3;
    */
@@ -68,9 +68,56 @@ export enum Access {
 export declare const AccessSchema: GenEnum<Access>;
 
 /**
+ * What an operator may do. Each role may do all that the ones before it may.
+ *
+ * @generated from enum tollgate.access.v1.Role
+ */
+export enum Role {
+  /**
+   * None: a method of operators that forgot to say is the owner's alone.
+   *
+   * @generated from enum value: ROLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Sees everything and changes nothing. A method of a higher role changes something, and is noted in the audit log.
+   *
+   * @generated from enum value: ROLE_READER = 1;
+   */
+  READER = 1,
+
+  /**
+   * Accounts, their money and their keys.
+   *
+   * @generated from enum value: ROLE_BILLING = 2;
+   */
+  BILLING = 2,
+
+  /**
+   * Everything: prices, servers and other operators, too.
+   *
+   * @generated from enum value: ROLE_OWNER = 3;
+   */
+  OWNER = 3,
+}
+
+/**
+ * Describes the enum tollgate.access.v1.Role.
+ */
+export declare const RoleSchema: GenEnum<Role>;
+
+/**
  * Who may call this method. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
  */
 export declare const access: GenExtension<MethodOptions, Access>;
+
+/**
+ * The least role of an operator who may call this method. Absent: owner.
+ *
+ * @generated from extension: tollgate.access.v1.Role role = 51011;
+ */
+export declare const role: GenExtension<MethodOptions, Role>;
 

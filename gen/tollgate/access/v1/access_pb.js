@@ -12,7 +12,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file tollgate/access/v1/access.proto.
  */
 export const file_tollgate_access_v1_access = /*@__PURE__*/
-  fileDesc("Ch90b2xsZ2F0ZS9hY2Nlc3MvdjEvYWNjZXNzLnByb3RvEhJ0b2xsZ2F0ZS5hY2Nlc3MudjEqlwEKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfUFVCTElDEAESEQoNQUNDRVNTX0NBTExFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEh0KGUFDQ0VTU19DQUxMRVJfT1JfT1BFUkFUT1IQBBIbChdBQ0NFU1NfUFVCTElDX09SX0NBTExFUhAFOlQKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMKOAyABKA4yGi50b2xsZ2F0ZS5hY2Nlc3MudjEuQWNjZXNzUgZhY2Nlc3NCvgEKG2ludGVybmFsLnRvbGxnYXRlLmFjY2Vzcy52MUILQWNjZXNzUHJvdG9QAVoodG9sbGdhdGUvZ2VuL3RvbGxnYXRlL2FjY2Vzcy92MTthY2Nlc3N2MaICA1RBWKoCElRvbGxnYXRlLkFjY2Vzcy5WMcoCElRvbGxnYXRlXEFjY2Vzc1xWMeICHlRvbGxnYXRlXEFjY2Vzc1xWMVxHUEJNZXRhZGF0YeoCFFRvbGxnYXRlOjpBY2Nlc3M6OlYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch90b2xsZ2F0ZS9hY2Nlc3MvdjEvYWNjZXNzLnByb3RvEhJ0b2xsZ2F0ZS5hY2Nlc3MudjEqlwEKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfUFVCTElDEAESEQoNQUNDRVNTX0NBTExFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEh0KGUFDQ0VTU19DQUxMRVJfT1JfT1BFUkFUT1IQBBIbChdBQ0NFU1NfUFVCTElDX09SX0NBTExFUhAFKk8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfUkVBREVSEAESEAoMUk9MRV9CSUxMSU5HEAISDgoKUk9MRV9PV05FUhADOlQKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMKOAyABKA4yGi50b2xsZ2F0ZS5hY2Nlc3MudjEuQWNjZXNzUgZhY2Nlc3M6TgoEcm9sZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMOOAyABKA4yGC50b2xsZ2F0ZS5hY2Nlc3MudjEuUm9sZVIEcm9sZUK+AQobaW50ZXJuYWwudG9sbGdhdGUuYWNjZXNzLnYxQgtBY2Nlc3NQcm90b1ABWih0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvYWNjZXNzL3YxO2FjY2Vzc3YxogIDVEFYqgISVG9sbGdhdGUuQWNjZXNzLlYxygISVG9sbGdhdGVcQWNjZXNzXFYx4gIeVG9sbGdhdGVcQWNjZXNzXFYxXEdQQk1ldGFkYXRh6gIUVG9sbGdhdGU6OkFjY2Vzczo6VjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the enum tollgate.access.v1.Access.
@@ -29,10 +29,32 @@ export const Access = /*@__PURE__*/
   tsEnum(AccessSchema);
 
 /**
+ * Describes the enum tollgate.access.v1.Role.
+ */
+export const RoleSchema = /*@__PURE__*/
+  enumDesc(file_tollgate_access_v1_access, 1);
+
+/**
+ * What an operator may do. Each role may do all that the ones before it may.
+ *
+ * @generated from enum tollgate.access.v1.Role
+ */
+export const Role = /*@__PURE__*/
+  tsEnum(RoleSchema);
+
+/**
  * Who may call this method. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
  */
 export const access = /*@__PURE__*/
   extDesc(file_tollgate_access_v1_access, 0);
+
+/**
+ * The least role of an operator who may call this method. Absent: owner.
+ *
+ * @generated from extension: tollgate.access.v1.Role role = 51011;
+ */
+export const role = /*@__PURE__*/
+  extDesc(file_tollgate_access_v1_access, 1);
 

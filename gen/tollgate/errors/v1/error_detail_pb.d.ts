@@ -477,6 +477,20 @@ export enum Reason {
    * @generated from enum value: REASON_KEY_ALREADY_MADE = 32;
    */
   KEY_ALREADY_MADE = 32,
+
+  /**
+   * No such operator.
+   *
+   * @generated from enum value: REASON_OPERATOR_NOT_FOUND = 50;
+   */
+  OPERATOR_NOT_FOUND = 50,
+
+  /**
+   * Another operator that is not revoked has this name.
+   *
+   * @generated from enum value: REASON_OPERATOR_NAME_TAKEN = 51;
+   */
+  OPERATOR_NAME_TAKEN = 51,
 }
 
 /**

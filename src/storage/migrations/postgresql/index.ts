@@ -9,6 +9,7 @@ import { Migration20261122040000 } from "./Migration20261122040000.ts";
 import { Migration20261122041000 } from "./Migration20261122041000.ts";
 import { Migration20261122060000 } from "./Migration20261122060000.ts";
 import { Migration20261122080000 } from "./Migration20261122080000.ts";
+import { Migration20261122090000 } from "./Migration20261122090000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -22,4 +23,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122020000", class: Migration20261122020000 },
   { name: "Migration20261122060000", class: Migration20261122060000 },
   { name: "Migration20261122080000", class: Migration20261122080000 },
+  { name: "Migration20261122090000", class: Migration20261122090000 },
 ];

@@ -1,0 +1,34 @@
+import { crc32 } from "node:zlib";
+import type { Random } from "./random.ts";
+
+// A secret reads <prefix><43 letters and digits: 256 random bits><6 more: CRC-32 of what stands before>. The checksum
+// tells typing mistakes and guesses from secrets without asking the database.
+
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const secretBytes = 32;
+const secretLength = 43;
+const checksumLength = 6;
+
+/** Makes a secret behind a prefix. */
+export function newCheckedSecret(prefix: string, random: Random): string {
+  const secret = BigInt(`0x${Buffer.from(random.bytes(secretBytes)).toString("hex")}`);
+  const body = prefix + base62(secret, secretLength);
+  return body + checksum(body);
+}
+
+/** Whether a text ends in the checksum of what stands before. */
+export function isChecked(text: string): boolean {
+  return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), checksumLength);
+}
+
+function base62(value: bigint, length: number): string {
+  let text = "";
+  for (let rest = value; text.length < length; rest /= 62n) {
+    text = digits[Number(rest % 62n)] + text;
+  }
+  return text;
+}

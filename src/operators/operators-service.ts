@@ -1,0 +1,79 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { validate as isUuid } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { failure } from "../../lib/errors/failure.ts";
+import { readPage } from "../../lib/rpc/pages.ts";
+import { isStorable } from "../../lib/text/storable.ts";
+import { operatorOf } from "../interceptors/principal.ts";
+import { operatorMessage, readRole } from "./messages.ts";
+import type { Operators } from "./operators.ts";
+
+/** The name of the configured token's operator. */
+export const rootName = "root";
+const longestName = 200;
+
+/** Dependencies. */
+export interface OperatorsDependencies {
+  readonly operators: Operators;
+  /** Tells this core that an operator has changed; the others know within ten seconds. */
+  readonly changed: () => void;
+}
+
+/** Operators with tokens of their own. */
+export function createOperatorsService({
+  operators,
+  changed,
+}: OperatorsDependencies): ServiceImpl<typeof OperatorsService> {
+  return {
+    async createOperator({ name, role }) {
+      const named = readRole(role);
+      if (named === undefined) {
+        throw invalid("role", "role must be ROLE_READER, ROLE_BILLING or ROLE_OWNER.");
+      }
+      const { operator, token } = await operators.create(requireName(name), named);
+      changed();
+      return { operator: operatorMessage(operator), token };
+    },
+
+    async listOperators(request) {
+      const { entries, nextPageToken } = await readPage(
+        "operators",
+        request,
+        (start) => operators.list(start),
+        ({ id }) => id,
+        isUuid,
+      );
+      return { operators: entries.map(operatorMessage), nextPageToken };
+    },
+
+    async revokeOperator({ operatorId }) {
+      if (!isUuid(operatorId)) {
+        throw failure(Reason.OPERATOR_NOT_FOUND, "There is no such operator.", { parameter: "operator_id" });
+      }
+      const operator = await operators.revoke(operatorId);
+      changed();
+      return { operator: operatorMessage(operator) };
+    },
+
+    async identifyOperator(_, context) {
+      const { id, name, role } = operatorOf(context);
+      return { operator: id === "" ? { name, role } : operatorMessage(await operators.get(id)) };
+    },
+  };
+}
+
+/** Throws INVALID_ARGUMENT. */
+function requireName(name: string): string {
+  if (!isStorable(name) || name.trim() === "" || name.length > longestName) {
+    throw invalid("name", `name must have 1 to ${longestName} characters, without NUL and broken surrogate pairs.`);
+  }
+  if (name === rootName) {
+    throw invalid("name", `${rootName} is the operator of the configured token: take another name.`);
+  }
+  return name;
+}
+
+function invalid(parameter: string, message: string): Error {
+  return failure(Reason.INVALID_ARGUMENT, message, { parameter });
+}
