@@ -1,25 +1,18 @@
-import { isIP, type LookupFunction } from "node:net";
-import { type Dispatcher, Pool } from "undici";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { engineFailed, engineUnreachable } from "../faults.ts";
+import type { HttpCall, ResponseHandler, ResponseHeaders } from "./client/interface.ts";
+import { HttpPool, type PoolOptions } from "./client/pool.ts";
 
-/** How to reach a server. */
-export interface ConnectionOptions {
-  /** Connections at most; calls beyond that wait for one. */
-  readonly connections: number;
-  readonly connectTimeoutMs: number;
-  /** Where to connect instead of looking the URL's host up; TLS and the Host header keep the name. */
-  readonly address?: string;
+/** How to reach a server. The longest silence is only a backstop: the caller's signal bounds every call sooner. */
+export interface ConnectionOptions extends PoolOptions {
   /** The header `authorization`, for a server that demands one. */
   readonly authorization?: string;
-  /** The longest silence within an answer. Only a backstop: the caller's signal bounds every call sooner. */
-  readonly silenceTimeoutMs: number;
 }
 
 /** A whole answer. */
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: ResponseHeaders;
   readonly text: string;
 }
 
@@ -43,90 +36,105 @@ export const mostTokenListBytes = 32 * 1024 * 1024;
 export class HttpConnection {
   /** Where the server listens, without a path. */
   readonly origin: string;
-  readonly #pool: Pool;
+  readonly #pool: HttpPool;
   readonly #prefix: string;
-  readonly #authorization: string | undefined;
+  readonly #headers: Readonly<Record<string, string>>;
 
   /** Takes a base URL with or without the `/v1` that OpenAI clients put there. */
   constructor(url: string, options: ConnectionOptions) {
     const parsed = new URL(url);
     this.origin = parsed.origin;
-    this.#authorization = options.authorization;
     this.#prefix = parsed.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
-    this.#pool = new Pool(parsed.origin, {
-      connections: options.connections,
-      connect: {
-        timeout: options.connectTimeoutMs,
-        ...(options.address !== undefined && { lookup: lookupOf(options.address) }),
-      },
-      // Shorter than the engines keep idle connections (5 s), or a call meets one that is just being closed.
-      keepAliveTimeout: 3000,
-      keepAliveTimeoutThreshold: 2000,
-      allowH2: false, // its streams would share one connection, and a stall of one would be a stall of all
-      headersTimeout: options.silenceTimeoutMs,
-      bodyTimeout: options.silenceTimeoutMs,
-    });
+    this.#pool = new HttpPool(parsed.origin, options);
+    this.#headers = {
+      "accept-encoding": "identity", // compression would hold tokens back
+      ...(options.authorization !== undefined && { authorization: options.authorization }),
+    };
   }
 
   /** Sends a call and hands its answer's pieces to the handler. */
-  dispatch(request: HttpRequest, handler: Dispatcher.DispatchHandler): void {
-    this.#pool.dispatch(this.#options(request), handler);
+  dispatch({ path, body, headers }: HttpRequest, handler: ResponseHandler): HttpCall {
+    const isPost = body !== undefined;
+    const message = {
+      method: isPost ? "POST" : "GET",
+      path: this.#prefix + path,
+      headers: { ...this.#headers, ...(isPost && { "content-type": "application/json" }), ...headers },
+      body,
+    } as const;
+    return this.#pool.dispatch(message, handler);
   }
 
   /** Sends a call and waits for its whole answer. Throws ENGINE_FAILED without one, the signal's reason when aborted. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     signal.throwIfAborted();
+    const whole = new WholeResponse(this.origin, request.mostBytes ?? usualMostBytes);
+    const call = this.dispatch(request, whole);
+    const onAbort = () => {
+      call.abort();
+      whole.onError(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const answer = await this.#pool.request({ ...this.#options(request), signal });
-      const text = await this.#readText(answer.body, request.mostBytes ?? usualMostBytes);
-      return { status: answer.statusCode, headers: answer.headers, text };
+      return await whole.response;
     } catch (error) {
       signal.throwIfAborted();
-      if (detailOf(error) !== undefined) {
-        throw error;
-      }
-      throw connectionFailed(this.origin, error);
+      call.abort();
+      throw detailOf(error) === undefined ? connectionFailed(this.origin, error) : error;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
     }
-  }
-
-  async #readText(body: AsyncIterable<Buffer>, mostBytes: number): Promise<string> {
-    const pieces: Buffer[] = [];
-    let length = 0;
-    for await (const piece of body) {
-      length += piece.length;
-      if (length > mostBytes) {
-        throw engineFailed(`${this.origin} answered more than ${mostBytes} bytes`, false);
-      }
-      pieces.push(piece);
-    }
-    return Buffer.concat(pieces).toString("utf8");
   }
 
   /** Breaks off what runs. */
   close(): Promise<void> {
-    return this.#pool.destroy();
-  }
-
-  #options({ path, body, headers }: HttpRequest): Dispatcher.DispatchOptions {
-    const post = body !== undefined;
-    return {
-      path: this.#prefix + path,
-      method: post ? "POST" : "GET",
-      headers: {
-        "accept-encoding": "identity", // compression would hold tokens back
-        ...(post && { "content-type": "application/json" }),
-        ...(this.#authorization !== undefined && { authorization: this.#authorization }),
-        ...headers,
-      },
-      body: body ?? null,
-    };
+    this.#pool.destroy();
+    return Promise.resolve();
   }
 }
 
-/** Finds one address, whatever the host. */
-function lookupOf(address: string): LookupFunction {
-  const family = isIP(address);
-  return (_, { all }, found) => (all ? found(null, [{ address, family }]) : found(null, address, family));
+/** Gathers an answer, up to a bound. */
+class WholeResponse implements ResponseHandler {
+  readonly #origin: string;
+  readonly #mostBytes: number;
+  readonly #result = Promise.withResolvers<HttpResponse>();
+  readonly #pieces: Buffer[] = [];
+  #length = 0;
+  #status = 0;
+  #headers: ResponseHeaders = {};
+
+  constructor(origin: string, mostBytes: number) {
+    this.#origin = origin;
+    this.#mostBytes = mostBytes;
+  }
+
+  get response(): Promise<HttpResponse> {
+    return this.#result.promise;
+  }
+
+  onStart(status: number, headers: ResponseHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onData(piece: Buffer): void {
+    this.#length += piece.length;
+    if (this.#length > this.#mostBytes) {
+      this.onError(engineFailed(`${this.#origin} answered more than ${this.#mostBytes} bytes`, false));
+    } else {
+      this.#pieces.push(piece);
+    }
+  }
+
+  onRead(): void {}
+
+  onEnd(): void {
+    const text = Buffer.concat(this.#pieces).toString("utf8");
+    this.#result.resolve({ status: this.#status, headers: this.#headers, text });
+  }
+
+  onError(error: Error): void {
+    this.#result.reject(error);
+  }
 }
 
 /** The error for a connection that could not be made or broke. */
@@ -142,5 +150,5 @@ const unreachable: ReadonlySet<unknown> = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "ENOTFOUND",
-  "UND_ERR_CONNECT_TIMEOUT",
+  "CONNECT_TIMEOUT",
 ]);

@@ -1,8 +1,8 @@
-import type { Dispatcher } from "undici";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import type { EngineOutput } from "../../interface.ts";
 import { OutputQueue } from "../answer/output-queue.ts";
-import { engineFailed, unreadable } from "../faults.ts";
+import { unreadable } from "../faults.ts";
+import type { HttpCall, ResponseHandler } from "./client/interface.ts";
 import { connectionFailed, type HttpConnection, type HttpRequest, type HttpResponse } from "./connection.ts";
 
 /** Makes outputs of a streamed answer. One a call: it holds the stream's state. Its methods throw failures. */
@@ -33,7 +33,7 @@ export function openStream(
   signal: AbortSignal,
 ): AsyncIterableIterator<EngineOutput> {
   const handler = new StreamHandler(connection.origin, reader, signal);
-  connection.dispatch(request, handler);
+  handler.start(connection, request);
   return handler.queue;
 }
 
@@ -44,7 +44,7 @@ interface Refused {
   text: string;
 }
 
-class StreamHandler implements Dispatcher.DispatchHandler {
+class StreamHandler implements ResponseHandler {
   readonly queue: OutputQueue;
   readonly #origin: string;
   readonly #reader: StreamReader;
@@ -53,11 +53,13 @@ class StreamHandler implements Dispatcher.DispatchHandler {
   // that way, so that it and all of its call would stay until the next full collection.
   readonly #onAbort = () => {
     this.queue.fail(this.#signal.reason);
-    this.#stop(this.#signal.reason);
+    this.#stop();
   };
-  #controller: Dispatcher.DispatchController | undefined;
+  #call: HttpCall | undefined;
   #refused: Refused | undefined;
   #over = false;
+  /** Bytes of the answer since an output was last made. */
+  #bytesOfRead = 0;
   #piecesAfterwards = 0;
   #bytesAfterwards = 0;
 
@@ -66,55 +68,57 @@ class StreamHandler implements Dispatcher.DispatchHandler {
     this.#reader = reader;
     this.#signal = signal;
     this.queue = new OutputQueue({
-      pause: () => this.#controller?.pause(),
-      resume: () => this.#controller?.resume(),
-      cancel: () => this.#stop(new Error("nobody reads the answer any more")),
+      pause: () => this.#call?.pause(),
+      resume: () => this.#call?.resume(),
+      cancel: () => this.#stop(),
     });
-    if (signal.aborted) {
+  }
+
+  start(connection: HttpConnection, request: HttpRequest): void {
+    if (this.#signal.aborted) {
       this.#onAbort();
-    } else {
-      signal.addEventListener("abort", this.#onAbort, { once: true });
+      return;
     }
+    this.#signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#call = connection.dispatch(request, this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#over) {
-      controller.abort(new Error("stopped before it began"));
-    }
-  }
-
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpResponse["headers"]): void {
-    if (status < 200) {
-      return; // an early hint
-    }
+  onStart(status: number, headers: HttpResponse["headers"]): void {
     if (status !== 200) {
       this.#refused = { status, headers, text: "" };
     }
   }
 
-  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
+  onData(piece: Buffer): void {
     if (this.#over) {
       this.#afterwards(piece.length);
     } else if (this.#refused === undefined) {
-      this.#read(() => this.#reader.push(piece), piece.length);
+      this.#bytesOfRead += piece.length;
+      this.#read(() => this.#reader.push(piece));
     } else {
       this.#readRefusal(this.#refused, piece);
     }
   }
 
-  onResponseEnd(): void {
+  onRead(): void {
+    if (!this.#over) {
+      this.#hand();
+    }
+  }
+
+  onEnd(): void {
     if (this.#over) {
       return;
     }
     if (this.#refused === undefined) {
       this.#read(() => this.#reader.end());
+      this.onRead();
     } else {
       this.#refuse(this.#refused);
     }
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     if (!this.#over) {
       this.#fail(connectionFailed(this.#origin, error));
     }
@@ -140,25 +144,27 @@ class StreamHandler implements Dispatcher.DispatchHandler {
     if (this.#piecesAfterwards <= mostAfterwards.pieces && this.#bytesAfterwards <= mostAfterwards.bytes) {
       return;
     }
-    this.#controller?.abort(new Error("the answer is over and its body is not"));
+    this.#call?.abort();
   }
 
   /** Whatever an answer makes our own code throw is the engine's fault. */
-  #read(step: () => void, bytes = 0): void {
+  #read(step: () => void): void {
     try {
       step();
     } catch (error) {
       this.#fail(detailOf(error) === undefined ? unreadable(this.#origin, error) : error);
       return;
     }
-    this.#hand(bytes);
     if (this.#reader.complete) {
+      this.#hand();
       this.#finish();
     }
   }
 
-  #hand(bytes = 0): void {
+  #hand(): void {
     const output = this.#reader.take();
+    const bytes = this.#bytesOfRead;
+    this.#bytesOfRead = 0;
     if (output !== undefined) {
       this.queue.push(output, bytes);
     }
@@ -168,7 +174,7 @@ class StreamHandler implements Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     this.#hand();
     this.queue.fail(error);
-    this.#stop(error instanceof Error ? error : engineFailed(String(error), true));
+    this.#stop();
   }
 
   /** The answer is whole. The rest of the body, if any, is left to arrive, so that the connection can be used again. */
@@ -178,12 +184,12 @@ class StreamHandler implements Dispatcher.DispatchHandler {
     this.queue.end();
   }
 
-  #stop(reason: Error): void {
+  #stop(): void {
     if (this.#over) {
       return;
     }
     this.#over = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#controller?.abort(reason);
+    this.#call?.abort();
   }
 }

@@ -1,0 +1,51 @@
+/** A header's value; a list where the name came more than once. */
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What a call sends. */
+export interface RequestMessage {
+  readonly method: "GET" | "POST";
+  /** Path and query, beginning with a slash. */
+  readonly path: string;
+  /** Header lines in visible ASCII, beside `host` and the body's length. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/**
+ * Takes an answer as it arrives. After `onEnd` or `onError` nothing more is called, after an abort nothing
+ * at all. The pieces are parts of the socket's own buffers and stay valid.
+ */
+export interface ResponseHandler {
+  /** The final head; informational answers are skipped. */
+  onStart(status: number, headers: ResponseHeaders): void;
+  onData(piece: Buffer): void;
+  /** All pieces that one read of the socket brought were given, and the answer is not over. */
+  onRead(): void;
+  onEnd(): void;
+  onError(error: Error): void;
+}
+
+/** A call that runs, as its owner steers it. */
+export interface HttpCall {
+  /** Reads nothing more from the socket for now. */
+  pause(): void;
+  resume(): void;
+  /** Gives the call up and closes its connection. */
+  abort(): void;
+}
+
+/** The server broke the protocol or the connection. */
+export class HttpFault extends Error {
+  override readonly name = "HttpFault";
+  readonly code: "CONNECT_TIMEOUT" | "SILENT" | "CLOSED" | "MALFORMED" | "DESTROYED";
+
+  constructor(code: HttpFault["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A fault of what the server sent. */
+export function malformed(what: string): HttpFault {
+  return new HttpFault("MALFORMED", `the answer is no HTTP/1.1: ${what}`);
+}

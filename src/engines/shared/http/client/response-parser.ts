@@ -1,0 +1,81 @@
+import { type BodyReader, createBodyReader } from "./body.ts";
+import { type Head, parseHead } from "./head.ts";
+import { malformed } from "./interface.ts";
+
+const headEnd = Buffer.from("\r\n\r\n");
+/** Bytes of a head at most; as many as Node's own client takes. */
+const mostHeadBytes = 16 * 1024;
+/** Informational answers before the final one at most. */
+const mostInformational = 16;
+
+/** Takes the parts of one answer. */
+export interface ResponseSink {
+  onHead(head: Head): void;
+  onData(piece: Buffer): void;
+}
+
+/** Reads one answer out of the pieces that a socket brings. */
+export class ResponseParser {
+  readonly #sink: ResponseSink;
+  readonly #onData: (piece: Buffer) => void;
+  #body: BodyReader | undefined;
+  /** The part of a head whose end has not come. */
+  #rest: Buffer | undefined;
+  #informational = 0;
+
+  constructor(sink: ResponseSink) {
+    this.#sink = sink;
+    this.#onData = (piece) => sink.onData(piece);
+  }
+
+  /** Whether the answer is whole. */
+  get done(): boolean {
+    return this.#body?.done === true;
+  }
+
+  /** Takes the next piece. Throws a fault when it is no HTTP, or goes on behind the answer's end. */
+  push(piece: Buffer): void {
+    let bytes = piece;
+    let at = 0;
+    while (this.#body === undefined) {
+      if (this.#rest !== undefined) {
+        bytes = Buffer.concat([this.#rest, bytes]);
+        this.#rest = undefined;
+      }
+      const end = bytes.indexOf(headEnd, at);
+      if ((end === -1 ? bytes.length : end) - at > mostHeadBytes) {
+        throw malformed("its head is too long");
+      }
+      if (end === -1) {
+        this.#rest = bytes.subarray(at);
+        return;
+      }
+      this.#readHead(bytes.toString("latin1", at, end));
+      at = end + headEnd.length;
+    }
+    if (at < bytes.length && !this.#body.done) {
+      at = this.#body.push(bytes, at, this.#onData);
+    }
+    if (at < bytes.length) {
+      throw malformed("it goes on behind its end");
+    }
+  }
+
+  /** The connection has ended. Returns whether the answer is whole. */
+  end(): boolean {
+    return this.#body !== undefined && (this.#body.done || this.#body.endsWithConnection);
+  }
+
+  #readHead(text: string): void {
+    const head = parseHead(text);
+    if (head.status >= 200) {
+      this.#body = createBodyReader(head.framing);
+      this.#sink.onHead(head);
+      return;
+    }
+    this.#informational++;
+    if (head.status === 101 || this.#informational > mostInformational) {
+      throw malformed("it changes the protocol or never begins");
+    }
+  }
+}
