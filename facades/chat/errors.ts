@@ -85,6 +85,7 @@ const answers = {
   [Reason.UNAUTHENTICATED]: ({ message }) =>
     answer(401, "invalid_request_error", "invalid_api_key", wrongKey(message), { headers: noRetry }),
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, "invalid_request_error", "permission_denied", message),
+  [Reason.ACCOUNT_FROZEN]: ({ message }) => answer(403, "permission_error", "account_frozen", message),
   [Reason.MODEL_NOT_FOUND]: noModel,
   [Reason.MODEL_KIND_MISMATCH]: noModel,
   [Reason.DUPLICATE_REQUEST]: ({ message }) =>

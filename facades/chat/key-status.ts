@@ -11,6 +11,7 @@ export function keyStatus({
   rateLimit,
   balancePicoUsd,
   freeOnly,
+  frozen,
 }: GetKeyStatusResponse): TestAuthResponse {
   const { limit = 0, remaining = 0, resetAfter } = rateLimit ?? {};
   return {
@@ -36,6 +37,7 @@ export function keyStatus({
     },
     balanceUsd: decimal(balancePicoUsd, 12),
     freeOnly,
+    frozen,
   };
 }
 

@@ -82,6 +82,7 @@ const answers = {
   // Else Claude Code tries for minutes.
   [Reason.UNAUTHENTICATED]: ({ message }) => answer(401, ErrorType.AUTHENTICATION, message, noRetry),
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, ErrorType.PERMISSION, message),
+  [Reason.ACCOUNT_FROZEN]: ({ message }) => answer(403, ErrorType.PERMISSION, message),
   [Reason.MODEL_NOT_FOUND]: noModel,
   [Reason.MODEL_KIND_MISMATCH]: noModel,
   [Reason.REQUEST_TOO_LARGE]: ({ message }) => answer(413, ErrorType.REQUEST_TOO_LARGE, message),

@@ -42,6 +42,7 @@ function codeOf(reason: Reason): Code {
     case Reason.UNAUTHENTICATED:
       return Code.Unauthenticated;
     case Reason.PERMISSION_DENIED:
+    case Reason.ACCOUNT_FROZEN:
       return Code.PermissionDenied;
     case Reason.MODEL_NOT_FOUND:
     case Reason.MODEL_KIND_MISMATCH:

@@ -11,7 +11,7 @@ import { type Credit, type Funds, type PicoUsd, type RateLimits, rateLimitStatus
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";
-import { presentLimits, readLimits } from "./key-limits.ts";
+import { presentLimits, readBudget, readLimits, readMaxInFlight } from "./key-limits.ts";
 import { accountMessage, apiKeyMessage } from "./messages.ts";
 import {
   invalid,
@@ -19,6 +19,7 @@ import {
   requireCount,
   requireId,
   requireName,
+  requireReason,
   requireReference,
   requireRequestId,
 } from "./validate.ts";
@@ -36,8 +37,8 @@ export interface AccountsDependencies {
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
   readonly random: Random;
-  /** Tells this core and, as far as they can be reached, the others that keys of an account have changed. */
-  readonly keysChanged: (accountId: string) => void;
+  /** Tells this core and, as far as they can be reached, the others that an account or its keys have changed. */
+  readonly accountChanged: (accountId: string) => void;
   /** Live keys that a new account may have unless its creation says otherwise. */
   readonly maxKeys: number;
   /** What a new account is given. */
@@ -145,14 +146,35 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { accounts: messages, nextPageToken };
     },
 
-    async updateAccount({ accountId, name, maxKeys, updateMask }) {
+    async updateAccount({ accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, updateMask }) {
       const id = requireId(accountId, "account");
-      const changes = readUpdateMask(updateMask, { name, max_keys: maxKeys });
+      const changes = readUpdateMask(updateMask, {
+        ...{ name, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
+      });
       const facts = {
         ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
         ...(changes.has("max_keys") ? { maxKeys: requireCount("max_keys", maxKeys ?? deps.maxKeys, mostKeys) } : {}),
+        ...(changes.has("max_in_flight") ? { maxInFlight: readMaxInFlight(maxInFlight) } : {}),
+        ...(changes.has("low_balance_pico_usd")
+          ? { lowBalance: readBudget("low_balance_pico_usd", lowBalancePicoUsd) }
+          : {}),
       };
-      return describe(await accounts.update(id, facts));
+      const account = await accounts.update(id, facts);
+      deps.accountChanged(id);
+      return describe(account);
+    },
+
+    async freezeAccount({ accountId, reason }) {
+      const id = requireId(accountId, "account");
+      const account = await accounts.freeze(id, requireReason(reason), new Date(deps.clock.now()));
+      deps.accountChanged(id);
+      return describe(account);
+    },
+
+    async unfreezeAccount({ accountId }) {
+      const account = await accounts.unfreeze(requireId(accountId, "account"));
+      deps.accountChanged(account.id);
+      return describe(account);
     },
 
     async topUp(request) {
@@ -192,13 +214,13 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       }
       const id = requireId(keyId, "key");
       const { key, secret } = await keys.rotate(id, overlapMs, requireRequestId(requestId));
-      deps.keysChanged(key.accountId);
+      deps.accountChanged(key.accountId);
       return { key: apiKeyMessage(key), secret };
     },
 
     async revokeKey({ keyId }) {
       const key = await keys.revoke(requireId(keyId, "key"));
-      deps.keysChanged(key.accountId);
+      deps.accountChanged(key.accountId);
       return { key: apiKeyMessage(key) };
     },
 
@@ -209,7 +231,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
         ...readLimits(fields, changes, limitRules()),
       };
       const key = await keys.update(requireId(keyId, "key"), facts);
-      deps.keysChanged(key.accountId);
+      deps.accountChanged(key.accountId);
       return { key: apiKeyMessage(key) };
     },
 
@@ -223,6 +245,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
         rateLimit,
         balancePicoUsd: balance,
         freeOnly,
+        frozen: caller.frozenReason !== undefined,
       };
     },
 

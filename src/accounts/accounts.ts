@@ -33,9 +33,32 @@ export class Accounts {
     return (await this.#storage.orm.em.fork().findOne(Account, { requestId })) ?? undefined;
   }
 
+  /** Undefined: there is none. */
+  async find(id: string): Promise<Account | undefined> {
+    return (await this.#storage.orm.em.fork().findOne(Account, id)) ?? undefined;
+  }
+
   /** Throws ACCOUNT_NOT_FOUND. */
-  async update(id: string, facts: Partial<Pick<Account, "name" | "maxKeys">>): Promise<Account> {
+  async update(
+    id: string,
+    facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "lowBalance">>,
+  ): Promise<Account> {
     await inTransaction(this.#storage, (em) => em.nativeUpdate(Account, id, facts));
+    return this.get(id);
+  }
+
+  /** Freezes an account; one that is frozen gets the new reason. Throws ACCOUNT_NOT_FOUND. */
+  async freeze(id: string, reason: string, now: Date): Promise<Account> {
+    await inTransaction(this.#storage, async (em) => {
+      await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
+      await em.nativeUpdate(Account, id, { frozenReason: reason });
+    });
+    return this.get(id);
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND. */
+  async unfreeze(id: string): Promise<Account> {
+    await inTransaction(this.#storage, (em) => em.nativeUpdate(Account, id, { frozenAt: null, frozenReason: null }));
     return this.get(id);
   }
 }

@@ -6,11 +6,13 @@ import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { durationOf } from "../../lib/time/duration.ts";
 import type { Pepper, ServiceCredential } from "../config/secrets.ts";
+import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 import { digestOf, isApiKey } from "./api-key.ts";
 import type { Authenticator, Caller, Operator } from "./interface.ts";
 import { KeyCache } from "./key-cache.ts";
 import type { LastUsed } from "./last-used.ts";
+import { isFrozen } from "./messages.ts";
 import { requireId } from "./validate.ts";
 
 /** What an authenticator is made of. */
@@ -24,13 +26,15 @@ export interface AuthenticatorOptions {
   readonly findKey: (digests: readonly [Buffer, ...Buffer[]]) => Promise<ApiKey | undefined>;
   /** Finds the operator that has a token of its own. */
   readonly findOperator: (token: string) => Promise<Operator | undefined>;
+  /** Finds an account by its id. */
+  readonly findAccount: (id: string) => Promise<Account | undefined>;
   readonly lastUsed: LastUsed;
   readonly clock: Clock;
 }
 
 /** An authenticator that can be told when a key has changed. */
 export interface KeyAuthenticator extends Authenticator {
-  /** Forgets what is remembered of an account's keys: from now on this core goes by the store. */
+  /** Forgets what is remembered of an account and its keys: from now on this core goes by the store. */
   forget(accountId: string): void;
 }
 
@@ -41,6 +45,13 @@ interface KnownKey {
   readonly expiresAt: number;
 }
 
+/** What is remembered of an account. */
+interface AccountState {
+  readonly accountId: string;
+  /** What it bounds its callers by. Undefined: nothing. */
+  readonly limits: Pick<Caller, "frozenReason" | "accountMaxInFlight"> | undefined;
+}
+
 /** How long the store may take to find a key: a store that is stalled must not stall callers, too. */
 const patienceMs = 5000;
 
@@ -49,7 +60,7 @@ const root: Operator = { kind: "operator", id: "", name: "root", role: Role.OWNE
 
 /** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */
 export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
-  const { peppers, mayExist, findKey, lastUsed, clock } = options;
+  const { peppers, mayExist, findKey, findAccount, lastUsed, clock } = options;
   const cache = new KeyCache<KnownKey>(async (secret) => {
     const [pepper, ...older] = peppers;
     const digests: [Buffer, ...Buffer[]] = [digestOf(secret, pepper), ...older.map((one) => digestOf(secret, one))];
@@ -61,6 +72,11 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     const key = await inTime(findKey(digests), clock);
     return key && knownKeyOf(key);
   }, clock);
+  const states = new KeyCache<AccountState>(
+    async (id) => readState(await inTime(findAccount(id), clock)),
+    clock,
+    (id) => id,
+  );
   const operator = sha256(options.operatorToken);
   const services = new Map(options.services.map((service) => [sha256(service.token).toString("latin1"), service]));
 
@@ -77,7 +93,14 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
       throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
     }
     lastUsed.note(known.caller.keyId);
-    return known.caller;
+    return withState(known.caller);
+  }
+
+  /** A caller with what its account's state adds, known for as long as a key is. */
+  async function withState(caller: Caller): Promise<Caller> {
+    const answer = states.get(caller.accountId);
+    const state = answer instanceof Promise ? await answer : answer;
+    return state?.limits === undefined ? caller : { ...caller, ...state.limits };
   }
 
   return {
@@ -91,7 +114,7 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
       }
       const service = services.get(digest.toString("latin1"));
       if (service) {
-        return callerOfService(service, payingAccountId);
+        return withState(callerOfService(service, payingAccountId));
       }
       const found = await inTime(options.findOperator(credential), clock);
       if (found !== undefined) {
@@ -101,6 +124,7 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     },
     forget(accountId) {
       cache.forget((known) => known.caller.accountId === accountId);
+      states.forget((state) => state.accountId === accountId);
     },
   };
 }
@@ -135,6 +159,17 @@ function knownKeyOf(key: ApiKey): KnownKey {
     revoked: Boolean(key.revokedAt),
     expiresAt: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };
+}
+
+function readState(account: Account | undefined): AccountState | undefined {
+  if (account === undefined) {
+    return undefined;
+  }
+  const limits = {
+    ...(isFrozen(account) && { frozenReason: account.frozenReason ?? "" }),
+    ...(account.maxInFlight && { accountMaxInFlight: account.maxInFlight }),
+  };
+  return { accountId: account.id, limits: Object.keys(limits).length === 0 ? undefined : limits };
 }
 
 function callerOfService(service: ServiceCredential, accountId: string | undefined): Caller {

@@ -10,6 +10,10 @@ export interface Caller {
   readonly rpm?: number;
   /** The only models that it may use. Undefined: all. */
   readonly models?: ReadonlySet<string>;
+  /** Why its account is frozen. Undefined: it is not. */
+  readonly frozenReason?: string;
+  /** Requests that its account may run at once. Undefined: the account's tier decides. */
+  readonly accountMaxInFlight?: number;
 }
 
 /** Somebody who runs the service. */

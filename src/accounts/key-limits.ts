@@ -66,11 +66,10 @@ export function readLimits(
     limits.tokensPerMinute = readCount("tokens_per_minute", fields.tokensPerMinute, mostTokensPerMinute);
   }
   if (named.has("max_in_flight")) {
-    limits.maxInFlight = readCount("max_in_flight", fields.maxInFlight, mostInFlight);
+    limits.maxInFlight = readMaxInFlight(fields.maxInFlight);
   }
   if (named.has("budget_pico_usd")) {
-    const { budgetPicoUsd } = fields;
-    limits.budget = budgetPicoUsd === undefined ? null : requireAmount(budgetPicoUsd, "budget_pico_usd");
+    limits.budget = readBudget("budget_pico_usd", fields.budgetPicoUsd);
   }
   if (named.has("budget_period")) {
     limits.budgetPeriod = periods[fields.budgetPeriod] ?? "total";
@@ -93,6 +92,16 @@ const periods: Readonly<Record<Period, BudgetPeriod | undefined>> = {
   [Period.WEEK]: "week",
   [Period.MONTH]: "month",
 };
+
+/** Requests at once; absent: no limit. */
+export function readMaxInFlight(requests: number | undefined): number | null {
+  return readCount("max_in_flight", requests, mostInFlight);
+}
+
+/** Pico-USD; absent: none. */
+export function readBudget(field: string, amount: bigint | undefined): number | null {
+  return amount === undefined ? null : requireAmount(amount, field);
+}
 
 function readCount(field: string, value: number | undefined, most: number): number | null {
   return value === undefined ? null : requireCount(field, value, most);

@@ -18,6 +18,11 @@ export function accountMessage(account: Account, statement: Statement): MessageI
     paidTotalPicoUsd: statement.paidTotal,
     freeOnly: statement.freeOnly,
     maxKeys: account.maxKeys,
+    frozen: isFrozen(account),
+    frozenReason: account.frozenReason ?? "",
+    ...(account.frozenAt ? { frozenAt: timestampFromDate(account.frozenAt) } : {}),
+    ...(account.maxInFlight ? { maxInFlight: account.maxInFlight } : {}),
+    ...(account.lowBalance ? { lowBalancePicoUsd: BigInt(account.lowBalance) } : {}),
     lots: statement.lots.map((lot) => ({
       id: lot.id,
       kind: lotKindOf(lot.kind),
@@ -28,6 +33,11 @@ export function accountMessage(account: Account, statement: Statement): MessageI
       ...(lot.expiresAt ? { expiresAt: timestampFromDate(lot.expiresAt) } : {}),
     })),
   };
+}
+
+/** Whether nothing new runs for it. */
+export function isFrozen({ frozenAt }: Pick<Account, "frozenAt">): boolean {
+  return frozenAt !== null && frozenAt !== undefined;
 }
 
 /** A key as the contract has it: nothing that could be used in its place. */

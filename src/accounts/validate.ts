@@ -35,6 +35,15 @@ export function requireReference(reference: string): string {
   throw invalid("reference", `A reference must have 1 to ${longestName} characters.`);
 }
 
+/** Why an account is frozen. */
+export function requireReason(reason: string): string {
+  requireText("reason", reason);
+  if (reason.length > 0 && reason.length <= longestName) {
+    return reason;
+  }
+  throw invalid("reason", `A reason must have 1 to ${longestName} characters.`);
+}
+
 /** What makes a request's repetition known. May be empty. */
 export function requireRequestId(requestId: string): string {
   if (requestId === "" || isRequestId(requestId)) {

@@ -7,6 +7,7 @@ import { digestOf, newApiKey } from "../../src/accounts/api-key.ts";
 import { createAuthenticator } from "../../src/accounts/authenticator.ts";
 import type { Operator } from "../../src/accounts/interface.ts";
 import { LastUsed } from "../../src/accounts/last-used.ts";
+import type { Account } from "../../src/storage/entities/account.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { FakeClock } from "../fake-clock.ts";
 
@@ -22,6 +23,7 @@ const ada: Operator = { kind: "operator", id: "o1", name: "Ada", role: Role.READ
 function setUp() {
   const clock = new FakeClock();
   const stored = new Map<string, Partial<ApiKey>>();
+  const accounts = new Map<string, Partial<Account>>();
   let reads = 0;
   const used = new Set<string>();
   const quiet = () => {};
@@ -46,6 +48,7 @@ function setUp() {
       return undefined;
     },
     findOperator: async (token) => (token === "ada's token" ? ada : undefined),
+    findAccount: async (id) => accounts.get(id) as Account | undefined,
     lastUsed,
     clock,
   });
@@ -55,7 +58,7 @@ function setUp() {
     stored.set(digestOf(secret, pepper).toString("hex"), key);
     return { secret, key };
   };
-  return { authenticator, add, clock, used, reads: () => reads };
+  return { authenticator, accounts, add, clock, used, reads: () => reads };
 }
 
 async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
@@ -159,6 +162,29 @@ test("a service token calls for the account that it names, if it may", async () 
   expect(await reasonOf(authenticator.authenticate("billing token", undefined))).toBe(Reason.PERMISSION_DENIED);
 });
 
+test("a frozen account and its places are known of keys and service tokens, and forgotten when told", async () => {
+  const { authenticator, accounts, add, clock } = setUp();
+  const { secret } = add({ accountId: testAccount });
+  const callers = () =>
+    Promise.all([
+      authenticator.authenticate(secret, undefined),
+      authenticator.authenticate("batch token", testAccount),
+    ]);
+  accounts.set(testAccount, { id: testAccount, frozenAt: new Date(0), frozenReason: "unpaid", maxInFlight: 3 });
+  const frozen = { accountId: testAccount, frozenReason: "unpaid", accountMaxInFlight: 3 };
+  expect(await callers()).toMatchObject([frozen, frozen]);
+  accounts.set(testAccount, { id: testAccount, frozenAt: null, frozenReason: null, maxInFlight: null });
+  expect(await callers()).toMatchObject([frozen, frozen]);
+  authenticator.forget(testAccount);
+  for (const caller of await callers()) {
+    expect(caller).not.toHaveProperty("frozenReason");
+    expect(caller).not.toHaveProperty("accountMaxInFlight");
+  }
+  accounts.set(testAccount, { id: testAccount, frozenAt: new Date(0), frozenReason: "again", maxInFlight: null });
+  clock.advance(9_000); // nobody told: the bound of a revocation holds
+  expect(await callers()).toMatchObject([{ frozenReason: "again" }, { frozenReason: "again" }]);
+});
+
 test.each([
   ["away", () => Promise.reject(new Error("connection refused"))],
   ["stalled", () => new Promise<never>(() => {})],
@@ -172,6 +198,7 @@ test.each([
     mayExist: () => true,
     findKey,
     findOperator: async () => undefined,
+    findAccount: async () => undefined,
     lastUsed: new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet }),
     clock,
   });

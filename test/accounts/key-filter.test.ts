@@ -67,6 +67,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
         return keys.find(digests);
       },
       findOperator: async () => undefined,
+      findAccount: async () => undefined,
       lastUsed: new LastUsed(async () => {}, clock, quiet),
     });
     const tryKey = (secret: string) =>

@@ -80,3 +80,40 @@ test("a key ends at its time, and sooner or later when that is changed", async (
   await operator.updateKey({ keyId, updateMask: { paths: ["expires_at"] } });
   expect((await ask()).choices).toHaveLength(1);
 });
+
+test("a frozen account is told why, finishes what runs, and keeps what it has", async () => {
+  const { account } = await operator.createAccount({});
+  const own = account?.id ?? "";
+  await operator.topUp({ accountId: own, amountPicoUsd: 10n ** 13n, reference: "frozen" });
+  const { secret } = await operator.createKey({ accountId: own });
+  const openai = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: secret, maxRetries: 0 });
+  const anthropic = new Anthropic({ baseURL: service.url, apiKey: secret, maxRetries: 0 });
+  const long = { model: models.plain, messages: [{ role: "user" as const, content: "Go on" }], max_tokens: 2000 };
+  const running = await openai.chat.completions.create({ ...long, stream: true });
+  const chunks = running[Symbol.asyncIterator]();
+  expect((await chunks.next()).done).toBe(false);
+  await operator.freezeAccount({ accountId: own, reason: "an unpaid invoice" });
+
+  const told = { status: 403, message: expect.stringMatching(/frozen: an unpaid invoice/) };
+  const wanted = { model: models.plain, messages, max_tokens: 5 };
+  await expect(openai.chat.completions.create(wanted)).rejects.toMatchObject({ ...told, type: "permission_error" });
+  await expect(openai.chat.completions.create({ ...wanted, stream: true })).rejects.toMatchObject(told);
+  await expect(openai.embeddings.create({ model: models.embedder, input: "x" })).rejects.toMatchObject(told);
+  await expect(anthropic.messages.create(wanted)).rejects.toMatchObject({ ...told, type: "permission_error" });
+  await expect(anthropic.messages.create({ ...wanted, stream: true })).rejects.toMatchObject(told);
+  await expect(anthropic.messages.countTokens(wanted)).rejects.toMatchObject(told);
+  const status = async () =>
+    (await fetch(`${service.url}/test-auth`, { headers: { authorization: `Bearer ${secret}` } })).json();
+  expect(await status()).toMatchObject({ status: "active", frozen: true });
+  await operator.topUp({ accountId: own, amountPicoUsd: 10n ** 13n, reference: "frozen, too" });
+
+  let last: OpenAI.Chat.Completions.ChatCompletionChunk | undefined;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    last = next.value;
+  }
+  expect(last?.usage?.completion_tokens).toBeGreaterThan(0);
+
+  await operator.unfreezeAccount({ accountId: own });
+  expect((await openai.chat.completions.create(wanted)).choices).toHaveLength(1);
+  expect(await status()).toMatchObject({ frozen: false });
+});

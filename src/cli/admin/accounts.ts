@@ -4,7 +4,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { readAll } from "../../../lib/rpc/pages.ts";
-import { count, moment, usd } from "../shared/arguments.ts";
+import { count, moment, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 import { accountDocument, movementDocument } from "./documents.ts";
@@ -12,6 +12,11 @@ import { accountDocument, movementDocument } from "./documents.ts";
 interface Movement {
   readonly usd: bigint;
   readonly ref: string;
+}
+
+interface LimitOptions {
+  readonly inFlight?: number | "none";
+  readonly lowBalanceUsd?: bigint | "none";
 }
 
 /** `tollgate accounts …` */
@@ -68,6 +73,39 @@ export function addAccounts(program: Command, io: Io): void {
       const changes = { ...(name === undefined ? {} : { name }), ...(maxKeys === undefined ? {} : { maxKeys }) };
       return accountDocument(required((await client(core).updateAccount({ accountId, ...changes })).account));
     },
+  });
+  addQuestion<[string], LimitOptions>(group, "set-limits <account>", io, {
+    description: "set or lift limits of an account; those that are not named stay as they are",
+    options: (command) =>
+      command
+        .option("--in-flight <n>", "requests that it may run at once; none: its tier decides", orNone(count))
+        .option("--low-balance-usd <amount>", "below this its balance is low; none: by its last top-up", orNone(usd)),
+    ask: async (core, { inFlight, lowBalanceUsd }, accountId) => {
+      const paths = [
+        ...(inFlight === undefined ? [] : ["max_in_flight"]),
+        ...(lowBalanceUsd === undefined ? [] : ["low_balance_pico_usd"]),
+      ];
+      if (paths.length === 0) {
+        throw new Error("no limit is named: name one of --in-flight, --low-balance-usd");
+      }
+      const limits = {
+        ...(typeof inFlight === "number" ? { maxInFlight: inFlight } : {}),
+        ...(typeof lowBalanceUsd === "bigint" ? { lowBalancePicoUsd: lowBalanceUsd } : {}),
+      };
+      const changed = await client(core).updateAccount({ accountId, updateMask: { paths }, ...limits });
+      return accountDocument(required(changed.account));
+    },
+  });
+  addQuestion<[string], { reason: string }>(group, "freeze <account>", io, {
+    description: "run nothing new for an account; what runs finishes, and its money stays",
+    options: (command) => command.requiredOption("--reason <text>", "why, as callers are told"),
+    ask: async (core, { reason }, accountId) =>
+      accountDocument(required((await client(core).freezeAccount({ accountId, reason })).account)),
+  });
+  addQuestion<[string], object>(group, "unfreeze <account>", io, {
+    description: "let an account run requests again",
+    ask: async (core, _, accountId) =>
+      accountDocument(required((await client(core).unfreezeAccount({ accountId })).account)),
   });
   addQuestion<[string], Movement>(group, "top-up <account>", io, {
     description: "take a payment in, at today's prices",

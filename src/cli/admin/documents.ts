@@ -24,6 +24,11 @@ export function accountDocument(account: Account) {
     paid_total_usd: formatUsd(account.paidTotalPicoUsd),
     free_only: account.freeOnly,
     max_keys: account.maxKeys,
+    in_flight_limit: account.maxInFlight ?? null,
+    low_balance_usd: account.lowBalancePicoUsd === undefined ? null : formatUsd(account.lowBalancePicoUsd),
+    frozen: account.frozen,
+    frozen_reason: account.frozen ? account.frozenReason : null,
+    frozen_at: time(account.frozenAt),
     lots: account.lots.map((lot) => ({
       id: lot.id,
       kind: word(LotKind, lot.kind),

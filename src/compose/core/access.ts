@@ -55,6 +55,7 @@ export async function composeAccess(
       const found = await liveTokens.find(token);
       return found && { kind: "operator", id: found.id, name: found.name, role: toRole(found.role) };
     },
+    findAccount: (id) => accounts.find(id),
     lastUsed,
     clock,
   });
@@ -63,15 +64,15 @@ export async function composeAccess(
     keyFilter.announce(accountId);
     authenticator.forget(accountId);
   });
-  const keysChanged = (accountId: string) => {
+  const accountChanged = (accountId: string) => {
     authenticator.forget(accountId);
     // One that gets lost is made up for by the age that other cores let an answer about a key have.
     announcements
       .announce(accountId)
-      .catch((error: unknown) => logger.warn({ error }, "a changed key was not announced"));
+      .catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
   };
   const accountsService = createAccountsService({
-    ...{ accounts, keys, funds, rateLimits, clock, random, keysChanged },
+    ...{ accounts, keys, funds, rateLimits, clock, random, accountChanged },
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
     models: () => catalogue.list().map(({ id }) => id),

@@ -33,9 +33,13 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
   const inFlight = new InFlight();
   return {
     async begin(caller) {
+      refuseFrozen(caller);
       const funding = await fundingState(caller.accountId);
       const now = clock.now();
-      const leave = inFlight.enter(caller.accountId, maxInFlight(policy, caller.rpm, funding, now));
+      const leave = inFlight.enter(
+        caller.accountId,
+        caller.accountMaxInFlight ?? maxInFlight(policy, caller.rpm, funding, now),
+      );
       try {
         const max = maxRpm(policy, caller.rpm, funding, now);
         const admission = await windows.admit(nameOf(caller), max.limit);
@@ -49,6 +53,7 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       }
     },
     async admit(caller) {
+      refuseFrozen(caller);
       const max = await limitOf(caller);
       const admission = await windows.admit(nameOf(caller), max.limit);
       if (!admission.admitted) {
@@ -67,6 +72,13 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
 
 function stateOf({ limit, used, resetAfterMs }: WindowState): RateLimitState {
   return { limit, remaining: Math.max(0, limit - used), resetAfterMs };
+}
+
+/** Throws ACCOUNT_FROZEN: nothing new runs for a frozen account. */
+function refuseFrozen({ frozenReason }: Caller): void {
+  if (frozenReason !== undefined) {
+    throw failure(Reason.ACCOUNT_FROZEN, `The account is frozen: ${frozenReason}`);
+  }
 }
 
 function refusal(max: MaxRpm, { limit, waitMs, resetAfterMs }: WindowState): Error {

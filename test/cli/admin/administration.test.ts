@@ -64,6 +64,11 @@ test("an account is created with the free tier's grant, shown and listed", async
     paid_total_usd: "0.00",
     free_only: true,
     max_keys: 2,
+    in_flight_limit: null,
+    low_balance_usd: null,
+    frozen: false,
+    frozen_reason: null,
+    frozen_at: null,
     lots: [
       {
         id: expect.stringMatching(uuid),
@@ -153,6 +158,24 @@ test("keys are created, limited, rotated and revoked", async () => {
   expect(keys[2].revoked_at).toMatch(iso);
   const shown = await here("keys", "create", await newAccount());
   expect(shown.notes).toBe("The key is shown only now: it is not stored.");
+});
+
+test("an account is frozen and let go, and its places are limited", async () => {
+  const id = await newAccount();
+  const { key } = await json("keys", "create", id);
+  expect(await json("accounts", "freeze", id, "--reason", "unpaid")).toMatchObject({ id, frozen: true });
+  expect((await chat(key)).status).toBe(403);
+  expect(await json("accounts", "show", id)).toMatchObject({ frozen: true, frozen_reason: "unpaid" });
+  await json("accounts", "top-up", id, "--usd", "5", "--ref", "while-frozen");
+  expect(await json("accounts", "unfreeze", id)).toMatchObject({ id, frozen: false, frozen_reason: null });
+  expect((await chat(key)).status).toBe(200);
+
+  await json("accounts", "set-limits", id, "--in-flight", "3", "--low-balance-usd", "2.5");
+  expect(await json("accounts", "show", id)).toMatchObject({ in_flight_limit: 3, low_balance_usd: "2.50" });
+  await json("accounts", "set-limits", id, "--in-flight", "none");
+  expect(await json("accounts", "show", id)).toMatchObject({ in_flight_limit: null, low_balance_usd: "2.50" });
+  expect((await refusal("accounts", "set-limits", id)).notes).toContain("no limit is named");
+  expect((await refusal("accounts", "freeze", id)).notes).toContain("--reason");
 });
 
 test("limits of a key are set, listed and lifted one by one", async () => {

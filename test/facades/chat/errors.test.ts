@@ -36,6 +36,7 @@ test.each<[reason: keyof typeof Reason, facts: Parameters<typeof refused>[3], ex
       headers: { "x-should-retry": "false" },
     },
   ],
+  ["ACCOUNT_FROZEN", {}, { status: 403, type: "permission_error", code: "account_frozen" }],
   ["PERMISSION_DENIED", {}, { status: 403, type: "invalid_request_error", code: "permission_denied" }],
   [
     "AUTHENTICATION_THROTTLED",

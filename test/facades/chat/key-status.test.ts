@@ -19,6 +19,7 @@ test("the status of a key", async () => {
     rateLimit: { limit: 300, remaining: 299, resetAfter: { seconds: 1n, nanos: 500_000_000 } },
     balancePicoUsd: 12_340_000_000_001n,
     freeOnly: true,
+    frozen: false,
   });
   expect(json).toEqual({
     status: "active",
@@ -28,6 +29,7 @@ test("the status of a key", async () => {
     rate_limit: { limit: 300, remaining: 299, reset_seconds: 1.5 },
     balance_usd: "12.340000000001",
     free_only: true,
+    frozen: false,
   });
   expect(headers.get("x-ratelimit-limit-requests")).toBe("300");
 });

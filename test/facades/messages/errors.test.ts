@@ -24,6 +24,7 @@ test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
   [Reason.CONTEXT_LENGTH_EXCEEDED, 400, "invalid_request_error", {}, {}],
   [Reason.BALANCE_EXHAUSTED, 400, "invalid_request_error", {}, {}],
   [Reason.UNAUTHENTICATED, 401, "authentication_error", {}, { "x-should-retry": "false" }],
+  [Reason.ACCOUNT_FROZEN, 403, "permission_error", {}, {}],
   [Reason.PERMISSION_DENIED, 403, "permission_error", {}, {}],
   [Reason.MODEL_NOT_FOUND, 404, "not_found_error", {}, {}],
   [Reason.MODEL_KIND_MISMATCH, 404, "not_found_error", {}, {}],

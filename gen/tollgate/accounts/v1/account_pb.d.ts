@@ -87,6 +87,41 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
    * @generated from field: repeated tollgate.accounts.v1.Lot lots = 10;
    */
   lots: Lot[];
+
+  /**
+   * Whether nothing new runs. What runs finishes, and money comes in and goes back as ever.
+   *
+   * @generated from field: bool frozen = 11;
+   */
+  frozen: boolean;
+
+  /**
+   * Why it is frozen, for people. Empty: it is not.
+   *
+   * @generated from field: string frozen_reason = 12;
+   */
+  frozenReason: string;
+
+  /**
+   * Since when it is frozen. Absent: it is not.
+   *
+   * @generated from field: google.protobuf.Timestamp frozen_at = 13;
+   */
+  frozenAt?: Timestamp | undefined;
+
+  /**
+   * Requests that it may run at once. Absent: its tier decides.
+   *
+   * @generated from field: optional uint32 max_in_flight = 14;
+   */
+  maxInFlight?: number | undefined;
+
+  /**
+   * Below this its balance is called low. Absent: below a tenth of the last top-up, and below 1 USD.
+   *
+   * @generated from field: optional int64 low_balance_pico_usd = 15;
+   */
+  lowBalancePicoUsd?: bigint | undefined;
 };
 
 /**

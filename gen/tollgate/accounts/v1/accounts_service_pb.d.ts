@@ -219,11 +219,25 @@ export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateA
   maxKeys?: number | undefined;
 
   /**
-   * The fields that change: of name and max_keys, or "*" for both. Absent or empty: those that are present.
+   * The fields that change, by their names here, or "*" for all. Absent or empty: those that are present.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 4;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Requests that it may run at once, 1 to 1,000,000. Absent, and named by update_mask: its tier decides.
+   *
+   * @generated from field: optional uint32 max_in_flight = 5;
+   */
+  maxInFlight?: number | undefined;
+
+  /**
+   * Below this its balance is called low; above zero. Absent, and named by update_mask: it follows from the last top-up.
+   *
+   * @generated from field: optional int64 low_balance_pico_usd = 6;
+   */
+  lowBalancePicoUsd?: bigint | undefined;
 };
 
 /**
@@ -251,6 +265,93 @@ export declare type UpdateAccountResponse = Message<"tollgate.accounts.v1.Update
  * Use `create(UpdateAccountResponseSchema)` to create a new message.
  */
 export declare const UpdateAccountResponseSchema: GenMessage<UpdateAccountResponse>;
+
+/**
+ * Which account, and why.
+ *
+ * @generated from message tollgate.accounts.v1.FreezeAccountRequest
+ */
+export declare type FreezeAccountRequest = Message<"tollgate.accounts.v1.FreezeAccountRequest"> & {
+  /**
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Why, for people: callers are told. 1 to 200 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.FreezeAccountRequest.
+ * Use `create(FreezeAccountRequestSchema)` to create a new message.
+ */
+export declare const FreezeAccountRequestSchema: GenMessage<FreezeAccountRequest>;
+
+/**
+ * The frozen account.
+ *
+ * @generated from message tollgate.accounts.v1.FreezeAccountResponse
+ */
+export declare type FreezeAccountResponse = Message<"tollgate.accounts.v1.FreezeAccountResponse"> & {
+  /**
+   * As it stands now, its money and lots included. Always present.
+   *
+   * @generated from field: tollgate.accounts.v1.Account account = 1;
+   */
+  account?: Account | undefined;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.FreezeAccountResponse.
+ * Use `create(FreezeAccountResponseSchema)` to create a new message.
+ */
+export declare const FreezeAccountResponseSchema: GenMessage<FreezeAccountResponse>;
+
+/**
+ * Which account.
+ *
+ * @generated from message tollgate.accounts.v1.UnfreezeAccountRequest
+ */
+export declare type UnfreezeAccountRequest = Message<"tollgate.accounts.v1.UnfreezeAccountRequest"> & {
+  /**
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.UnfreezeAccountRequest.
+ * Use `create(UnfreezeAccountRequestSchema)` to create a new message.
+ */
+export declare const UnfreezeAccountRequestSchema: GenMessage<UnfreezeAccountRequest>;
+
+/**
+ * The account that may run requests again.
+ *
+ * @generated from message tollgate.accounts.v1.UnfreezeAccountResponse
+ */
+export declare type UnfreezeAccountResponse = Message<"tollgate.accounts.v1.UnfreezeAccountResponse"> & {
+  /**
+   * As it stands now, its money and lots included. Always present.
+   *
+   * @generated from field: tollgate.accounts.v1.Account account = 1;
+   */
+  account?: Account | undefined;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.UnfreezeAccountResponse.
+ * Use `create(UnfreezeAccountResponseSchema)` to create a new message.
+ */
+export declare const UnfreezeAccountResponseSchema: GenMessage<UnfreezeAccountResponse>;
 
 /**
  * A payment that came in.
@@ -898,6 +999,13 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
    * @generated from field: bool free_only = 5;
    */
   freeOnly: boolean;
+
+  /**
+   * Whether the account is frozen: nothing new runs.
+   *
+   * @generated from field: bool frozen = 6;
+   */
+  frozen: boolean;
 };
 
 /**
@@ -977,7 +1085,7 @@ export declare const AccountsService: GenService<{
     output: typeof ListAccountsResponseSchema;
   },
   /**
-   * Changes an account's label or its bound on keys.
+   * Changes an account's label or its limits.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.UpdateAccount
    */
@@ -985,6 +1093,26 @@ export declare const AccountsService: GenService<{
     methodKind: "unary";
     input: typeof UpdateAccountRequestSchema;
     output: typeof UpdateAccountResponseSchema;
+  },
+  /**
+   * Runs nothing new for an account, here at once and everywhere within 10 seconds. Frozen again: the reason changes.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.FreezeAccount
+   */
+  freezeAccount: {
+    methodKind: "unary";
+    input: typeof FreezeAccountRequestSchema;
+    output: typeof FreezeAccountResponseSchema;
+  },
+  /**
+   * Lets an account run requests again. One that is not frozen stays as it is.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.UnfreezeAccount
+   */
+  unfreezeAccount: {
+    methodKind: "unary";
+    input: typeof UnfreezeAccountRequestSchema;
+    output: typeof UnfreezeAccountResponseSchema;
   },
   /**
    * Takes a payment in: a new lot at today's prices. The same reference and amount again answers the same.

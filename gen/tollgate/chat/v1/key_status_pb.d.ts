@@ -78,6 +78,13 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
    * @generated from field: bool free_only = 7;
    */
   freeOnly: boolean;
+
+  /**
+   * Whether the account is frozen: nothing new runs until the operator lets it.
+   *
+   * @generated from field: bool frozen = 8;
+   */
+  frozen: boolean;
 };
 
 /**

@@ -491,6 +491,13 @@ export enum Reason {
    * @generated from enum value: REASON_OPERATOR_NAME_TAKEN = 51;
    */
   OPERATOR_NAME_TAKEN = 51,
+
+  /**
+   * The account is frozen: nothing new runs until the operator lets it.
+   *
+   * @generated from enum value: REASON_ACCOUNT_FROZEN = 33;
+   */
+  ACCOUNT_FROZEN = 33,
 }
 
 /**
