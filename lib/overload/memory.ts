@@ -3,18 +3,31 @@ import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 
 /**
+ * Bytes for one purpose: as many as are wished for, but an eighth of the memory at most, of V8's heap for what lives
+ * there. What is given to all purposes together has to leave room for the program, whatever the machine is.
+ */
+export function boundToMemory(bytes: number, place: "heap" | "machine"): number {
+  const available = place === "heap" ? getHeapStatistics().heap_size_limit : availableBytes();
+  return Math.min(bytes, Math.floor(available / 8));
+}
+
+/**
  * Makes the function that reads which part of its memory this process uses: of V8's heap or of what the machine or
  * the container has, whichever is fuller. Processes that share that memory have an equal part of it each.
  */
 export function memoryReader(sharedBy: number): () => number {
-  const constrained = process.constrainedMemory();
-  // Without a limit the kernel reports 0 or more than there is.
-  const available = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  const share = available / sharedBy;
+  const share = availableBytes() / sharedBy;
   return () => {
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     return Math.max(used_heap_size / heap_size_limit, residentBytes() / share);
   };
+}
+
+/** What the machine or the container has. */
+function availableBytes(): number {
+  const constrained = process.constrainedMemory();
+  // Without a limit the kernel reports 0 or more than there is.
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /** Memory that the kernel cannot take back; pages of files, such as a model's, it can. */

@@ -24,6 +24,8 @@ export interface OverloadMonitorOptions {
   readonly clock: Clock;
   /** The part of its memory that the process uses now, from 0 to 1. */
   readonly readMemory: () => number;
+  /** Frees what nobody uses any more; it may take as long as a whole collection does. */
+  readonly collectGarbage: () => void;
   readonly logger: Logger;
 }
 
@@ -33,6 +35,8 @@ const intervalMs = 250;
 const agreeing = 3;
 /** The lag has to fall to this part of its limit before requests are taken again. */
 const calmLag = 0.5;
+/** Between two collections while the memory is full, in milliseconds. */
+const collectingMs = 10_000;
 /** The part of the memory that has to become free below the limit before requests are taken again. */
 const calmMemory = 0.05;
 
@@ -49,6 +53,7 @@ export class OverloadMonitor implements Overload {
   readonly #options: OverloadMonitorOptions;
   readonly #beyond = { event_loop: 0, memory: 0 };
   #calm = 0;
+  #collectedAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void;
 
   /** Measures until it is stopped. */
@@ -68,9 +73,25 @@ export class OverloadMonitor implements Overload {
     return clock.after(intervalMs, () => {
       this.lagMs = Math.max(0, clock.monotonic() - due);
       this.memory = this.#options.readMemory();
+      this.#collect();
       this.#judge();
       this.#cancel = this.#measureLater();
     });
+  }
+
+  /**
+   * Garbage counts as used until it is collected, and a process that refuses work makes too little of it for V8 to
+   * collect: it would refuse for ever.
+   */
+  #collect(): void {
+    const { limits, clock, collectGarbage, readMemory } = this.#options;
+    const isFull = this.memory > limits.maxMemory && this.#beyond.memory + 1 >= agreeing;
+    const now = clock.monotonic();
+    if ((isFull || this.shortage === "memory") && now - this.#collectedAt >= collectingMs) {
+      collectGarbage();
+      this.memory = readMemory();
+      this.#collectedAt = clock.monotonic();
+    }
   }
 
   #judge(): void {

@@ -31,7 +31,7 @@ export async function composeCore(
   const money = running(await composeMoney(foundation));
   const { fleet, drains, ...fleetPart } = running(composeFleet(foundation, money));
   const access = running(await composeAccess(foundation, money));
-  const serving = running(composeServing(foundation, money, fleet));
+  const serving = running(composeServing(foundation, money, fleet, overload));
   const services = [serving, access, money, fleetPart].flatMap((part) => part.services);
   const interceptors = createInterceptors(foundation, access.gate, overload);
   const webhooks = await createWebhooks(foundation, { services, interceptors });

@@ -5,6 +5,7 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { inNetworks } from "../../lib/net/networks.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
+import { boundToMemory } from "../../lib/overload/memory.ts";
 import type { Overload } from "../../lib/overload/monitor.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { readClientTls } from "../config/client-tls.ts";
@@ -73,7 +74,7 @@ export async function startFront(
     observer,
     isTrustedProxy,
     limits: {
-      bodyMemory: http.body_memory_mib * 1024 * 1024,
+      bodyMemory: boundToMemory(http.body_memory_mib * 1024 * 1024, "machine"),
       minBodyRate: http.min_body_rate,
       requestsPerAddress: http.connections_per_address,
     },

@@ -264,7 +264,9 @@ const readers = z.strictObject({
     .positive()
     .max(1_048_576)
     .default(128)
-    .describe("MiB for all that waits for slow readers; an eighth of it at most for one account."),
+    .describe(
+      "MiB for all that waits for slow readers, an eighth of V8's heap at most; one account has an eighth of it.",
+    ),
   min_bytes_per_s: z
     .number()
     .positive()
@@ -404,7 +406,9 @@ export const configSchema = z.strictObject({
         .min(16)
         .max(65_536)
         .default(256)
-        .describe("Memory for bodies that are being received, all together."),
+        .describe(
+          "Memory for bodies that are being received, all together; an eighth of the machine's or container's at most.",
+        ),
     })
     .superRefine(({ header_timeout_s, body_timeout_s }, context) => {
       if (body_timeout_s >= header_timeout_s) {

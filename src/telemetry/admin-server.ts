@@ -2,11 +2,14 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createHttpsServer } from "node:https";
 import { listen } from "../../lib/net/listen.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
+import type { Overload } from "../../lib/overload/monitor.ts";
 import { keepRenewed, tlsOptions } from "../grpc/server/tls.ts";
 
 /** Whether the process wants traffic; SIGTERM turns it off before anything stops. */
 export interface Readiness {
   ready: boolean;
+  /** Told beside it. Undefined: nobody watches the load. */
+  overload?: Overload;
 }
 
 /** Metrics in Prometheus' text format, such as a registry's. */
@@ -65,10 +68,17 @@ async function answer(
       return;
     case "/readyz":
       response.statusCode = readiness.ready ? 200 : 503;
-      response.end(readiness.ready ? "ready\n" : "not ready\n");
+      response.end(`${readinessText(readiness)}\n`);
       return;
     default:
       response.statusCode = 404;
       response.end("not found\n");
   }
+}
+
+/** A process that is overloaded stays in its balancer: it answers 503 by itself, and without it the others would follow. */
+function readinessText({ ready, overload }: Readiness): string {
+  const shortage = overload?.shortage;
+  const wants = ready ? "ready" : "not ready";
+  return shortage === undefined ? wants : `${wants}, overloaded: ${shortage}`;
 }

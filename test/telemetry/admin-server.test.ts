@@ -1,11 +1,13 @@
 import { expect, test } from "@jest/globals";
 import { Counter, Registry } from "prom-client";
+import type { Shortage } from "../../lib/overload/monitor.ts";
 import { startAdminServer } from "../../src/telemetry/admin-server.ts";
 
 test("serves metrics and health, and says which address is taken", async () => {
   const registry = new Registry();
   new Counter({ name: "tollgate_test_total", help: "Counts.", registers: [registry] }).inc();
-  const readiness = { ready: false };
+  const overload: { shortage: Shortage | undefined } = { shortage: undefined };
+  const readiness = { ready: false, overload };
   const server = await startAdminServer("127.0.0.1:0", registry, readiness);
   try {
     const get = async (path: string) => {
@@ -16,6 +18,8 @@ test("serves metrics and health, and says which address is taken", async () => {
     expect(await get("/readyz")).toEqual([503, "not ready\n"]);
     readiness.ready = true;
     expect(await get("/readyz")).toEqual([200, "ready\n"]);
+    overload.shortage = "memory";
+    expect(await get("/readyz")).toEqual([200, "ready, overloaded: memory\n"]);
     expect((await get("/metrics"))[1]).toContain("tollgate_test_total 1");
     expect((await get("/other"))[0]).toBe(404);
     await expect(startAdminServer(server.address, registry, readiness)).rejects.toThrow(

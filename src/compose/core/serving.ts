@@ -1,5 +1,7 @@
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { boundToMemory } from "../../../lib/overload/memory.ts";
+import type { Overload } from "../../../lib/overload/monitor.ts";
 import type { Config } from "../../config/schema.ts";
 import { createEmbeddingsService } from "../../embeddings/embeddings-service.ts";
 import type { Fleet } from "../../fleet/interface.ts";
@@ -13,7 +15,7 @@ import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** The metered services, and what keeps prices and books in order while they run. */
-export function composeServing(foundation: Foundation, money: Money, fleet: Fleet): Part {
+export function composeServing(foundation: Foundation, money: Money, fleet: Fleet, overload: Overload): Part {
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
   const { prices, deadLetters, ledger, windows, rateLimits } = money;
   const stopBackground = startBackground({
@@ -28,7 +30,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
     ...dependencies,
     logger,
     cacheSalt: config.fleet.cache_salt,
-    readers: { ...readReaderLimits(config), clock },
+    readers: { ...readReaderLimits(config, overload), clock },
   });
   return {
     services: [
@@ -39,9 +41,9 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
   };
 }
 
-function readReaderLimits({ readers }: Config): Pick<ReadAheadSettings, "memory" | "limits"> {
+function readReaderLimits({ readers }: Config, overload: Overload): Pick<ReadAheadSettings, "memory" | "limits"> {
   return {
-    memory: new ReadAheadMemory(readers.memory_mib * 1024 * 1024),
+    memory: new ReadAheadMemory(boundToMemory(readers.memory_mib * 1024 * 1024, "heap"), overload),
     limits: {
       answerBytes: readers.buffer_kib * 1024,
       minBytesPerSecond: readers.min_bytes_per_s,

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { Logger } from "../../../lib/logger.ts";
+import { collectGarbage } from "../../../lib/overload/collect-garbage.ts";
 import { memoryReader } from "../../../lib/overload/memory.ts";
 import { type Overload, OverloadMonitor } from "../../../lib/overload/monitor.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
@@ -16,7 +17,9 @@ export function startOverload(
   registry: Registry,
 ): Overload {
   const limits = { maxLagMs: max_lag_ms, maxMemory: max_memory };
-  const monitor = new OverloadMonitor({ limits, clock: systemClock, readMemory: memoryReader(processes), logger });
+  const readMemory = memoryReader(processes);
+  const monitor = new OverloadMonitor({ limits, clock: systemClock, readMemory, collectGarbage, logger });
+  lifecycle.readiness.overload = monitor;
   lifecycle.onStop(async () => monitor.stop());
   watchOverload(registry, monitor);
   return monitor;

@@ -5,11 +5,17 @@ type Event = GenerationEvent["event"];
 /** What an event takes beside its text. */
 const eventBytes = 200;
 
+/** V8 keeps some 60 bytes beside each piece that is only appended, so pieces are joined as soon as they have this length. */
+const leafLength = 1024;
+
 /** Gathers the events of an answer for a caller that wants it whole; neighbouring pieces of one text become one event. */
 export class GatheredAnswer {
   readonly #events: GenerationEvent[] = [];
   /** The text under way and how an event is made of it. */
   #text = "";
+  /** The last pieces of it, which are not joined yet. */
+  #leaf: string[] = [];
+  #leafLength = 0;
   #bytes = 0;
   #open: { readonly kind: string; readonly close: (text: string) => Event } | undefined;
 
@@ -60,12 +66,23 @@ export class GatheredAnswer {
       this.#open = { kind, close };
       this.#bytes += eventBytes;
     }
-    this.#text += text;
+    this.#leaf.push(text);
+    this.#leafLength += text.length;
     this.#bytes += text.length;
+    if (this.#leafLength >= leafLength) {
+      this.#join();
+    }
+  }
+
+  #join(): void {
+    this.#text += this.#leaf.join("");
+    this.#leaf = [];
+    this.#leafLength = 0;
   }
 
   #close(): void {
     if (this.#open !== undefined) {
+      this.#join();
       this.#events.push({ $typeName: "tollgate.inference.v1.GenerationEvent", event: this.#open.close(this.#text) });
     }
     this.#open = undefined;

@@ -1,14 +1,18 @@
+import type { Overload } from "../../../lib/overload/monitor.ts";
+
 /** Memory for answers that wait for slow readers, shared between all of them. Sizes are in bytes, roughly. */
 export class ReadAheadMemory {
   readonly #total: number;
   readonly #share: number;
   readonly #byAccount = new Map<string, number>();
+  readonly #overload: Overload;
   #used = 0;
 
-  /** One account gets an eighth of the total at most. */
-  constructor(total: number) {
+  /** One account gets an eighth of the total at most. While the process is short of memory there is no room at all. */
+  constructor(total: number, overload: Overload) {
     this.#total = total;
     this.#share = total / 8;
+    this.#overload = overload;
   }
 
   get used(): number {
@@ -17,7 +21,8 @@ export class ReadAheadMemory {
 
   /** Whether more of an account's answers may be read ahead of their readers. */
   hasRoom(accountId: string): boolean {
-    return this.#used < this.#total && (this.#byAccount.get(accountId) ?? 0) < this.#share;
+    const isShort = this.#overload.shortage === "memory";
+    return !isShort && this.#used < this.#total && (this.#byAccount.get(accountId) ?? 0) < this.#share;
   }
 
   /** Counts bytes that came, or went when negative. */

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { collectGarbage } from "../../../lib/overload/collect-garbage.ts";
 import {
   reasoningEvent,
   textEvent,
@@ -47,6 +48,27 @@ test.each<[string, GenerationEvent[][], GenerationEvent[]]>([
 ])("joins %s", (_, batches, expected) => {
   expect(gather(...batches)).toEqual(expected);
 });
+
+test("a long text in many pieces takes little more memory than its length, and so does its bound", () => {
+  const used = [1, 2, 3].map(() => {
+    const answer = new GatheredAnswer();
+    const before = usedBytes();
+    for (let i = 0; i < 400_000; i++) {
+      answer.add([textEvent(JSON.parse(`"${10_000 + (i % 1000)}"`))]);
+    }
+    const taken = usedBytes() - before;
+    expect(answer.bytes).toBeGreaterThanOrEqual(2_000_000);
+    expect(answer.end()).toHaveLength(1);
+    return taken;
+  });
+  expect(Math.min(...used)).toBeLessThan(6_000_000); // 20,000,000 in pieces
+});
+
+/** Memory of the heap that is no garbage. */
+function usedBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
 
 test("what was given stays as it was", () => {
   const given = [textEvent("a"), textEvent("b")];

@@ -8,6 +8,7 @@ import { ReadAheadMemory } from "../../../src/inference/answer/read-ahead-memory
 import { FakeClock } from "../../fake-clock.ts";
 
 const mebi = 1024 * 1024;
+const calm = { shortage: undefined };
 
 /** Reads a script of texts ahead; an Error in it is thrown, and after "open" nothing comes until the signal aborts. */
 function start(
@@ -15,7 +16,7 @@ function start(
   options: { answerBytes?: number; memory?: ReadAheadMemory; openFails?: Error } = {},
 ) {
   const clock = new FakeClock();
-  const memory = options.memory ?? new ReadAheadMemory(mebi);
+  const memory = options.memory ?? new ReadAheadMemory(mebi, calm);
   const controller = new AbortController();
   const seen = { read: 0, isDone: false, ended: 0, hungUp: [] as Code[] };
   async function* source(signal: AbortSignal): AsyncGenerator<GenerateResponse> {
@@ -96,7 +97,7 @@ test("waiting text comes in pieces of bounded size", async () => {
 
 test.each([
   ["the answer's buffer", { answerBytes: 2500 }],
-  ["the account's share of all memory", { memory: new ReadAheadMemory(8 * 2500) }],
+  ["the account's share of all memory", { memory: new ReadAheadMemory(8 * 2500, calm) }],
 ])("%s bounds how far it reads", async (_, options) => {
   const { next, seen } = start(
     Array.from({ length: 20 }, () => "b".repeat(1000)),
@@ -111,10 +112,20 @@ test.each([
 });
 
 test("one account's share leaves the others theirs", () => {
-  const memory = new ReadAheadMemory(800);
+  const memory = new ReadAheadMemory(800, calm);
   memory.add("a", 100);
   expect([memory.hasRoom("a"), memory.hasRoom("b")]).toEqual([false, true]);
   memory.add("a", -100);
+  expect(memory.hasRoom("a")).toBe(true);
+});
+
+test("nothing is read ahead while the process is short of memory", () => {
+  const overload: { shortage: "memory" | "event_loop" | undefined } = { shortage: undefined };
+  const memory = new ReadAheadMemory(800, overload);
+  expect(memory.hasRoom("a")).toBe(true);
+  overload.shortage = "memory";
+  expect(memory.hasRoom("a")).toBe(false);
+  overload.shortage = "event_loop";
   expect(memory.hasRoom("a")).toBe(true);
 });
 

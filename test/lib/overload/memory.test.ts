@@ -1,5 +1,6 @@
+import { totalmem } from "node:os";
 import { expect, test } from "@jest/globals";
-import { memoryReader } from "../../../lib/overload/memory.ts";
+import { boundToMemory, memoryReader } from "../../../lib/overload/memory.ts";
 
 test("memory in use is a part of what there is, and a larger one of a share", () => {
   const whole = memoryReader(1)();
@@ -7,3 +8,13 @@ test("memory in use is a part of what there is, and a larger one of a share", ()
   expect(whole).toBeLessThan(1);
   expect(memoryReader(1_000_000)()).toBeGreaterThan(whole);
 });
+
+test.each(["heap", "machine"] as const)(
+  "one purpose gets what it wishes for, and an eighth of the %s at most",
+  (place) => {
+    expect(boundToMemory(1000, place)).toBe(1000);
+    const most = boundToMemory(1e15, place);
+    expect(most).toBeGreaterThan(1000);
+    expect(most).toBeLessThanOrEqual(totalmem() / 8);
+  },
+);

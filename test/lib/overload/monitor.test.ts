@@ -34,19 +34,27 @@ class LateClock implements Clock {
 
 let clock: LateClock;
 let memory: number;
+let garbage: number;
+let collected: number;
 let said: string[];
 let monitor: OverloadMonitor;
 
 beforeEach(() => {
   clock = new LateClock();
   memory = 0.2;
+  garbage = 0;
+  collected = 0;
   said = [];
   const note = (_fields: object, message: string) => said.push(message);
   const logger = { debug: note, info: note, warn: note, error: note };
   monitor = new OverloadMonitor({
     limits: { maxLagMs: 1000, maxMemory: 0.9 },
     clock,
-    readMemory: () => memory,
+    readMemory: () => memory + garbage,
+    collectGarbage() {
+      garbage = 0;
+      collected++;
+    },
     logger,
   });
 });
@@ -82,6 +90,22 @@ test("full memory is an overload that ends when enough of it is free again", () 
   expect(shortagesAfter(0, 0, 0, 0)).toEqual(Array(4).fill("memory"));
   memory = 0.85;
   expect(shortagesAfter(0, 0, 0)).toEqual(["memory", "memory", undefined]);
+});
+
+test("memory that is full of garbage alone is no overload", () => {
+  memory = 0.5;
+  garbage = 0.45;
+  expect(shortagesAfter(0, 0, 0, 0)).toEqual(Array(4).fill(undefined));
+  expect(collected).toBe(1);
+});
+
+test("an overload ends when what filled the memory has become garbage, though no work makes V8 collect it", () => {
+  memory = 0.95;
+  expect(shortagesAfter(0, 0, 0)).toEqual([undefined, undefined, "memory"]);
+  [memory, garbage] = [0.2, 0.75];
+  const samples = shortagesAfter(...Array(45).fill(0));
+  expect(samples.at(-1)).toBeUndefined();
+  expect(collected).toBe(2); // seldom: each stops the process
 });
 
 test("nothing is measured after it is stopped", () => {
