@@ -1,15 +1,15 @@
 import type { FleetConfig, ModelConfig, ServerConfig } from "../config/schema.ts";
 import type { Engine } from "./interface.ts";
-import { driverOf } from "./registry.ts";
-import { authorizationOf } from "./shared/authorization.ts";
+import { findDriver } from "./registry.ts";
+import { readAuthorization } from "./shared/authorization.ts";
 
 /** Connections beyond a server's capacity, for health, metrics and counting while it is full. */
 const spareConnections = 4;
 
 /** Makes the adapter of one server of one model. */
 export function createEngine(server: ServerConfig, model: ModelConfig, fleet: FleetConfig): Engine {
-  const authorization = authorizationOf(server);
-  return driverOf(server).create(server.url, {
+  const authorization = readAuthorization(server);
+  return findDriver(server).create(server.url, {
     kind: model.kind,
     capacity: server.capacity,
     connections: server.capacity + spareConnections,

@@ -1,5 +1,5 @@
-import { driverOf } from "./registry.ts";
-import { authorizationOf } from "./shared/authorization.ts";
+import { findDriver } from "./registry.ts";
+import { readAuthorization } from "./shared/authorization.ts";
 import type { Inspection, Subject } from "./shared/inspection/inspection.ts";
 
 /** Asks a server about itself. Throws when it does not answer. A model in this process tells nothing. */
@@ -8,12 +8,12 @@ export async function inspectServer(
   connectTimeoutMs: number,
   signal: AbortSignal,
 ): Promise<Inspection> {
-  const authorization = authorizationOf(subject.server);
+  const authorization = readAuthorization(subject.server);
   const options = { connectTimeoutMs, ...(authorization !== undefined && { authorization }) };
-  return driverOf(subject.server).inspect(subject, options, signal);
+  return findDriver(subject.server).inspect(subject, options, signal);
 }
 
 /** How to start the engine for the model. Undefined: it is not known. */
 export function startCommand(subject: Subject): string | undefined {
-  return driverOf(subject.server).startCommand?.(subject);
+  return findDriver(subject.server).startCommand?.(subject);
 }

@@ -27,6 +27,6 @@ export const registry: Readonly<Record<EngineName, EngineDriver>> = {
 } satisfies { [Name in EngineName]: EngineDriver<(typeof engineTransports)[Name]> };
 
 /** The driver of a server: a model file is run in this process. */
-export function driverOf({ url, engine }: Pick<ServerConfig, "url" | "engine">): EngineDriver {
+export function findDriver({ url, engine }: Pick<ServerConfig, "url" | "engine">): EngineDriver {
   return url.startsWith("file:") ? llamaCppEmbedded : registry[engine];
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { engineNames, engineTransports, simulatedNames } from "../../src/engines/names.ts";
-import { driverOf, registry } from "../../src/engines/registry.ts";
+import { findDriver, registry } from "../../src/engines/registry.ts";
 import { dialects } from "../../src/simulator/dialects/dialects.ts";
 
 const engines = new URL("../../src/engines/", import.meta.url);
@@ -11,7 +11,7 @@ const folders = readdirSync(engines, { withFileTypes: true })
 
 test.each(folders)("src/engines/%s is an engine that the registry knows", async (folder) => {
   const { driver } = await import(new URL(`${folder}/driver.ts`, engines).href);
-  const embedded = driverOf({ url: "file:///m.gguf", engine: "llama.cpp" });
+  const embedded = findDriver({ url: "file:///m.gguf", engine: "llama.cpp" });
   expect([...Object.values(registry), embedded]).toContain(driver);
 });
 

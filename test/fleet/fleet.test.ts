@@ -7,7 +7,7 @@ import { chatRequest } from "../engines/requests.ts";
 import { broken, full, output, unreachable, whole } from "./fake-engine.ts";
 import { fixture, settle } from "./fixture.ts";
 
-const reasonOf = async (answer: Promise<unknown>) =>
+const toReason = async (answer: Promise<unknown>) =>
   detailOf(
     await answer.then(
       () => undefined,
@@ -37,7 +37,7 @@ describe("a generation", () => {
     for (const engine of engines) {
       engine.scripts.push([broken()]);
     }
-    expect(await reasonOf(run())).toBe(Reason.ENGINE_FAILED);
+    expect(await toReason(run())).toBe(Reason.ENGINE_FAILED);
     expect(engines.map(({ requests }) => requests.length)).toEqual([1, 1, 1, 0]);
   });
 
@@ -58,7 +58,7 @@ describe("a generation", () => {
   test("has no other try where there is no other server", async () => {
     const { run, engines } = fixture([1]);
     engines[0]?.scripts.push([broken()]);
-    expect(await reasonOf(run())).toBe(Reason.ENGINE_FAILED);
+    expect(await toReason(run())).toBe(Reason.ENGINE_FAILED);
     expect(engines[0]?.requests).toHaveLength(1);
   });
 
@@ -97,7 +97,7 @@ describe("a generation", () => {
   ])("does not move on from %s", async (_, error) => {
     const { run, engines } = fixture([1, 1]);
     engines[0]?.scripts.push([error]);
-    expect(await reasonOf(run())).toBe(detailOf(error)?.reason);
+    expect(await toReason(run())).toBe(detailOf(error)?.reason);
     expect(engines[1]?.requests).toHaveLength(0);
   });
 
@@ -110,7 +110,7 @@ describe("a generation", () => {
         seen.push(usage?.outputTokens ?? -1);
       }
     })();
-    expect(await reasonOf(answer)).toBe(Reason.ENGINE_FAILED);
+    expect(await toReason(answer)).toBe(Reason.ENGINE_FAILED);
     expect(seen).toEqual([1]);
     expect(engines[1]?.requests).toHaveLength(0);
   });
@@ -154,7 +154,7 @@ describe("time limits", () => {
   test("the first output", async () => {
     const { run, engines, clock } = fixture([1, 1], limits);
     engines[0]?.scripts.push(["silence"]);
-    const answer = reasonOf(run());
+    const answer = toReason(run());
     await settle();
     clock.advance(9999);
     await settle();
@@ -168,7 +168,7 @@ describe("time limits", () => {
   test("silence", async () => {
     const { run, engines, clock } = fixture([1], limits);
     engines[0]?.scripts.push([output(1), "silence"]);
-    const answer = reasonOf(run());
+    const answer = toReason(run());
     await settle();
     clock.advance(9_999); // the first-output timer has yet to look again
     await settle();
@@ -193,7 +193,7 @@ describe("time limits", () => {
     await stream.next();
     clock.advance(58_000);
     await stream.next();
-    const last = reasonOf(stream.next());
+    const last = toReason(stream.next());
     await settle();
     clock.advance(2_001);
     expect(await last).toBe(Reason.TIMEOUT);
@@ -234,7 +234,7 @@ describe("the queue", () => {
     void run().catch(() => {});
     void run().catch(() => {});
     await settle();
-    expect(await reasonOf(run())).toBe(Reason.OVERLOADED);
+    expect(await toReason(run())).toBe(Reason.OVERLOADED);
   });
 
   test("lets a caller go", async () => {
@@ -282,7 +282,7 @@ describe("embedding", () => {
     for (const engine of fleet.engines) {
       engine.vector = Float32Array.from(vector);
     }
-    expect(await reasonOf(embed(fleet))).toBe(Reason.ENGINE_FAILED);
+    expect(await toReason(embed(fleet))).toBe(Reason.ENGINE_FAILED);
   });
 
   test("moves on from a broken server", async () => {
@@ -335,7 +335,7 @@ test("an unknown model or server is told as such", async () => {
   const { fleet, model } = fixture([1]);
   const other = { ...model, id: "other" };
   const answer = fleet.generate(other, chatRequest("hi"), new AbortController().signal)[Symbol.asyncIterator]();
-  expect(await reasonOf(answer.next())).toBe(Reason.MODEL_NOT_FOUND);
+  expect(await toReason(answer.next())).toBe(Reason.MODEL_NOT_FOUND);
   expect(() => fleet.drain("other")).toThrow("There is no server other.");
 });
 

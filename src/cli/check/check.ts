@@ -36,12 +36,12 @@ function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
 function checkSecrets({ operatorToken, peppers }: Secrets): Finding[] {
   const keys = peppers.map(({ secret }) => secret).toSorted((a, b) => a.length - b.length);
   return [
-    { part: "operator token", ...strengthOf(operatorToken, "anybody who guesses it runs the service") },
-    { part: "key pepper", ...strengthOf(keys[0] ?? "", "anybody who guesses it can tell keys from their digests") },
+    { part: "operator token", ...judgeStrength(operatorToken, "anybody who guesses it runs the service") },
+    { part: "key pepper", ...judgeStrength(keys[0] ?? "", "anybody who guesses it can tell keys from their digests") },
   ];
 }
 
-function strengthOf(secret: string, danger: string): Omit<Finding, "part"> {
+function judgeStrength(secret: string, danger: string): Omit<Finding, "part"> {
   if (secret === "") {
     return { status: "ok", message: "will be made on first start" };
   }

@@ -17,7 +17,7 @@ export function addCheck(program: Command, io: Io): void {
       if (json) {
         io.print(renderJson(findings));
       } else {
-        for (const block of [renderText(findings), ...findings.flatMap(detailsOf)]) {
+        for (const block of [renderText(findings), ...findings.flatMap(toDetails)]) {
           io.print(block);
         }
       }
@@ -29,7 +29,7 @@ export function addCheck(program: Command, io: Io): void {
 }
 
 /** All that there is to say about a server that is not as it should be, and how to start it. */
-function detailsOf(finding: Finding | ServerFinding): string[] {
+function toDetails(finding: Finding | ServerFinding): string[] {
   if (finding.status === "ok" || !("remarks" in finding)) {
     return [];
   }

@@ -11,7 +11,7 @@ const excess = 64;
 const almost = 0.9;
 
 /** Words of which the engine's count shows how many tokens one has: at least one, and at most one a character. */
-const toSample = (length: number): number => Math.max(2, Math.min(64, Math.floor(length / 8)));
+const toSampleSize = (length: number): number => Math.max(2, Math.min(64, Math.floor(length / 8)));
 const word = "word";
 
 const tooLong: readonly (Reason | undefined)[] = [
@@ -28,13 +28,13 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   }
   const served = servedName(subject);
   const embed = (words: number) =>
-    engine.embed({ runId: `check-${systemRandom.uuid()}`, model: served, inputs: [textOf(words)] }, signal);
+    engine.embed({ runId: `check-${systemRandom.uuid()}`, model: served, inputs: [toText(words)] }, signal);
   const short = await embed(1);
   const found = short.vectors[0]?.length;
   if (found !== dimensions) {
     return [wrong(`answers vectors of ${found} dimensions, not ${dimensions}: set dimensions: of the model`)];
   }
-  const sample = toSample(length);
+  const sample = toSampleSize(length);
   const counted = (await embed(sample)).inputTokens;
   const tokensAWord = (counted - short.inputTokens) / (sample - 1);
   if (!(tokensAWord >= 1 && tokensAWord <= word.length + 1)) {
@@ -43,7 +43,7 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
     ];
   }
   const long = Math.floor((length * almost) / tokensAWord);
-  if (long > sample && (await refusalOf(embed(long))) !== undefined) {
+  if (long > sample && (await toRefusal(embed(long))) !== undefined) {
     return [wrong(`refuses an input that is shorter than context_length ${length}: raise its limits`)];
   }
   const words = length + excess;
@@ -59,10 +59,10 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   return [wrong(`cuts long inputs and says nothing: it read ${cut.inputTokens} tokens of ${words} words`)];
 }
 
-const textOf = (words: number): string => new Array<string>(words).fill(word).join(" ");
+const toText = (words: number): string => new Array<string>(words).fill(word).join(" ");
 
 /** Why an input is refused as too long. Undefined: it is not. */
-async function refusalOf(embedding: Promise<EngineEmbeddings>): Promise<Reason | undefined> {
+async function toRefusal(embedding: Promise<EngineEmbeddings>): Promise<Reason | undefined> {
   try {
     await embedding;
     return undefined;

@@ -13,9 +13,9 @@ export type Status = "ok" | "warning" | "wrong";
 export const patienceMs = 5000;
 
 /** Why something failed, in one line. */
-export function reasonOf(error: unknown): string {
+export function toReason(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
-    return reasonOf(error.errors[0]);
+    return toReason(error.errors[0]);
   }
   if (!(error instanceof Error)) {
     return String(error);

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { parseAddress } from "../../../lib/net/address.ts";
 import type { Config } from "../../config/schema.ts";
-import { type Finding, reasonOf } from "./finding.ts";
+import { type Finding, toReason } from "./finding.ts";
 
 const names = ["http", "grpc", "connect", "admin"] as const;
 
@@ -17,7 +17,7 @@ async function checkAddress(name: string, text: string): Promise<Finding> {
     return { part, status: "ok", message: `${text} is free` };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") {
-      return { part, status: "wrong", message: `${text}: ${reasonOf(error)}: name an address of this machine` };
+      return { part, status: "wrong", message: `${text}: ${toReason(error)}: name an address of this machine` };
     }
     return { part, status: "warning", message: `${text} is taken, by a running tollgate or another process` };
   }

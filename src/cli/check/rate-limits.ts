@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { type Finding, patienceMs, reasonOf } from "./finding.ts";
+import { type Finding, patienceMs, toReason } from "./finding.ts";
 
 /** Looks whether Valkey or Redis can be used. */
 export async function checkRateLimits(url: string, storageUrl: string): Promise<Finding> {
@@ -32,7 +32,7 @@ export async function checkRateLimits(url: string, storageUrl: string): Promise<
     return { part, status: "ok", message: `${where} runs scripts` };
   } catch (error) {
     const mend = "check that it runs and lets this user run scripts, and TOLLGATE_RATE_LIMIT_URL or rate_limits.url";
-    return { part, status: "wrong", message: `${where}: ${reasonOf(reason ?? error)}: ${mend}` };
+    return { part, status: "wrong", message: `${where}: ${toReason(reason ?? error)}: ${mend}` };
   } finally {
     redis.disconnect();
   }

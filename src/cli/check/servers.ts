@@ -5,7 +5,7 @@ import { type Engine, EngineFault } from "../../engines/interface.ts";
 import { type Inspection, type Remark, type Subject, servedName } from "../../engines/shared/inspection/inspection.ts";
 import { plainText } from "../../engines/shared/inspection/told.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
-import { type Finding, patienceMs, reasonOf, type Status } from "./finding.ts";
+import { type Finding, patienceMs, type Status, toReason } from "./finding.ts";
 
 /** What looking at an inference server came to. */
 export interface ServerFinding extends Finding {
@@ -95,5 +95,5 @@ async function wrongModel(engine: Engine, subject: Subject, signal: AbortSignal)
 
 function whatHappened(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  return reasonOf(cause instanceof EngineFault ? cause : error);
+  return toReason(cause instanceof EngineFault ? cause : error);
 }

@@ -2,7 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
-import { type Finding, patienceMs, reasonOf } from "./finding.ts";
+import { type Finding, patienceMs, toReason } from "./finding.ts";
 
 /** Looks whether the database can be used. Changes nothing. */
 export async function checkStorage(url: string): Promise<Finding> {
@@ -28,7 +28,7 @@ async function checkFile(path: string): Promise<Finding> {
     return { part, status: "ok", message: `${path} is a database with ${tables} tables and indexes` };
   } catch (error) {
     const mend = "make it readable and writable, or name another with TOLLGATE_STORAGE_URL or storage.url";
-    return { part, status: "wrong", message: `${path}: ${reasonOf(error)}: ${mend}` };
+    return { part, status: "wrong", message: `${path}: ${toReason(error)}: ${mend}` };
   }
 }
 
@@ -45,7 +45,7 @@ async function checkServer(url: string): Promise<Finding> {
     client = new Client({ connectionString: url, connectionTimeoutMillis: patienceMs, query_timeout: patienceMs });
   } catch (error) {
     const mend = "special characters of a password have to be percent-encoded, such as %40 for @";
-    return { part, status: "wrong", message: `TOLLGATE_STORAGE_URL or storage.url: ${reasonOf(error)}: ${mend}` };
+    return { part, status: "wrong", message: `TOLLGATE_STORAGE_URL or storage.url: ${toReason(error)}: ${mend}` };
   }
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
   try {
@@ -61,7 +61,7 @@ async function checkServer(url: string): Promise<Finding> {
     return { part, status: "ok", message: `${where}, version ${found.version}` };
   } catch (error) {
     const mend = "check that it runs, and TOLLGATE_STORAGE_URL or storage.url";
-    return { part, status: "wrong", message: `${where}: ${reasonOf(error)}: ${mend}` };
+    return { part, status: "wrong", message: `${where}: ${toReason(error)}: ${mend}` };
   } finally {
     await client.end().catch(() => {});
   }

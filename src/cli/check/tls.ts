@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readTls, type TlsFiles } from "../../config/tls.ts";
-import { type Finding, reasonOf } from "./finding.ts";
+import { type Finding, toReason } from "./finding.ts";
 
 const dayMs = 86_400_000;
 
@@ -23,6 +23,6 @@ export async function checkTls(files: TlsFiles | undefined): Promise<Finding[]> 
     const message = `${files.cert} is valid until ${until}`;
     return [days < 7 ? { part, status: "warning", message: `${message}: renew it` } : { part, status: "ok", message }];
   } catch (error) {
-    return [{ part, status: "wrong", message: reasonOf(error) }];
+    return [{ part, status: "wrong", message: toReason(error) }];
   }
 }

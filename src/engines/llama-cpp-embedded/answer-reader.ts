@@ -5,7 +5,7 @@ import { splitterFor } from "../shared/answer/splitter-for.ts";
 import type { ThinkSplitter } from "../shared/answer/think-splitter.ts";
 import { ToolCallSplitter } from "../shared/answer/tool-call-splitter.ts";
 import { ToolCalls } from "../shared/answer/tool-calls.ts";
-import { toolsOf } from "./tools.ts";
+import { offeredTools } from "./tools.ts";
 
 /** Reads thinking, text and tool calls out of all that a model writes. One a request. */
 export class AnswerReader {
@@ -20,7 +20,7 @@ export class AnswerReader {
     const conversation = prompt.case === "conversation" ? prompt.value : undefined;
     this.#calls = new ToolCalls(runId);
     this.#thinking = demanded ? undefined : splitterFor(request, false);
-    if (conversation && toolsOf(conversation).length > 0) {
+    if (conversation && offeredTools(conversation).length > 0) {
       this.#tools = new ToolCallSplitter(this.#calls, demanded);
     }
     this.#one = conversation?.parallelToolCalls === false;

@@ -81,12 +81,8 @@ export interface EmbeddingContext {
   calculateInputLength(tokens: Token[]): number;
 }
 
-/** Metadata of a model file, nested by the dots of its keys. */
-export interface Metadata {
-  readonly general: { readonly architecture: string; readonly name?: string };
-  readonly tokenizer?: { readonly chat_template?: string };
-  readonly [architecture: string]: object | undefined;
-}
+/** Metadata of a model file, nested by the dots of its keys; whoever made the file has written what he liked. */
+export type Metadata = Readonly<Record<string, unknown>>;
 
 /** A chat template in Jinja. */
 export interface Template {

@@ -2,11 +2,11 @@ import type { Conversation, Message } from "#gen/tollgate/inference/v1/conversat
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineThinking } from "../interface.ts";
 import { engineRefused } from "../shared/faults.ts";
-import { argumentsOf } from "../shared/prompt/call-arguments.ts";
-import { parametersOf } from "../shared/prompt/tool-parameters.ts";
-import { turnsOf } from "../shared/prompt/turns.ts";
+import { parseArguments } from "../shared/prompt/call-arguments.ts";
+import { parseParameters } from "../shared/prompt/tool-parameters.ts";
+import { toTurns } from "../shared/prompt/turns.ts";
 import type { Template } from "./binding.ts";
-import { callOpening, demandedTools, toolsOf } from "./tools.ts";
+import { callOpening, demandedTools, offeredTools } from "./tools.ts";
 
 /** What a template is given beside the turns. */
 export interface TemplateSettings {
@@ -22,13 +22,13 @@ export function renderPrompt(
   thinking: EngineThinking | undefined,
   settings: TemplateSettings,
 ): string {
-  const { turns, continued } = turnsOf(conversation.messages, settings.systemAnywhere);
-  const tools = toolsOf(conversation);
+  const { turns, continued } = toTurns(conversation.messages, settings.systemAnywhere);
+  const tools = offeredTools(conversation);
   let prompt: string;
   try {
     prompt = template.render({
-      messages: turns.map(messageOf),
-      tools: tools.length === 0 ? undefined : tools.map(toolOf),
+      messages: turns.map(toMessage),
+      tools: tools.length === 0 ? undefined : tools.map(toTool),
       add_generation_prompt: !continued,
       bos_token: settings.bosToken ?? "",
       eos_token: settings.eosToken ?? "",
@@ -42,11 +42,11 @@ export function renderPrompt(
   if (demandedTools(conversation).length > 0) {
     return prompt + callOpening;
   }
-  return continued ? upToEndOf(prompt, turns.at(-1)?.text ?? "") : prompt;
+  return continued ? cutBehind(prompt, turns.at(-1)?.text ?? "") : prompt;
 }
 
 /** The prompt without what the template puts behind a last turn that is to be continued. */
-function upToEndOf(prompt: string, text: string): string {
+function cutBehind(prompt: string, text: string): string {
   const trimmed = text.trim();
   const at = prompt.lastIndexOf(trimmed);
   return at === -1 ? prompt : prompt.slice(0, at + trimmed.length);
@@ -60,7 +60,7 @@ const roles = {
   [Role.TOOL]: "tool",
 } as const;
 
-function messageOf(message: Message) {
+function toMessage(message: Message) {
   return {
     role: roles[message.role],
     content: message.text,
@@ -71,13 +71,13 @@ function messageOf(message: Message) {
         id,
         type: "function",
         // Templates walk through the arguments, so they get the object and not its text.
-        function: { name, arguments: argumentsOf(argumentsJson) },
+        function: { name, arguments: parseArguments(argumentsJson) },
       })),
     }),
   };
 }
 
-function toolOf(tool: Conversation["tools"][number], index: number) {
+function toTool(tool: Conversation["tools"][number], index: number) {
   const { name, description } = tool;
-  return { type: "function", function: { name, description, parameters: parametersOf(tool, index) } };
+  return { type: "function", function: { name, description, parameters: parseParameters(tool, index) } };
 }

@@ -1,6 +1,8 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Binding, loadBinding, type Metadata } from "./binding.ts";
+import type { Fields } from "../shared/chat-completions/dialect.ts";
+import { fieldsIn, figureIn, textIn } from "../shared/inspection/told.ts";
+import { type Binding, loadBinding } from "./binding.ts";
 
 /** The most context that a model gets in process: a longer one costs memory that a laptop has not. */
 const longestContext = 8192;
@@ -24,7 +26,7 @@ export interface GgufModel {
  */
 export async function describeGguf(path: string): Promise<GgufModel> {
   const binding = await loadBinding();
-  return ggufModel(path, (await readMetadata(binding, path)).metadata);
+  return toModel(path, fieldsIn((await readMetadata(binding, path)).metadata));
 }
 
 async function readMetadata(binding: Binding, path: string) {
@@ -35,32 +37,27 @@ async function readMetadata(binding: Binding, path: string) {
   }
 }
 
-function ggufModel(path: string, metadata: Metadata): GgufModel {
-  const traits = metadata[metadata.general.architecture] as Traits | undefined;
-  const embeds = (traits?.pooling_type ?? 0) > 0;
-  const thinking = thinkingOf(metadata.tokenizer?.chat_template ?? "");
+/** Whatever a file says is taken only as what it can be. */
+function toModel(path: string, metadata: Fields): GgufModel {
+  const traits = fieldsIn(metadata[textIn(fieldsIn(metadata.general).architecture) ?? ""]);
+  const embeds = (figureIn(traits.pooling_type) ?? 0) > 0; // 0 or absent: the model generates
+  const dimensions = figureIn(traits.embedding_length);
+  const { chat_template: template } = fieldsIn(metadata.tokenizer);
+  const thinking = toThinking(typeof template === "string" ? template : "");
   return {
     id: basename(path).replace(/\.gguf$/i, ""),
     kind: embeds ? "embedding" : "generation",
-    context_length: Math.min(traits?.context_length ?? longestContext, longestContext),
-    ...(embeds && traits?.embedding_length && { dimensions: traits.embedding_length }),
+    context_length: Math.min(figureIn(traits.context_length) || longestContext, longestContext),
+    ...(embeds && dimensions && { dimensions }),
     ...(!embeds && thinking && { thinking }),
     servers: [{ url: pathToFileURL(path).href, engine: "llama.cpp", capacity }],
   };
 }
 
 /** A template that knows the switch belongs to a model that thinks by default; one that opens a block, to one that always does. */
-function thinkingOf(template: string): GgufModel["thinking"] {
+function toThinking(template: string): GgufModel["thinking"] {
   if (/\benable_thinking\b/.test(template)) {
     return { mode: "default_on" };
   }
   return template.includes("<think>") ? { mode: "always" } : undefined;
-}
-
-/** What a file tells under its architecture's name. */
-interface Traits {
-  readonly context_length?: number;
-  readonly embedding_length?: number;
-  /** 0 or absent: the model generates. */
-  readonly pooling_type?: number;
 }

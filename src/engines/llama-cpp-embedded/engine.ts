@@ -115,7 +115,9 @@ export class LlamaCppEngine implements Engine {
     try {
       return await this.#loading;
     } catch (error) {
-      throw engineFailed(`${this.#path}: ${error instanceof Error ? error.message : error}`, false, error);
+      const isBug = error instanceof TypeError || error instanceof RangeError; // what a file says made llama.cpp's binding trip
+      const what = isBug ? "no model that llama.cpp can read" : error instanceof Error ? error.message : error;
+      throw engineFailed(`${this.#path}: ${what}`, false, error);
     }
   }
 

@@ -29,7 +29,6 @@ export async function* generation(
   const stops = new StopSequences(request.stopSequences);
   const text = new Detokenizer(model);
   const produced: Token[] = [];
-  let finish = FinishReason.LENGTH;
   yield { events: [], usage: usage(0) };
   for await (const token of sequence.evaluate(prompt.slice(-1), samplingOptions(request.sampling, produced, grammar))) {
     signal.throwIfAborted();
@@ -41,18 +40,27 @@ export async function* generation(
     }
     const stopped = ended || stops.stopped || answer.complete;
     if (stopped || produced.length >= request.maxOutputTokens) {
-      if (!stops.stopped) {
-        answer.push(stops.push(text.end()) + stops.end(), events);
-      }
-      answer.end(events);
-      if (stopped) {
-        finish = answer.called ? FinishReason.TOOL_CALLS : FinishReason.STOP;
-      }
-      yield { events, usage: usage(produced.length), finish };
+      endAnswer(answer, stops, text, events);
+      yield { events, usage: usage(produced.length), finish: toFinish(answer, stopped) };
       return;
     }
     yield { events, usage: usage(produced.length) };
   }
+}
+
+/** Hands out what was held back. */
+function endAnswer(answer: AnswerReader, stops: StopSequences, text: Detokenizer, events: GenerationEvent[]): void {
+  if (!stops.stopped) {
+    answer.push(stops.push(text.end()) + stops.end(), events);
+  }
+  answer.end(events);
+}
+
+function toFinish(answer: AnswerReader, stopped: boolean): FinishReason {
+  if (!stopped) {
+    return FinishReason.LENGTH;
+  }
+  return answer.called ? FinishReason.TOOL_CALLS : FinishReason.STOP;
 }
 
 /** Reads the prompt up to its last token and tells how much of it the sequence knew already. */

@@ -1,4 +1,5 @@
 import type { Tool } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { fieldsIn, figureIn } from "../shared/inspection/told.ts";
 import {
   type Binding,
   type EmbeddingContext,
@@ -9,7 +10,7 @@ import {
   type Template,
 } from "./binding.ts";
 import { Sequences } from "./sequences.ts";
-import { grammarOf, takesTools } from "./tools.ts";
+import { takesTools, toGrammar } from "./tools.ts";
 
 /** A model in memory, ready to work. */
 export type Loaded = LoadedGenerator | LoadedEmbedder;
@@ -69,9 +70,10 @@ export async function load(path: string, settings: LoadSettings): Promise<Loaded
 }
 
 async function prepare(binding: Binding, llama: Llama, model: Model, settings: LoadSettings): Promise<Loaded> {
-  const source = model.fileInfo.metadata.tokenizer?.chat_template ?? chatMl;
+  const { chat_template: told } = fieldsIn(model.fileInfo.metadata.tokenizer);
+  const source = typeof told === "string" ? told : chatMl;
   const { kind, capacity, threads } = settings;
-  const contextLength = Math.min(settings.contextLength, model.trainContextSize);
+  const contextLength = Math.min(settings.contextLength, figureIn(model.trainContextSize) || settings.contextLength);
   const loaded = {
     model,
     template: new binding.Template(source),
@@ -93,6 +95,6 @@ async function prepare(binding: Binding, llama: Llama, model: Model, settings: L
     ...loaded,
     kind,
     sequences: new Sequences(context, capacity),
-    demandCall: async (tools) => new binding.GrammarState({ model, grammar: await grammarOf(llama, tools) }),
+    demandCall: async (tools) => new binding.GrammarState({ model, grammar: await toGrammar(llama, tools) }),
   };
 }

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Conversation, type Tool, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import { parametersOf } from "../shared/prompt/tool-parameters.ts";
+import { parseParameters } from "../shared/prompt/tool-parameters.ts";
 import type { Llama } from "./binding.ts";
 
 /** What opens a call, as the prompt of a demanded one ends. */
@@ -18,7 +18,7 @@ export function takesTools(template: string): boolean {
 }
 
 /** The tools that a model is told of: none where the request forbids calls. */
-export function toolsOf({ tools, toolChoice }: Conversation): readonly Tool[] {
+export function offeredTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   return toolChoice?.mode === ToolChoiceMode.NONE ? [] : tools;
 }
 
@@ -36,7 +36,7 @@ export function demandedTools({ tools, toolChoice }: Conversation): readonly Too
 
 /** Throws INVALID_ARGUMENT for tools that the template takes no notice of, or whose calls cannot be read. */
 export function checkTools(conversation: Conversation, supported: boolean): void {
-  if (supported || toolsOf(conversation).length === 0) {
+  if (supported || offeredTools(conversation).length === 0) {
     return;
   }
   const parameter = "conversation.tools";
@@ -46,7 +46,7 @@ export function checkTools(conversation: Conversation, supported: boolean): void
 }
 
 /** The grammar of a call of one of the tools; schemas that it cannot express leave the arguments open. */
-export async function grammarOf(llama: Llama, tools: readonly Tool[]) {
+export async function toGrammar(llama: Llama, tools: readonly Tool[]) {
   const call = (tool: Tool, parameters: unknown) => ({
     type: "object",
     properties: { name: { const: tool.name }, arguments: parameters },
@@ -54,7 +54,7 @@ export async function grammarOf(llama: Llama, tools: readonly Tool[]) {
   const open = { type: "object", additionalProperties: true };
   try {
     return await llama.createGrammarForJsonSchema({
-      oneOf: tools.map((tool, index) => call(tool, closed(parametersOf(tool, index)))),
+      oneOf: tools.map((tool, index) => call(tool, closed(parseParameters(tool, index)))),
     });
   } catch {
     return await llama.createGrammarForJsonSchema({ oneOf: tools.map((tool) => call(tool, open)) });

@@ -19,7 +19,7 @@ export const llamaCpp: Dialect = {
   }),
   fields: () => ({ stream_options: { include_usage: true }, timings_per_token: true }),
   readUsage: ({ timings }) =>
-    typeof timings === "object" && timings !== null ? usageOf(timings as Timings) : undefined,
+    typeof timings === "object" && timings !== null ? toUsage(timings as Timings) : undefined,
   healthPath: "/health",
   tokenize: ({ prompt, ...chat }) =>
     prompt === undefined
@@ -40,7 +40,7 @@ interface Timings {
   readonly predicted_n?: unknown;
 }
 
-function usageOf({ cache_n = 0, prompt_n, predicted_n }: Timings): WireUsage & Fields {
+function toUsage({ cache_n = 0, prompt_n, predicted_n }: Timings): WireUsage & Fields {
   const [cached, read] = [countIn(cache_n), countIn(prompt_n)];
   return {
     prompt_tokens: cached === undefined || read === undefined ? prompt_n : cached + read,

@@ -1,5 +1,5 @@
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
-import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
+import { type Inspection, type Subject, toRemarks, warning, wrong } from "../shared/inspection/inspection.ts";
 import type { Probe } from "../shared/inspection/probe.ts";
 import { fieldsIn, figureIn, textIn } from "../shared/inspection/told.ts";
 import { metricSum } from "../shared/prometheus.ts";
@@ -16,7 +16,7 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
     version: textIn(props.build_info),
     facts: { slots, "context length of a slot": slotLength, ...chat.facts },
     remarks: [
-      ...remarksOf(
+      ...toRemarks(
         [
           slotLength !== undefined && slotLength < model.context_length,
           wrong(

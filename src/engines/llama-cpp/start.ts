@@ -1,4 +1,4 @@
-import { commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { commandLine, parsePort } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** More slots than a machine for this engine fills; the context is shared among them. */
@@ -8,7 +8,7 @@ const mostSlots = 16;
 export function startCommand(subject: Subject): string {
   const { server, model } = subject;
   const name = servedName(subject);
-  const common = { "-m": `${name.split("/").at(-1)}.gguf`, "--alias": name, "--port": portOf(server.url) };
+  const common = { "-m": `${name.split("/").at(-1)}.gguf`, "--alias": name, "--port": parsePort(server.url) };
   const length = model.context_length;
   if (model.kind === "embedding") {
     // It refuses an input that fills its context to the last token.

@@ -8,7 +8,7 @@ import type {
 } from "../interface.ts";
 import { AnswerBuilder, type EngineTraits } from "../shared/answer/answer-builder.ts";
 import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
-import { refusalOf } from "../shared/chat-completions/errors.ts";
+import { toRefusal } from "../shared/chat-completions/errors.ts";
 import { countIn } from "../shared/counts.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
@@ -122,7 +122,7 @@ export class OllamaEngine implements Engine {
   }
 
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
-    return callJson(this.#connection, this.#traits.where, request, refusalOf, signal);
+    return callJson(this.#connection, this.#traits.where, request, toRefusal, signal);
   }
 }
 

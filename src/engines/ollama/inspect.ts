@@ -1,8 +1,8 @@
 import {
   type Inspection,
-  remarksOf,
   type Subject,
   servedName,
+  toRemarks,
   warning,
   wrong,
 } from "../shared/inspection/inspection.ts";
@@ -41,7 +41,7 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
       capabilities: plainText(capabilities.join(", ")) || undefined,
       counts: "at the end",
     },
-    remarks: remarksOf(
+    remarks: toRemarks(
       [
         version !== undefined && cutsPrompts(version),
         wrong(`cuts prompts that are too long and says nothing: version ${firstThatRefuses} or newer does not`),

@@ -1,8 +1,8 @@
 import { type Conversation, type Message, Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineRequest } from "../interface.ts";
-import { argumentsOf } from "../shared/prompt/call-arguments.ts";
-import { parametersOf } from "../shared/prompt/tool-parameters.ts";
-import { turnsOf } from "../shared/prompt/turns.ts";
+import { parseArguments } from "../shared/prompt/call-arguments.ts";
+import { parseParameters } from "../shared/prompt/tool-parameters.ts";
+import { toTurns } from "../shared/prompt/turns.ts";
 import { writeSampling } from "../shared/sampling.ts";
 import type { EngineSettings } from "../shared/settings.ts";
 
@@ -23,7 +23,7 @@ export function generationRequest(
     stream: true,
     truncate: false,
     shift: false,
-    think: thinkOf(request),
+    think: toThink(request),
     options: {
       num_ctx: contextLength,
       num_predict: maxOutputTokens,
@@ -37,15 +37,15 @@ export function generationRequest(
 /** It has no choice of tools: one that forbids them leaves them out, one that demands a call cannot be enforced. */
 function chatFields(conversation: Conversation, systemAnywhere: boolean): Fields {
   const forbidden = conversation.toolChoice?.mode === ToolChoiceMode.NONE;
-  const { turns } = turnsOf(conversation.messages, systemAnywhere);
+  const { turns } = toTurns(conversation.messages, systemAnywhere);
   return {
-    messages: turns.map(messageOf),
-    ...(conversation.tools.length > 0 && !forbidden && { tools: conversation.tools.map(toolOf) }),
+    messages: turns.map(toMessage),
+    ...(conversation.tools.length > 0 && !forbidden && { tools: conversation.tools.map(toTool) }),
   };
 }
 
 /** Undefined for a model without a switch: Ollama refuses the field where the model cannot think. */
-function thinkOf({ thinking }: EngineRequest): boolean | string | undefined {
+function toThink({ thinking }: EngineRequest): boolean | string | undefined {
   return thinking?.deepest ? "high" : thinking?.enabled;
 }
 
@@ -57,7 +57,7 @@ const roles = {
   [Role.TOOL]: "tool",
 } as const;
 
-function messageOf({ role, text, reasoning, toolCalls, toolCallId }: Message): Fields {
+function toMessage({ role, text, reasoning, toolCalls, toolCallId }: Message): Fields {
   return {
     role: roles[role],
     content: text,
@@ -66,13 +66,13 @@ function messageOf({ role, text, reasoning, toolCalls, toolCallId }: Message): F
     ...(toolCalls.length > 0 && {
       tool_calls: toolCalls.map(({ id, name, argumentsJson }) => ({
         id,
-        function: { name, arguments: argumentsOf(argumentsJson) },
+        function: { name, arguments: parseArguments(argumentsJson) },
       })),
     }),
   };
 }
 
-function toolOf(tool: Conversation["tools"][number], index: number): Fields {
+function toTool(tool: Conversation["tools"][number], index: number): Fields {
   const { name, description } = tool;
-  return { type: "function", function: { name, description, parameters: parametersOf(tool, index) } };
+  return { type: "function", function: { name, description, parameters: parseParameters(tool, index) } };
 }

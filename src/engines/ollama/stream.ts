@@ -3,7 +3,7 @@ import type { AnswerBuilder } from "../shared/answer/answer-builder.ts";
 import { checkCall } from "../shared/answer/check-call.ts";
 import { checkList, checkObject, checkText, isAbsent } from "../shared/answer/check-type.ts";
 import type { ToolCallDelta } from "../shared/answer/tool-calls.ts";
-import { refusalOf, streamFailure } from "../shared/chat-completions/errors.ts";
+import { streamFailure, toRefusal } from "../shared/chat-completions/errors.ts";
 import { isNoCount, readUsage } from "../shared/chat-completions/usage.ts";
 import { engineFailed } from "../shared/faults.ts";
 import type { HttpResponse } from "../shared/http/connection.ts";
@@ -69,7 +69,7 @@ export class LineReader implements StreamReader {
   }
 
   refusal(response: HttpResponse): Error {
-    return refusalOf(this.#where, response);
+    return toRefusal(this.#where, response);
   }
 
   #read(text: string): void {

@@ -9,14 +9,14 @@ export function cutsPrompts(version: string): boolean {
   if (version === unnumbered) {
     return false;
   }
-  const parts = partsOf(version);
-  const first = partsOf(firstThatRefuses);
+  const parts = parseParts(version);
+  const first = parseParts(firstThatRefuses);
   const at = first.findIndex((part, index) => (parts[index] ?? 0) !== part);
   return at !== -1 && (parts[at] ?? 0) < (first[at] ?? 0);
 }
 
 /** The numbers of a version. One that has none is no older than any. */
-function partsOf(version: string): number[] {
+function parseParts(version: string): number[] {
   const [, numbers] = /^v?(\d+(?:\.\d+)*)/.exec(version) ?? [];
   return numbers?.split(".").map(Number) ?? [Number.POSITIVE_INFINITY];
 }

@@ -13,12 +13,12 @@ import { AnswerBuilder, type EngineTraits } from "../shared/answer/answer-builde
 import { ChunkParser } from "../shared/chat-completions/chunk-parser.ts";
 import { ChunkReader } from "../shared/chat-completions/chunk-reader.ts";
 import { readEmbeddings } from "../shared/chat-completions/embeddings.ts";
-import { refusalOf } from "../shared/chat-completions/errors.ts";
+import { toRefusal } from "../shared/chat-completions/errors.ts";
 import { generationRequest } from "../shared/chat-completions/request.ts";
 import { countIn } from "../shared/counts.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed, toldCount } from "../shared/faults.ts";
-import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
+import { GrpcConnection, toResponse } from "../shared/grpc/connection.ts";
 import { parseObject } from "../shared/http/json-call.ts";
 import { longestLine } from "../shared/http/line-splitter.ts";
 import type { EngineSettings } from "../shared/settings.ts";
@@ -47,7 +47,7 @@ export class SglangGrpcEngine implements Engine {
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineOutput> {
     const { path, body } = generationRequest(request, sglang, this.#settings.systemAnywhere);
-    const call = callOf(body, request);
+    const call = toCall(body, request);
     const answer = new AnswerBuilder(request, this.#traits);
     const chunks = new ChunkReader(this.#traits.where, sglang, this.#parser, answer);
     const left = new AbortController(); // a client of Connect's does not notice a reader that leaves
@@ -63,7 +63,7 @@ export class SglangGrpcEngine implements Engine {
       ended = true;
     } catch (error) {
       ended = !signal.aborted; // by the engine, which takes the id for another try
-      throw refusalOf(this.#traits.where, responseOf(error, signal));
+      throw toRefusal(this.#traits.where, toResponse(error, signal));
     } finally {
       left.abort();
       // Versions differ in whether they stop a request whose call ends, one that is named, or neither.
@@ -80,12 +80,12 @@ export class SglangGrpcEngine implements Engine {
       embed: async (batch) => {
         const body = JSON.stringify({ model: request.model, input: batch, encoding_format: sglang.embedFormat });
         const { jsonBody, statusCode } = await this.#call(signal, () =>
-          this.#client.openAIEmbed(callOf(body, request), { signal }),
+          this.#client.openAIEmbed(toCall(body, request), { signal }),
         );
         const text = decode(jsonBody);
         const { where } = this.#traits;
         if (statusCode !== 0 && statusCode !== 200) {
-          throw refusalOf(where, { status: statusCode, headers: {}, text });
+          throw toRefusal(where, { status: statusCode, headers: {}, text });
         }
         return readEmbeddings(where, parseObject(where, text), batch.length);
       },
@@ -131,7 +131,7 @@ export class SglangGrpcEngine implements Engine {
       await this.#connection.connect();
       return await call();
     } catch (error) {
-      throw refusalOf(this.#traits.where, responseOf(error, signal));
+      throw toRefusal(this.#traits.where, toResponse(error, signal));
     }
   }
 }
@@ -156,7 +156,7 @@ async function* outputsOf(stream: AsyncIterable<OpenAIStreamChunk>, chunks: Chun
   }
 }
 
-function callOf(body: string, { runId, trace }: Pick<EngineRequest, "runId" | "trace">) {
+function toCall(body: string, { runId, trace }: Pick<EngineRequest, "runId" | "trace">) {
   return { jsonBody: Buffer.from(body), traceHeaders: { "x-request-id": runId, ...trace } };
 }
 

@@ -1,8 +1,8 @@
 import { launchServer } from "../sglang/start.ts";
-import { portOf } from "../shared/inspection/command-line.ts";
+import { parsePort } from "../shared/inspection/command-line.ts";
 import type { Subject } from "../shared/inspection/inspection.ts";
 
 /** How to start SGLang with its gRPC service for a model. */
 export function startCommand(subject: Subject): string {
-  return launchServer(subject, { "--enable-grpc": true, "--grpc-port": portOf(subject.server.url) });
+  return launchServer(subject, { "--enable-grpc": true, "--grpc-port": parsePort(subject.server.url) });
 }

@@ -1,5 +1,5 @@
 import type { Fields } from "../shared/chat-completions/dialect.ts";
-import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
+import { type Inspection, type Subject, toRemarks, warning, wrong } from "../shared/inspection/inspection.ts";
 import { figureIn, flagIn, textIn } from "../shared/inspection/told.ts";
 
 /** Reads what SGLang tells of its options: the fields of its ServerArgs, and what its scheduler settled. */
@@ -17,7 +17,7 @@ export function readServerInfo(info: Fields, { server, model }: Subject): Inspec
       "reasoning parser": textIn(info.reasoning_parser),
       metrics: flagIn(info.enable_metrics),
     },
-    remarks: remarksOf(
+    remarks: toRemarks(
       [
         info.allow_auto_truncate === true,
         wrong("cuts what is too long and says nothing: leave out --allow-auto-truncate"),

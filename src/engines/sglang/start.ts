@@ -1,9 +1,9 @@
-import { type CommandOptions, commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { type CommandOptions, commandLine, parsePort } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** How to start SGLang for a model. */
 export function startCommand(subject: Subject): string {
-  return launchServer(subject, { "--port": portOf(subject.server.url) });
+  return launchServer(subject, { "--port": parsePort(subject.server.url) });
 }
 
 /** SGLang's launch, listening as the options say; PARSER is one of those that `--help` lists. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ServerConfig } from "../../config/schema.ts";
 
 /** The header for a server that demands an API key. Undefined: it demands none. Throws what to tell a person. */
-export function authorizationOf(server: Pick<ServerConfig, "url" | "api_key_file">): string | undefined {
+export function readAuthorization(server: Pick<ServerConfig, "url" | "api_key_file">): string | undefined {
   const { url, api_key_file: file } = server;
   if (file === undefined) {
     return undefined;

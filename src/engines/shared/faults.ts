@@ -130,7 +130,7 @@ export function inputTooLong(what: string, index: number | undefined, overflow: 
  * what is known to be harmless is taken: names, and diagnoses that operators should not have to look up.
  * The engine's own log has the rest, under the same request id.
  */
-export function diagnosisOf(names: readonly unknown[], message: string): string {
+export function toDiagnosis(names: readonly unknown[], message: string): string {
   const known = diagnoses.flatMap((diagnosis) => diagnosis.exec(message)?.[0] ?? []);
   const scalars = names.filter((name) => typeof name === "string" || typeof name === "number");
   const plain = scalars.map(String).filter((name) => /^[\w.-]{1,64}$/.test(name));

@@ -26,7 +26,7 @@ export function metricSum(text: string, name: string): number | undefined {
 }
 
 /** The labels of a metric's first sample; of an information metric they are what it tells. Empty: there is none. */
-export function labelsOf(text: string, name: string): Readonly<Record<string, string>> {
+export function readLabels(text: string, name: string): Readonly<Record<string, string>> {
   const line = text.split("\n").find((one) => one.startsWith(`${name}{`)) ?? "";
   const labels: Record<string, string> = {};
   const next = /[{,]\s*(\w{1,64})="((?:[^"\\]|\\.){0,1024})"/y; // sticky and bounded: each character is looked at once

@@ -11,9 +11,9 @@ import type {
 import { mostEmbeddingBytes } from "../shared/chat-completions/embeddings.ts";
 import { embedInBatches } from "../shared/embed-in-batches.ts";
 import { engineFailed } from "../shared/faults.ts";
-import { GrpcConnection, responseOf } from "../shared/grpc/connection.ts";
+import { GrpcConnection, toResponse } from "../shared/grpc/connection.ts";
 import type { EngineSettings } from "../shared/settings.ts";
-import { refusalOf } from "../tei/errors.ts";
+import { toRefusal } from "../tei/errors.ts";
 import { checkLimit, countInput } from "../tei/limit.ts";
 
 /** Calls side by side, each for one input. */
@@ -115,7 +115,7 @@ export class TeiGrpcEngine implements Engine {
       await connection.connect();
       return await call();
     } catch (error) {
-      throw refusalOf(this.#where, responseOf(error, signal));
+      throw toRefusal(this.#where, toResponse(error, signal));
     }
   }
 }

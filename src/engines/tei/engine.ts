@@ -16,7 +16,7 @@ import { callJson, parseObject } from "../shared/http/json-call.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import type { EngineSettings } from "../shared/settings.ts";
 import { vectorsIn } from "../shared/vectors.ts";
-import { refusalOf } from "./errors.ts";
+import { toRefusal } from "./errors.ts";
 import { checkLimit, countInput } from "./limit.ts";
 
 /**
@@ -72,7 +72,7 @@ export class TeiEngine implements Engine {
     checkLimit(this.#where, longest, this.#settings.contextLength);
     const response = await this.#connection.send({ path: "/health" }, signal);
     if (response.status !== 200) {
-      throw refusalOf(this.#where, response);
+      throw toRefusal(this.#where, response);
     }
   }
 
@@ -107,7 +107,7 @@ export class TeiEngine implements Engine {
       signal,
     );
     if (response.status !== 200) {
-      throw refusalOf(this.#where, response);
+      throw toRefusal(this.#where, response);
     }
     const told = String(response.headers["x-compute-tokens"] ?? "");
     const inputTokens = /^\d+$/.test(told) ? countIn(Number(told)) : undefined;
@@ -134,7 +134,7 @@ export class TeiEngine implements Engine {
   }
 
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
-    return callJson(this.#connection, this.#where, request, refusalOf, signal);
+    return callJson(this.#connection, this.#where, request, toRefusal, signal);
   }
 }
 

@@ -1,11 +1,11 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { diagnosisOf, engineFailed, engineOverloaded, engineRefused, inputTooLong } from "../shared/faults.ts";
+import { engineFailed, engineOverloaded, engineRefused, inputTooLong, toDiagnosis } from "../shared/faults.ts";
 import type { HttpResponse } from "../shared/http/connection.ts";
 
 /** What an error status stands for; TEI says `{error, error_type}`. */
-export function refusalOf(where: string, response: HttpResponse): ConnectError {
+export function toRefusal(where: string, response: HttpResponse): ConnectError {
   const { message, type } = readError(response.text);
-  const what = `${where} answered ${response.status}: ${diagnosisOf([type], message)}`;
+  const what = `${where} answered ${response.status}: ${toDiagnosis([type], message)}`;
   const [, limit, unit, actual] = /must have less than (\d+) (tokens|characters)\. Given: (\d+)/.exec(message) ?? [];
   if (unit === "tokens") {
     return inputTooLong(what, undefined, { limit: Number(limit), actual: Number(actual) });

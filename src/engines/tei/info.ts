@@ -1,4 +1,4 @@
-import { type Inspection, remarksOf, type Subject, warning, wrong } from "../shared/inspection/inspection.ts";
+import { type Inspection, type Subject, toRemarks, warning, wrong } from "../shared/inspection/inspection.ts";
 import { figureIn, textIn } from "../shared/inspection/told.ts";
 
 /** What TEI tells of itself, over either protocol, as it came. */
@@ -32,7 +32,7 @@ export function inspectInfo(info: TeiSettings, { server, model }: Subject): Insp
       "inputs at once": maxConcurrentRequests,
       "auto truncate": autoTruncate,
     },
-    remarks: remarksOf(
+    remarks: toRemarks(
       [
         maxInputLength < model.context_length,
         wrong(

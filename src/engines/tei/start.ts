@@ -1,4 +1,4 @@
-import { type CommandOptions, commandLine, portOf } from "../shared/inspection/command-line.ts";
+import { type CommandOptions, commandLine, parsePort } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** TEI's own default, below which there is no need to go. */
@@ -17,7 +17,7 @@ export function startRouter(subject: Subject, options: CommandOptions): string {
   const { server, model } = subject;
   return commandLine("text-embeddings-router", {
     "--model-id": servedName(subject),
-    "--port": portOf(server.url),
+    "--port": parsePort(server.url),
     "--max-batch-tokens": Math.max(usualBatchTokens, model.context_length),
     "--max-concurrent-requests": server.capacity * 32,
     ...options,

@@ -1,5 +1,5 @@
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
-import { type Inspection, remarksOf, type Subject, warning } from "../shared/inspection/inspection.ts";
+import { type Inspection, type Subject, toRemarks, warning } from "../shared/inspection/inspection.ts";
 import type { Probe } from "../shared/inspection/probe.ts";
 import { textIn } from "../shared/inspection/told.ts";
 import { metricSum } from "../shared/prometheus.ts";
@@ -19,7 +19,7 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
     version: textIn(version?.version),
     facts: chat.facts,
     remarks: [
-      ...remarksOf([
+      ...toRemarks([
         metricSum(metrics, "trtllm_num_requests_running") === undefined,
         warning(
           "publishes no load, so that routing has our own counts only: return_perf_metrics: true in the file of --extra_llm_api_options",

@@ -1,8 +1,8 @@
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
-import { type Inspection, remarksOf, type Subject, warning } from "../shared/inspection/inspection.ts";
+import { type Inspection, type Subject, toRemarks, warning } from "../shared/inspection/inspection.ts";
 import type { Probe } from "../shared/inspection/probe.ts";
 import { figureIn, textIn } from "../shared/inspection/told.ts";
-import { labelsOf, metricSum } from "../shared/prometheus.ts";
+import { metricSum, readLabels } from "../shared/prometheus.ts";
 import { vllm } from "./dialect.ts";
 
 /**
@@ -11,7 +11,7 @@ import { vllm } from "./dialect.ts";
  */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const [version, metrics = ""] = await Promise.all([probe.json("/version"), probe.text({ path: "/metrics" })]);
-  const cache = labelsOf(metrics, "vllm:cache_config_info");
+  const cache = readLabels(metrics, "vllm:cache_config_info");
   const generates = subject.model.kind === "generation";
   const chat = await inspectChat(probe, vllm, subject, {
     cached: "--enable-prompt-tokens-details",
@@ -27,7 +27,7 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
       ...chat.facts,
     },
     remarks: [
-      ...remarksOf(
+      ...toRemarks(
         [
           metricSum(metrics, "vllm:num_requests_running") === undefined,
           warning(

@@ -1,11 +1,15 @@
-import { commandLine, portOf, quoted } from "../shared/inspection/command-line.ts";
+import { commandLine, parsePort, quoted } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
 /** How to start vLLM for a model; PARSER is one of those that `vllm serve --help=all` lists. */
 export function startCommand(subject: Subject): string {
   const { server, model } = subject;
   const name = servedName(subject);
-  const common = { "--served-model-name": name, "--port": portOf(server.url), "--max-model-len": model.context_length };
+  const common = {
+    "--served-model-name": name,
+    "--port": parsePort(server.url),
+    "--max-model-len": model.context_length,
+  };
   const program = `vllm serve ${quoted(name)}`;
   if (model.kind === "embedding") {
     return commandLine(program, { ...common, "--runner": "pooling" });

@@ -28,7 +28,7 @@ export function templateTokens({ kind, template_tokens }: ServedModel): number {
 /** Whether a count of a prompt's tokens can be true. Reads the prompt only when the count is beyond its template. */
 export function isBelievableInput(count: number, prompt: FleetRequest["prompt"], model: ServedModel): boolean {
   const template = templateTokens(model);
-  if (count <= template || count <= template + charactersOf(prompt)) {
+  if (count <= template || count <= template + countCharacters(prompt)) {
     return true;
   }
   return count <= believableInput(prompt, model);
@@ -61,7 +61,7 @@ function conversationBound({ messages, tools }: Conversation): number {
 }
 
 /** No more than the bound, and cheaper: no text is read. */
-function charactersOf(prompt: FleetRequest["prompt"]): number {
+function countCharacters(prompt: FleetRequest["prompt"]): number {
   if (prompt.case === "text") {
     return prompt.value.length;
   }

@@ -17,7 +17,7 @@ const kvWeight = 0.15;
 const fullestKv = 0.99;
 
 /** The time that a request with so many uncached tokens would take on a server, answer's own steps aside. */
-export function costOf(member: Member, uncachedTokens: number): number {
+export function estimateCost(member: Member, uncachedTokens: number): number {
   const kv = Math.min(member.load?.kvUsage ?? 0, fullestKv);
   const prefill = (member.unreadTokens + uncachedTokens) / prefillRate;
   return prefill + member.running * perRunning + (kvWeight * kv) / (1 - kv);

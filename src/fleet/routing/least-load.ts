@@ -26,10 +26,10 @@ export function lessLoaded(members: readonly Member[], random: Random): Member {
   const step = 1 + Math.floor(random.fraction() * (members.length - 1));
   const one = members[first] as Member;
   const other = members[(first + step) % members.length] as Member;
-  return loadOf(other) < loadOf(one) ? other : one;
+  return relativeLoad(other) < relativeLoad(one) ? other : one;
 }
 
 /** The part of a server's capacity that is taken. */
-function loadOf(member: Member): number {
+function relativeLoad(member: Member): number {
   return member.running / member.config.capacity;
 }

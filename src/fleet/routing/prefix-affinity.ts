@@ -1,7 +1,7 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { Member } from "../servers/member.ts";
-import { costOf } from "./cost.ts";
+import { estimateCost } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";
 import type { Choice, Policy, Route } from "./policy.ts";
 import { PrefixIndex } from "./prefix-index.ts";
@@ -91,7 +91,7 @@ export class PrefixAffinity implements Policy {
   #best(candidates: readonly Member[], route: Route): readonly Member[] {
     let lowest = Number.POSITIVE_INFINITY;
     for (const [index, member] of candidates.entries()) {
-      const cost = costOf(member, this.#uncached(this.#slots.get(member) as number, route));
+      const cost = estimateCost(member, this.#uncached(this.#slots.get(member) as number, route));
       this.#costs[index] = cost;
       lowest = Math.min(lowest, cost);
     }

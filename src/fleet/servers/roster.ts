@@ -90,7 +90,7 @@ export class Roster {
         const entries = model.servers
           .flatMap((server) => this.#place(server))
           .map((server) => {
-            const known = this.#entries.find((entry) => entry.made === madeOf(server, model));
+            const known = this.#entries.find((entry) => entry.made === toFingerprint(server, model));
             if (known !== undefined) {
               return known;
             }
@@ -134,7 +134,7 @@ export class Roster {
     if (!server.resolve) {
       return [server];
     }
-    return this.#addresses.of(hostOf(server)).map((address) => ({ ...server, address }));
+    return this.#addresses.of(parseHost(server)).map((address) => ({ ...server, address }));
   }
 
   #apply(models: readonly ServedModel[], plans: readonly Plan[]): void {
@@ -167,7 +167,7 @@ export class Roster {
       }
     }
     const named = models.flatMap(({ servers }) => servers).filter(({ resolve }) => resolve);
-    this.#addresses.watch(new Set(named.map(hostOf)));
+    this.#addresses.watch(new Set(named.map(parseHost)));
   }
 
   #take(server: ServerConfig, model: ServedModel, pool: Pool): Entry {
@@ -183,7 +183,7 @@ export class Roster {
     member.healthy = model.kind !== "embedding" && server.address === undefined;
     // An operator's word holds for the server, whatever else of it has changed.
     member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
-    return { member, made: madeOf(server, model) };
+    return { member, made: toFingerprint(server, model) };
   }
 
   #watch(member: Member, model: ServedModel, pool: Pool): void {
@@ -221,11 +221,14 @@ export class Roster {
   }
 }
 
-function hostOf({ url }: ServerConfig): string {
+function parseHost({ url }: ServerConfig): string {
   return new URL(url).hostname;
 }
 
 /** Prices and routing say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
-function madeOf(server: ServerConfig, { price: _, routing: __, servers: ___, createdAt: ____, ...model }: ServedModel) {
+function toFingerprint(
+  server: ServerConfig,
+  { price: _, routing: __, servers: ___, createdAt: ____, ...model }: ServedModel,
+) {
   return JSON.stringify([server, model]);
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import { authorizationOf } from "../../../src/engines/shared/authorization.ts";
+import { readAuthorization } from "../../../src/engines/shared/authorization.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-api-key-"));
 const file = join(folder, "key");
@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const server = { url: "http://10.0.0.5:8000" };
 
 test("no file, no header", () => {
-  expect(authorizationOf(server)).toBeUndefined();
+  expect(readAuthorization(server)).toBeUndefined();
 });
 
 test.each([
@@ -19,11 +19,11 @@ test.each([
   ["  key\r\n\n", "Bearer key"],
 ])("the file's text without white space around it: %j", (text, header) => {
   writeFileSync(file, text);
-  expect(authorizationOf({ ...server, api_key_file: file })).toBe(header);
+  expect(readAuthorization({ ...server, api_key_file: file })).toBe(header);
 });
 
 test("an empty file, or none, is told", () => {
   writeFileSync(file, "\n");
-  expect(() => authorizationOf({ ...server, api_key_file: file })).toThrow(/10\.0\.0\.5:8000: .*key is empty/);
-  expect(() => authorizationOf({ ...server, api_key_file: join(folder, "none") })).toThrow(/ENOENT/);
+  expect(() => readAuthorization({ ...server, api_key_file: file })).toThrow(/10\.0\.0\.5:8000: .*key is empty/);
+  expect(() => readAuthorization({ ...server, api_key_file: join(folder, "none") })).toThrow(/ENOENT/);
 });

@@ -29,7 +29,7 @@ function poolOf(count: number, maxWaiting = 10) {
   return { pool, members, clock, wish };
 }
 
-const reasonOf = (failed: Promise<unknown> | (() => unknown)) =>
+const toReason = (failed: Promise<unknown> | (() => unknown)) =>
   Promise.resolve(typeof failed === "function" ? undefined : failed)
     .then(() => (typeof failed === "function" ? failed() : undefined))
     .then(
@@ -74,11 +74,11 @@ describe("replacing servers", () => {
     const { pool, members, clock, wish } = poolOf(1, 2);
     const late = pool.acquire(wish(), signal) as Promise<Place>;
     expect(late).toBeInstanceOf(Promise);
-    const reason = reasonOf(late);
+    const reason = toReason(late);
     clock.advance(5000);
     expect(await reason).toBe(Reason.OVERLOADED);
     const waiting = [wish("one"), wish("other")].map((one) => pool.acquire(one, signal));
-    expect(await reasonOf(() => pool.acquire(wish(), signal))).toBe(Reason.OVERLOADED);
+    expect(await toReason(() => pool.acquire(wish(), signal))).toBe(Reason.OVERLOADED);
     pool.replace(members);
     expect(await waiting[0]).toBeInstanceOf(Place);
     expect(pool.waiting).toBe(1);
@@ -89,10 +89,10 @@ test("a model that is no longer served refuses those who wait and those who come
   const { pool, members, wish } = poolOf(1);
   pool.replace(members);
   const place = await pool.acquire(wish(), signal);
-  const waiting = reasonOf(pool.acquire(wish(), signal) as Promise<Place>);
+  const waiting = toReason(pool.acquire(wish(), signal) as Promise<Place>);
   pool.close();
   expect(await waiting).toBe(Reason.MODEL_NOT_FOUND);
-  expect(await reasonOf(() => pool.acquire(wish(), signal))).toBe(Reason.MODEL_NOT_FOUND);
+  expect(await toReason(() => pool.acquire(wish(), signal))).toBe(Reason.MODEL_NOT_FOUND);
   pool.release(place);
   expect(place.member.inFlight).toBe(0);
 });

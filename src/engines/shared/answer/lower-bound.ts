@@ -11,7 +11,7 @@ export class LowerBound {
   #pieces = 0;
 
   constructor(prompt: EngineRequest["prompt"]) {
-    this.#inputTokens = Math.max(1, wordsOf(prompt));
+    this.#inputTokens = Math.max(1, countWords(prompt));
   }
 
   get usage(): EngineUsage {
@@ -24,7 +24,7 @@ export class LowerBound {
   }
 }
 
-function wordsOf(prompt: EngineRequest["prompt"]): number {
+function countWords(prompt: EngineRequest["prompt"]): number {
   if (prompt.case === "text") {
     return words(prompt.value);
   }

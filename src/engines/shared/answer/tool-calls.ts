@@ -56,7 +56,7 @@ export class ToolCalls {
 
   /** Takes one piece and adds its events. Throws ENGINE_FAILED beyond 128 calls. */
   push(delta: ToolCallDelta, events: GenerationEvent[]): void {
-    const call = this.#callOf(delta);
+    const call = this.#toCall(delta);
     if (call !== this.#current) {
       if (this.#current !== undefined) {
         close(this.#current, events);
@@ -65,7 +65,7 @@ export class ToolCalls {
     }
     call.engineId ??= delta.id || undefined;
     call.name ||= delta.function?.name ?? "";
-    const fragment = textOf(delta.function?.arguments);
+    const fragment = toText(delta.function?.arguments);
     if (fragment !== "") {
       call.hasArguments = true;
       call.end.push(fragment);
@@ -91,7 +91,7 @@ export class ToolCalls {
     }
   }
 
-  #callOf(delta: ToolCallDelta): Call {
+  #toCall(delta: ToolCallDelta): Call {
     const index = delta.index ?? undefined;
     const known = index === undefined ? this.#current : this.#byEngineIndex.get(index);
     if (known !== undefined && !beginsAnother(known, delta)) {
@@ -149,7 +149,7 @@ function close(call: Call, events: GenerationEvent[]): void {
   events.push(toolCallArgumentsEvent(call.index, "{}"));
 }
 
-function textOf(value: string | object | null | undefined): string {
+function toText(value: string | object | null | undefined): string {
   if (value === null || value === undefined) {
     return "";
   }

@@ -48,78 +48,96 @@ export class ChunkTemplate {
     }
     const delta = chunk.choices?.[0]?.delta;
     const field = textFields.find((name) => delta?.[name]);
-    const text = field && placeOf(data, field, delta?.[field] ?? "");
+    const text = field && findPlace(data, field, delta?.[field] ?? "");
     if (field && !text) {
       return undefined;
     }
 
-    const found: Hole[] = [];
-    let from = 0;
-    const add = (name: string, kind: Hole["kind"], at: number, length: number) => {
-      found.push({ before: data.slice(from, at), name, kind });
-      from = at + length;
-    };
-    const addText = (before: number) => {
-      const isNext = text && from <= text.start && text.start < before;
-      if (isNext) {
-        add(field, "text", text.start, text.length);
-      }
-    };
-    for (const { 0: whole, index } of data.matchAll(holes)) {
-      addText(index);
-      const value = whole.indexOf(":") + 1;
-      const name = whole.slice(1, value - 2);
-      if (name === "id") {
-        add("", "text", index + value + 1, whole.length - value - 1);
-      } else if (name === "created") {
-        add("", "digits", index + value, whole.length - value);
-      } else if ((chunk.usage as Counts | null)?.[name] === Number(whole.slice(value)) && !hasName(found, name)) {
-        add(name, "digits", index + value, whole.length - value);
-      } else {
-        return undefined;
-      }
-    }
-    addText(data.length);
-    return new ChunkTemplate(found, data.slice(from), chunk);
+    const found = findHoles(data, chunk, text && { ...text, field: field as string });
+    return found && new ChunkTemplate(found.holes, data.slice(found.end), chunk);
   }
 
   /** A chunk of this form, good until the next call. Undefined: it has another form. */
   read(data: string): Chunk | undefined {
     let at = 0;
-    for (let index = 0; index < this.#holes.length; index++) {
-      const { before, name, kind } = this.#holes[index] as Hole;
-      const start = at + before.length;
-      if (data.slice(at, start) !== before) {
+    for (let index = 0; index < this.#holes.length && at !== -1; index++) {
+      const hole = this.#holes[index] as Hole;
+      const start = at + hole.before.length;
+      if (data.slice(at, start) !== hole.before) {
         return undefined;
       }
-      if (kind === "text") {
-        at = data.indexOf('"', start);
-        if (at === -1) {
-          return undefined;
-        }
-        const text = data.slice(start, at);
-        if (text.includes("\\")) {
-          return undefined;
-        }
-        if (name !== "") {
-          this.#delta[name] = text;
-        }
-      } else {
-        at = start;
-        let value = 0;
-        for (let digit = digitAt(data, at); digit >= 0; digit = digitAt(data, ++at)) {
-          value = value * 10 + digit;
-        }
-        if (at === start || value > Number.MAX_SAFE_INTEGER) {
-          return undefined;
-        }
-        if (name !== "") {
-          this.#counts[name] = value;
-        }
-      }
+      at = hole.kind === "text" ? this.#readText(data, start, hole.name) : this.#readDigits(data, start, hole.name);
     }
-    return data.slice(at) === this.#end ? this.#chunk : undefined;
+    return at !== -1 && data.slice(at) === this.#end ? this.#chunk : undefined;
   }
+
+  /** Where the text ends. -1: it is not there, or has an escape. */
+  #readText(data: string, start: number, name: string): number {
+    const end = data.indexOf('"', start);
+    const text = end === -1 ? "\\" : data.slice(start, end);
+    if (text.includes("\\")) {
+      return -1;
+    }
+    if (name !== "") {
+      this.#delta[name] = text;
+    }
+    return end;
+  }
+
+  /** Where the digits end. -1: there are none, or too many. */
+  #readDigits(data: string, start: number, name: string): number {
+    let at = start;
+    let value = 0;
+    for (let digit = digitAt(data, at); digit >= 0; digit = digitAt(data, ++at)) {
+      value = value * 10 + digit;
+    }
+    if (at === start || value > Number.MAX_SAFE_INTEGER) {
+      return -1;
+    }
+    if (name !== "") {
+      this.#counts[name] = value;
+    }
+    return at;
+  }
+}
+
+/** A piece of text within a chunk, and the field that it goes to. */
+interface Piece {
+  readonly start: number;
+  readonly length: number;
+  readonly field: string;
+}
+
+/** The places that differ, and where the last of them ends. Undefined: one of them cannot be told from another. */
+function findHoles(data: string, { usage }: Chunk, text: Piece | undefined) {
+  const found: Hole[] = [];
+  let end = 0;
+  const add = (name: string, kind: Hole["kind"], at: number, length: number) => {
+    found.push({ before: data.slice(end, at), name, kind });
+    end = at + length;
+  };
+  const addText = (before: number) => {
+    const isNext = text && end <= text.start && text.start < before;
+    if (isNext) {
+      add(text.field, "text", text.start, text.length);
+    }
+  };
+  for (const { 0: whole, index } of data.matchAll(holes)) {
+    addText(index);
+    const value = whole.indexOf(":") + 1;
+    const name = whole.slice(1, value - 2);
+    if (name === "id") {
+      add("", "text", index + value + 1, whole.length - value - 1);
+    } else if (name === "created") {
+      add("", "digits", index + value, whole.length - value);
+    } else if ((usage as Counts | null)?.[name] === Number(whole.slice(value)) && !hasName(found, name)) {
+      add(name, "digits", index + value, whole.length - value);
+    } else {
+      return undefined;
+    }
+  }
+  addText(data.length);
+  return { holes: found, end };
 }
 
 /** Whether a chunk holds no more than a piece of text, its counts and the answer's end. */
@@ -133,7 +151,7 @@ function isCommon({ error, choices }: Chunk): boolean {
 }
 
 /** Where a field's text stands. Undefined: it is written with an escape, or the field occurs again. */
-function placeOf(data: string, field: string, text: string): { start: number; length: number } | undefined {
+function findPlace(data: string, field: string, text: string): { start: number; length: number } | undefined {
   const opening = `"${field}":"`;
   const start = data.indexOf(opening) + opening.length;
   const isThere = data.startsWith(`${text}"`, start) && !data.includes(opening, start);

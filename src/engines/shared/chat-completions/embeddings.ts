@@ -26,7 +26,7 @@ export function readEmbeddings(where: string, body: unknown, inputs: number): En
   for (const [position, entry] of entries.entries()) {
     const at = countIn(entry?.index ?? position) ?? inputs;
     if (at < inputs) {
-      vectors[at] = vectorOf(entry?.embedding);
+      vectors[at] = readVector(entry?.embedding);
     }
   }
   const inputTokens = countIn(usage?.prompt_tokens);
@@ -41,7 +41,7 @@ export function readEmbeddings(where: string, body: unknown, inputs: number): En
 }
 
 /** A vector as a list of numbers, or as base64 of float32 in little-endian order, as every platform of Node has it. */
-function vectorOf(embedding: unknown): Float32Array | undefined {
+function readVector(embedding: unknown): Float32Array | undefined {
   if (typeof embedding !== "string") {
     return vectorIn(embedding);
   }

@@ -21,7 +21,7 @@ import { ChunkParser } from "./chunk-parser.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 import { mostEmbeddingBytes, readEmbeddings } from "./embeddings.ts";
-import { refusalOf } from "./errors.ts";
+import { toRefusal } from "./errors.ts";
 import { generationRequest, promptFields } from "./request.ts";
 import { SseReader } from "./stream.ts";
 
@@ -117,7 +117,7 @@ export class ChatCompletionsEngine implements Engine {
   async checkHealth(signal: AbortSignal): Promise<void> {
     const response = await this.#connection.send({ path: this.#dialect.healthPath }, signal);
     if (response.status !== 200) {
-      throw refusalOf(this.#traits.where, response);
+      throw toRefusal(this.#traits.where, response);
     }
   }
 
@@ -142,7 +142,7 @@ export class ChatCompletionsEngine implements Engine {
   }
 
   #call(request: HttpRequest, signal: AbortSignal): Promise<object> {
-    return callJson(this.#connection, this.#traits.where, request, refusalOf, signal);
+    return callJson(this.#connection, this.#traits.where, request, toRefusal, signal);
   }
 }
 

@@ -1,11 +1,11 @@
 import type { ConnectError } from "@connectrpc/connect";
 import {
   contextExceeded,
-  diagnosisOf,
   engineFailed,
   engineOverloaded,
   engineRefused,
   type Overflow,
+  toDiagnosis,
 } from "../faults.ts";
 import type { HttpResponse } from "../http/connection.ts";
 
@@ -18,9 +18,9 @@ export interface EngineError {
 }
 
 /** What an error status stands for. `where` names the server, for the log. */
-export function refusalOf(where: string, response: HttpResponse): ConnectError {
+export function toRefusal(where: string, response: HttpResponse): ConnectError {
   const error = readError(parse(response.text));
-  const what = `${where} answered ${response.status}: ${diagnosisOf([error.type, error.code], error.message)}`;
+  const what = `${where} answered ${response.status}: ${toDiagnosis([error.type, error.code], error.message)}`;
   if (error.overflow !== undefined) {
     return contextExceeded(what, error.overflow);
   }
@@ -43,7 +43,7 @@ export function refusalOf(where: string, response: HttpResponse): ConnectError {
 /** What an error within a stream stands for. */
 export function streamFailure(where: string, value: unknown): ConnectError {
   const error = readError({ error: value });
-  const what = `${where} broke off: ${diagnosisOf([error.type, error.code], error.message)}`;
+  const what = `${where} broke off: ${toDiagnosis([error.type, error.code], error.message)}`;
   if (error.overflow !== undefined) {
     return contextExceeded(what, error.overflow);
   }
@@ -59,22 +59,22 @@ export function streamFailure(where: string, value: unknown): ConnectError {
 
 /** Reads `{error: {…}}`, `{error: "…"}`, `{message: …}` and `{detail: …}`. */
 export function readError(body: unknown): EngineError {
-  const outer = objectOf(body);
+  const outer = toObject(body);
   const inner = outer.error ?? outer.detail ?? outer;
-  const fields = typeof inner === "string" ? { message: inner } : objectOf(inner);
+  const fields = typeof inner === "string" ? { message: inner } : toObject(inner);
   const message = typeof fields.message === "string" ? ends(fields.message) : "";
   const type = typeof fields.type === "string" ? fields.type : "";
   const code = fields.code ?? outer.code;
-  return { message, type, code, overflow: overflowOf(message, type, fields) };
+  return { message, type, code, overflow: readOverflow(message, type, fields) };
 }
 
 /** As vLLM of several years, SGLang, llama-server and TensorRT-LLM put it. */
 const overflowing =
   /maximum context length|context length is only|longer than the (model's|maximum) (context|model) length|exceeds the (model's|available) context|context size|input length|is too large to process|should not exceed max_num_tokens|cannot be greater than max_model_len/i;
 
-function overflowOf(message: string, type: string, fields: Record<string, unknown>): Overflow | undefined {
+function readOverflow(message: string, type: string, fields: Record<string, unknown>): Overflow | undefined {
   if (type === "exceed_context_size_error") {
-    return { limit: numberOf(fields.n_ctx), actual: numberOf(fields.n_prompt_tokens) };
+    return { limit: readNumber(fields.n_ctx), actual: readNumber(fields.n_prompt_tokens) };
   }
   if (!overflowing.test(message)) {
     return undefined;
@@ -112,7 +112,7 @@ function numberIn(text: string, patterns: readonly RegExp[]): number | undefined
   return digits === undefined ? undefined : Number(digits);
 }
 
-function numberOf(value: unknown): number | undefined {
+function readNumber(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
@@ -135,6 +135,6 @@ function parse(text: string): unknown {
   }
 }
 
-function objectOf(value: unknown): Record<string, unknown> {
+function toObject(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,8 +1,8 @@
 import type { Conversation, Message, Tool, ToolChoice } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineRequest } from "../../interface.ts";
-import { parametersOf } from "../prompt/tool-parameters.ts";
-import { turnsOf } from "../prompt/turns.ts";
+import { parseParameters } from "../prompt/tool-parameters.ts";
+import { toTurns } from "../prompt/turns.ts";
 import { writeSampling } from "../sampling.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 
@@ -35,17 +35,17 @@ export function promptFields(
   if (prompt.case === "text") {
     return { model, prompt: prompt.value };
   }
-  const { turns, continued } = turnsOf(prompt.value.messages, systemAnywhere);
+  const { turns, continued } = toTurns(prompt.value.messages, systemAnywhere);
   return {
     model,
-    messages: turns.map((message) => messageOf(message, dialect)),
+    messages: turns.map((message) => toMessage(message, dialect)),
     ...toolFields(prompt.value),
     ...dialect.promptFields(request, continued),
   };
 }
 
 /** A turn. `content` is always there: templates fail on its absence. */
-function messageOf(message: Message, dialect: Dialect): Fields {
+function toMessage(message: Message, dialect: Dialect): Fields {
   switch (message.role) {
     case Role.SYSTEM:
       return { role: "system", content: message.text };
@@ -76,24 +76,24 @@ function toolFields(conversation: Conversation): Fields {
     return {};
   }
   return {
-    tools: conversation.tools.map(toolOf),
-    tool_choice: conversation.toolChoice && toolChoiceOf(conversation.toolChoice),
+    tools: conversation.tools.map(toTool),
+    tool_choice: conversation.toolChoice && toToolChoice(conversation.toolChoice),
     parallel_tool_calls: conversation.parallelToolCalls,
   };
 }
 
-function toolOf(tool: Tool, index: number): Fields {
+function toTool(tool: Tool, index: number): Fields {
   return {
     type: "function",
     function: {
       name: tool.name,
       ...(tool.description !== "" && { description: tool.description }),
-      parameters: parametersOf(tool, index),
+      parameters: parseParameters(tool, index),
     },
   };
 }
 
-function toolChoiceOf(choice: ToolChoice): unknown {
+function toToolChoice(choice: ToolChoice): unknown {
   switch (choice.mode) {
     case ToolChoiceMode.UNSPECIFIED:
     case ToolChoiceMode.AUTO:

@@ -4,7 +4,7 @@ import { longestLine } from "../http/line-splitter.ts";
 import { SseParser } from "../http/sse-parser.ts";
 import type { StreamReader } from "../http/stream.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
-import { refusalOf } from "./errors.ts";
+import { toRefusal } from "./errors.ts";
 
 /** Reads the chunks that come as server-sent events. */
 export class SseReader implements StreamReader {
@@ -38,6 +38,6 @@ export class SseReader implements StreamReader {
   }
 
   refusal(response: HttpResponse): Error {
-    return refusalOf(this.#where, response);
+    return toRefusal(this.#where, response);
   }
 }

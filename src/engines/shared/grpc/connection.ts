@@ -82,7 +82,7 @@ const statuses: Partial<Record<Code, number>> = {
 const tooLarge = "Received message larger than max";
 
 /** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */
-export function responseOf(error: unknown, signal: AbortSignal): HttpResponse {
+export function toResponse(error: unknown, signal: AbortSignal): HttpResponse {
   signal.throwIfAborted();
   if (detailOf(error) !== undefined) {
     throw error;

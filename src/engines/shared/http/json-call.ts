@@ -2,19 +2,19 @@ import { engineFailed } from "../faults.ts";
 import type { HttpConnection, HttpRequest, HttpResponse } from "./connection.ts";
 
 /**
- * Calls for a JSON answer, an object or an array. `refusalOf` makes the failure of a status other than
+ * Calls for a JSON answer, an object or an array. `toRefusal` makes the failure of a status other than
  * 200; `where` names the server for the log.
  */
 export async function callJson(
   connection: HttpConnection,
   where: string,
   request: HttpRequest,
-  refusalOf: (where: string, response: HttpResponse) => Error,
+  toRefusal: (where: string, response: HttpResponse) => Error,
   signal: AbortSignal,
 ): Promise<object> {
   const response = await connection.send(request, signal);
   if (response.status !== 200) {
-    throw refusalOf(where, response);
+    throw toRefusal(where, response);
   }
   return parseObject(`${where} (${request.path})`, response.text);
 }

@@ -20,7 +20,7 @@ export function quoted(word: string): string {
 }
 
 /** The port of a server's URL. */
-export function portOf(url: string): number | undefined {
+export function parsePort(url: string): number | undefined {
   const port = /:(\d+)\/?$/.exec(url)?.[1];
   return port === undefined ? undefined : Number(port);
 }

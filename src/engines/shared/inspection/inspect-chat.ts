@@ -1,6 +1,6 @@
 import type { Dialect } from "../chat-completions/dialect.ts";
 import { trialRequest, tryChat } from "./chat-trial.ts";
-import { type Inspection, remarksOf, type Subject, warning, wrong } from "./inspection.ts";
+import { type Inspection, type Subject, toRemarks, warning, wrong } from "./inspection.ts";
 import type { Probe } from "./probe.ts";
 
 /** The options of an engine that mend what a chat shows. Undefined: nothing does. */
@@ -39,7 +39,7 @@ export async function inspectChat(
       ...thoughts.facts,
     },
     remarks: [
-      ...remarksOf(
+      ...toRemarks(
         [
           dialect.countsAsItGoes && !first.countsAsItGoes,
           wrong("counts tokens at the end only, so that broken-off answers are billed too little: use a newer version"),
@@ -73,7 +73,7 @@ async function inspectThinking(
   const mend = option === undefined ? "" : `: ${option}`;
   return {
     facts: { thinking: place },
-    remarks: remarksOf(
+    remarks: toRemarks(
       [refusal !== undefined, wrong(`refuses to think (${refusal}): look at thinking: of the model`)],
       [
         mode === "none" && place !== "none seen",

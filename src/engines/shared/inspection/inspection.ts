@@ -33,6 +33,6 @@ export const wrong = (message: string): Remark => ({ status: "wrong", message })
 export const warning = (message: string): Remark => ({ status: "warning", message });
 
 /** The remarks whose condition holds. */
-export function remarksOf(...all: readonly (readonly [holds: unknown, remark: Remark])[]): Remark[] {
+export function toRemarks(...all: readonly (readonly [holds: unknown, remark: Remark])[]): Remark[] {
   return all.filter(([holds]) => Boolean(holds)).map(([, remark]) => remark);
 }

@@ -46,12 +46,20 @@ function foldIntoUserTurns(messages: readonly Message[]): Message[] {
   for (const message of messages) {
     const last = folded.at(-1);
     const system = message.role === Role.SYSTEM;
-    const joins = last?.role === Role.USER && (system || (last === made && message.role === Role.USER));
-    const turn = joins ? append(last, message) : system ? { ...message, role: Role.USER } : message;
-    folded.splice(joins ? -1 : folded.length, joins ? 1 : 0, turn);
-    made = system && (!joins || last === made) ? turn : undefined;
+    const joined = last !== undefined && joins(message, last, last === made) ? append(last, message) : undefined;
+    if (joined !== undefined) {
+      folded.pop();
+    }
+    const turn = joined ?? (system ? { ...message, role: Role.USER } : message);
+    folded.push(turn);
+    made = system && (joined === undefined || last === made) ? turn : undefined;
   }
   return folded;
+}
+
+/** Whether a message becomes part of the user turn before it. `made`: that one consists of system messages alone. */
+function joins({ role }: Message, last: Message, made: boolean): boolean {
+  return last.role === Role.USER && (role === Role.SYSTEM || (made && role === Role.USER));
 }
 
 /** The first message with the text of the second one behind its own. */

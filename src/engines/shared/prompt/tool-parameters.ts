@@ -3,7 +3,7 @@ import type { Tool } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 
 /** The JSON Schema of a tool's arguments, keys in their order. Throws INVALID_ARGUMENT when it is not JSON. */
-export function parametersOf(tool: Tool, index: number): unknown {
+export function parseParameters(tool: Tool, index: number): unknown {
   if (tool.parametersJson === "") {
     return { type: "object", properties: {} };
   }

@@ -3,7 +3,7 @@ import type { EngineRequest } from "../../interface.ts";
 import { placeSystemMessages } from "./system-messages.ts";
 
 /** The turns as a chat template takes them, and whether the model is to go on with the last one. */
-export function turnsOf(
+export function toTurns(
   messages: readonly Message[],
   systemAnywhere: boolean,
 ): { readonly turns: readonly Message[]; readonly continued: boolean } {

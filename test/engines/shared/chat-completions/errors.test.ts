@@ -2,10 +2,10 @@ import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf, tokenBoundOf } from "../../../../lib/errors/detail.ts";
 import type { EngineFault } from "../../../../src/engines/interface.ts";
-import { refusalOf, streamFailure } from "../../../../src/engines/shared/chat-completions/errors.ts";
+import { streamFailure, toRefusal } from "../../../../src/engines/shared/chat-completions/errors.ts";
 
 const refused = (status: number, body: unknown, headers = {}) =>
-  refusalOf("vllm", { status, headers, text: typeof body === "string" ? body : JSON.stringify(body) });
+  toRefusal("vllm", { status, headers, text: typeof body === "string" ? body : JSON.stringify(body) });
 
 test.each<[number, Reason, boolean]>([
   [400, Reason.INVALID_ARGUMENT, false],

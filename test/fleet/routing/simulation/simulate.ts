@@ -168,14 +168,14 @@ const random = new SeededRandom(7);
 const noise = Array.from({ length: 1 << 18 }, () => String.fromCharCode(random.between(97, 122))).join("");
 
 /** A text of four characters a token that is the same for the same turn, and like no other. */
-function textOf({ id, tokens }: Turn): string {
+function toText({ id, tokens }: Turn): string {
   const hash = [...id].reduce((mixed, letter) => (Math.imul(mixed, 31) + letter.charCodeAt(0)) | 0, 7);
   const start = (Math.imul(hash, 0x9e3779b1) >>> 0) % (noise.length / 2);
   return noise.slice(start, start + 4 * tokens);
 }
 
 function requestOf({ account, turns }: Job): FleetRequest {
-  const messages = turns.map((turn, i) => ({ role: i % 2 === 1 ? Role.USER : Role.ASSISTANT, text: textOf(turn) }));
+  const messages = turns.map((turn, i) => ({ role: i % 2 === 1 ? Role.USER : Role.ASSISTANT, text: toText(turn) }));
   const value = create(ConversationSchema, { messages });
   return { ...chatRequest(""), prompt: { case: "conversation", value }, cacheSalt: account };
 }
