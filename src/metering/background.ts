@@ -8,7 +8,7 @@ import { expireLots } from "./books/expiry.ts";
 import { reconcile } from "./books/reconcile.ts";
 import type { DeadLetters } from "./dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "./interface.ts";
-import type { CoreLedger } from "./ledger/ledger.ts";
+import type { CoreLedger } from "./ledger/core-ledger.ts";
 import { createPriceController } from "./prices/price-controller.ts";
 import type { PriceList } from "./prices/prices.ts";
 

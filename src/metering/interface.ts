@@ -107,6 +107,8 @@ export interface MeteringObserver {
   refused(): void;
   /** A charge came after the money set aside for it was given to others, and was made anew. */
   fenced(): void;
+  /** An account's money moved as it never may; it is refused from now on, and the others are served. */
+  broken(): void;
   /** The thread that writes the ledger of a SQLite file ended, and is started again. */
   threadEnded(): void;
   /** The books were proved, or not. */

@@ -76,6 +76,11 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     help: "Charges that came after the money set aside for them was given to others, and were made anew.",
     registers,
   });
+  const broken = new Counter({
+    name: "tollgate_ledger_broken_wallets_total",
+    help: "Accounts that a core refuses since their money moved as it never may: a fault of the program.",
+    registers,
+  });
   const threadEnds = new Counter({
     name: "tollgate_ledger_thread_ends_total",
     help: "Times that the thread that writes the ledger of a SQLite file ended; it is started again.",
@@ -110,6 +115,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     },
     refused: () => refusals.inc(),
     fenced: () => fenced.inc(),
+    broken: () => broken.inc(),
     threadEnded: () => threadEnds.inc(),
     reconciled(ok) {
       invariant.set(ok ? 1 : 0);

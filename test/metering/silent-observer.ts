@@ -9,6 +9,7 @@ export const silentObserver: MeteringObserver = {
   committed() {},
   refused() {},
   fenced() {},
+  broken() {},
   threadEnded() {},
   reconciled() {},
 };

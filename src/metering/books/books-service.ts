@@ -9,7 +9,7 @@ import { readPage } from "../../../lib/rpc/pages.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../interface.ts";
-import type { CoreLedger } from "../ledger/ledger.ts";
+import type { CoreLedger } from "../ledger/core-ledger.ts";
 import { reconcile } from "./reconcile.ts";
 
 /** Dependencies. */

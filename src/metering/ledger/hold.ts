@@ -1,8 +1,8 @@
 import type { ChargedTokens, Hold, HoldRequest, PicoUsd, Rates, SettleStatus } from "../interface.ts";
-import type { Journal } from "../journal/journal.ts";
+import { invariant } from "./invariant.ts";
 import type { Run } from "./run.ts";
 import { toChargeable } from "./settlement/charge-faults.ts";
-import type { Wallet } from "./wallet/wallet.ts";
+import type { CachedWallet } from "./wallet/cached-wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */
 const noteTokens = 256;
@@ -13,25 +13,34 @@ const noteTokens = 256;
  */
 export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model"> & Run;
 
-/** What a hold needs of the ledger that gave it. */
+/** What becomes of a hold's money. */
 export interface HoldKeeper {
-  readonly journal: Journal;
-  /** Charges an ended hold's tokens and frees its money. */
+  /** Remembers how far the request has come, in case this process dies. */
+  note(hold: RunningHold, counted: ChargedTokens): void;
+  /** Makes some of its money free while it runs. */
+  shrink(hold: RunningHold, amount: PicoUsd): void;
+  /** Charges an ended hold's tokens and frees its money. Resolves when the charge is durable. */
   charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void>;
-  /** Forgets an ended hold without a charge. */
-  forget(hold: RunningHold): void;
-  /** Money of the wallet became free. */
-  freed(wallet: Wallet): void;
+  /** Frees an ended hold's money without a charge. */
+  release(hold: RunningHold): void;
+}
+
+/** What a hold is made of. */
+export interface Held {
+  readonly wallet: CachedWallet;
+  readonly request: HeldRequest;
+  /** The terms of its admission: what is held per token, and the most that one will cost. */
+  readonly rates: Rates;
+  /** The tokens that it is admitted with. */
+  readonly admitted: ChargedTokens;
+  readonly amount: PicoUsd;
 }
 
 /** Money of a wallet, promised to one request. */
-export class RunningHold implements Hold {
-  readonly outputTokens: number;
+export class RunningHold implements Hold, Held {
+  readonly wallet: CachedWallet;
   readonly request: HeldRequest;
-  readonly wallet: Wallet;
-  /** The terms of its admission: what was held per token, and the most that one will cost. */
   readonly rates: Rates;
-  /** The tokens that it was admitted with. */
   readonly admitted: ChargedTokens;
   readonly #keeper: HoldKeeper;
   #amount: PicoUsd;
@@ -40,21 +49,33 @@ export class RunningHold implements Hold {
   #inputKnown = false;
   #ended = false;
 
-  constructor(keeper: HoldKeeper, wallet: Wallet, request: HeldRequest, rates: Rates, tokens: ChargedTokens) {
+  constructor(keeper: HoldKeeper, { wallet, request, rates, admitted, amount }: Held) {
     this.#keeper = keeper;
     this.wallet = wallet;
     const { requestId, runId, accountId, keyId, model } = request;
     this.request = { requestId, runId, accountId, keyId, model };
     this.rates = rates;
-    this.admitted = { inputTokens: tokens.inputTokens, outputTokens: tokens.outputTokens };
-    this.outputTokens = tokens.outputTokens;
-    this.#amount = tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
-    wallet.held += this.#amount;
+    this.admitted = { inputTokens: admitted.inputTokens, outputTokens: admitted.outputTokens };
+    this.#amount = amount;
     this.#write();
   }
 
   get runId(): string {
     return this.request.runId;
+  }
+
+  get outputTokens(): number {
+    return this.admitted.outputTokens;
+  }
+
+  /** What is held while the request runs, and what was when it ended. */
+  get amount(): PicoUsd {
+    return this.#amount;
+  }
+
+  /** Whether the request still runs. */
+  get open(): boolean {
+    return !this.#ended;
   }
 
   progress(counted: ChargedTokens): void {
@@ -69,6 +90,14 @@ export class RunningHold implements Hold {
     }
   }
 
+  #shrink(amount: PicoUsd): void {
+    const less = this.#amount - amount;
+    if (less > 0) {
+      this.#amount = amount;
+      this.#keeper.shrink(this, less);
+    }
+  }
+
   /** Tells the journal how far the request has come, when it has come further. */
   note(): void {
     if (!this.#ended && this.#counted !== this.#noted) {
@@ -78,7 +107,7 @@ export class RunningHold implements Hold {
 
   #write(): void {
     this.#noted = this.#counted;
-    this.#keeper.journal.note({ ...this.request, tokens: this.#counted, maxRates: this.rates });
+    this.#keeper.note(this, this.#counted);
   }
 
   settle(tokens: ChargedTokens, status: SettleStatus): Promise<void> {
@@ -88,40 +117,11 @@ export class RunningHold implements Hold {
 
   release(): void {
     this.#end();
-    this.free();
-    this.#keeper.forget(this);
-    this.#keeper.freed(this.wallet);
-  }
-
-  /** Whether the request still runs. */
-  get open(): boolean {
-    return !this.#ended;
-  }
-
-  /** What is held at the moment. */
-  get amount(): PicoUsd {
-    return this.#amount;
-  }
-
-  /** Makes the money free, once the hold has ended. */
-  free(): void {
-    this.wallet.held -= this.#amount;
-    this.#amount = 0;
-  }
-
-  #shrink(amount: PicoUsd): void {
-    if (amount >= this.#amount) {
-      return;
-    }
-    this.wallet.held -= this.#amount - amount;
-    this.#amount = amount;
-    this.#keeper.freed(this.wallet);
+    this.#keeper.release(this);
   }
 
   #end(): void {
-    if (this.#ended) {
-      throw new Error(`the hold of request ${this.request.requestId} has already ended`);
-    }
+    invariant(!this.#ended, `the hold of request ${this.request.requestId} has already ended`);
     this.#ended = true;
   }
 }

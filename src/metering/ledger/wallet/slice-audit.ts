@@ -3,6 +3,15 @@ import type { PicoUsd } from "../../interface.ts";
 import { type LedgerStore, noAccount, type StoredSlice } from "../../store/ledger-store.ts";
 import type { Wallet } from "./wallet.ts";
 
+/** A wallet whose money somebody may move. */
+export interface AuditedWallet {
+  readonly wallet: Wallet;
+  /** Notes that the account's money may have changed. */
+  doubt(): void;
+  /** Runs a function while nothing else moves the wallet's money in the store. */
+  alone<T>(run: () => Promise<T>): Promise<T>;
+}
+
 /** Accounts remembered one by one; beyond that all are looked through. */
 const mostDoubts = 1000;
 
@@ -19,12 +28,10 @@ export interface SliceDifferences {
 /** What the audit needs of the wallets. */
 export interface AuditedWallets {
   /** The wallets in memory. */
-  readonly all: ReadonlyMap<string, Wallet>;
+  readonly all: ReadonlyMap<string, AuditedWallet>;
   /** Slices that no wallet has any more and that are still to be closed. */
   readonly ended: ReadonlySet<string>;
-  open(accountId: string): Promise<Wallet>;
-  /** Runs a function while nothing else moves the wallet's money in the store. */
-  alone<T>(wallet: Wallet, run: () => Promise<T>): Promise<T>;
+  open(accountId: string): Promise<AuditedWallet>;
 }
 
 /**
@@ -56,12 +63,13 @@ export class SliceAudit {
   }
 
   /** Clears an account up if it is in doubt. To be called while nothing else moves its money. */
-  async clear(wallet: Wallet): Promise<void> {
-    if (!this.#doubtful.has(wallet.accountId)) {
-      return;
+  async clear(audited: AuditedWallet): Promise<void> {
+    const { accountId, broken } = audited.wallet;
+    if (!this.#doubtful.has(accountId) || broken) {
+      return; // of a broken wallet nobody knows what it should have
     }
-    await this.#correct(wallet);
-    this.#doubtful.delete(wallet.accountId);
+    await this.#correct(audited);
+    this.#doubtful.delete(accountId);
   }
 
   /** Clears up all accounts that are in doubt. */
@@ -92,8 +100,8 @@ export class SliceAudit {
       // The last one from now on: when it cannot be cleared up, the others come first the next time.
       this.#doubtful.delete(accountId);
       this.#doubtful.add(accountId);
-      const wallet = await this.#wallets.open(accountId);
-      await this.#wallets.alone(wallet, () => this.clear(wallet));
+      const audited = await this.#wallets.open(accountId);
+      await audited.alone(() => this.clear(audited));
     }
   }
 
@@ -101,8 +109,8 @@ export class SliceAudit {
   async unknown(): Promise<StoredSlice[]> {
     const unknown: StoredSlice[] = [];
     for (const accountId of await this.#suspects()) {
-      const wallet = await this.#wallets.open(accountId);
-      unknown.push(...(await this.#wallets.alone(wallet, () => this.#compare(wallet))).unknown);
+      const audited = await this.#wallets.open(accountId);
+      unknown.push(...(await audited.alone(() => this.#compare(audited.wallet))).unknown);
     }
     return unknown;
   }
@@ -120,7 +128,7 @@ export class SliceAudit {
       }
       after = last.accountId;
       for (const [accountId, stored] of Map.groupBy(page, (slice) => slice.accountId)) {
-        const known = all.get(accountId)?.unspent() ?? new Map<string, PicoUsd>();
+        const known = all.get(accountId)?.wallet.unspent() ?? new Map<string, PicoUsd>();
         const { unknown, surplus, lost } = compareSlices(known, stored, ended);
         if (unknown.length + surplus.length + lost.length > 0) {
           suspects.push(accountId);
@@ -128,9 +136,9 @@ export class SliceAudit {
         seen.add(accountId);
       }
     }
-    for (const { accountId, sliceIds } of all.values()) {
-      if (sliceIds.length > 0 && !seen.has(accountId)) {
-        suspects.push(accountId);
+    for (const { wallet } of all.values()) {
+      if (wallet.sliceIds.length > 0 && !seen.has(wallet.accountId)) {
+        suspects.push(wallet.accountId);
       }
     }
     return suspects;
@@ -144,11 +152,12 @@ export class SliceAudit {
     return { ...compareSlices(known, stored, ended), stored };
   }
 
-  async #correct(wallet: Wallet): Promise<void> {
+  async #correct(audited: AuditedWallet): Promise<void> {
+    const { wallet } = audited;
     const { unknown, surplus, lost, stored } = await this.#compare(wallet);
     wallet.lose(new Set(lost));
     const lowered = wallet.lower(new Map(stored.map(({ id, unspent }) => [id, unspent])));
-    wallet.stale = true;
+    audited.doubt();
     if (unknown.length > 0) {
       await this.#store.close(unknown.map(({ id }) => id));
     }

@@ -1,4 +1,5 @@
 import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
+import { invariant } from "../invariant.ts";
 
 /** Money that may pay, with the rates at which it does. */
 export interface Source {
@@ -38,67 +39,80 @@ export function costOf(tokens: ChargedTokens, rates: Rates): PicoUsd {
  */
 export function split(sources: readonly Source[], tokens: ChargedTokens): Split {
   const parts: Part[] = [];
-  let input = tokens.inputTokens;
-  let output = tokens.outputTokens;
-  // The token that straddles: what was paid of it and the lowest rate met so far.
-  let straddles = false;
-  let paid = 0;
-  let lowest = 0;
-
-  for (let at = 0; at < sources.length && (input > 0 || output > 0); at++) {
+  const unpaid = { inputTokens: tokens.inputTokens, outputTokens: tokens.outputTokens };
+  let shared: SharedToken | undefined;
+  for (let at = 0; at < sources.length && (unpaid.inputTokens > 0 || unpaid.outputTokens > 0); at++) {
     const { available, rates } = sources[at] as Source;
+    const paid = { inputTokens: 0, outputTokens: 0 };
     let left = available;
-    let inputPaid = 0;
-    let outputPaid = 0;
-
-    if (straddles) {
-      const ofInput = input > 0;
-      lowest = Math.min(lowest, ofInput ? rates.input : rates.output);
-      const due = Math.max(0, lowest - paid);
+    if (shared !== undefined) {
+      const rate = unpaid.inputTokens > 0 ? rates.input : rates.output;
+      shared = { lowest: Math.min(shared.lowest, rate), paid: shared.paid };
+      const due = dueOn(shared);
       if (due > left) {
-        paid += left;
-        if (left > 0) {
-          parts.push({ source: at, inputTokens: 0, outputTokens: 0, cost: left });
-        }
-        continue;
-      }
-      left -= due;
-      if (ofInput) {
-        inputPaid++;
+        shared = { ...shared, paid: shared.paid + left };
+        left = 0;
       } else {
-        outputPaid++;
+        left -= due;
+        shared = undefined;
+        paid[unpaid.inputTokens > 0 ? "inputTokens" : "outputTokens"]++;
       }
-      straddles = false;
-      paid = 0;
     }
-
-    const whole = Math.min(input - inputPaid, affordable(left, rates.input));
-    inputPaid += whole;
-    left -= whole * rates.input;
-    if (inputPaid === input) {
-      const wholeOutput = Math.min(output - outputPaid, affordable(left, rates.output));
-      outputPaid += wholeOutput;
-      left -= wholeOutput * rates.output;
-    }
-    input -= inputPaid;
-    output -= outputPaid;
-
-    if (input > 0 || output > 0) {
-      straddles = left > 0;
-      paid = left;
-      lowest = input > 0 ? rates.input : rates.output;
-      left = 0;
+    if (shared === undefined) {
+      left = payWhole(unpaid, paid, { left, rates });
+      unpaid.inputTokens -= paid.inputTokens;
+      unpaid.outputTokens -= paid.outputTokens;
+      if (unpaid.inputTokens > 0 || unpaid.outputTokens > 0) {
+        shared = left > 0 ? { paid: left, lowest: unpaid.inputTokens > 0 ? rates.input : rates.output } : undefined;
+        left = 0;
+      }
     }
     const cost = available - left;
-    if (cost > 0 || inputPaid > 0 || outputPaid > 0) {
-      parts.push({ source: at, inputTokens: inputPaid, outputTokens: outputPaid, cost });
+    if (cost > 0 || paid.inputTokens > 0 || paid.outputTokens > 0) {
+      parts.push({ source: at, ...paid, cost });
     }
   }
-  return {
-    parts,
-    unpaid: { inputTokens: input, outputTokens: output },
-    due: straddles ? Math.max(0, lowest - paid) : undefined,
-  };
+  mustConserve(sources, tokens, { parts, unpaid });
+  return { parts, unpaid, due: shared === undefined ? undefined : dueOn(shared) };
+}
+
+/** A token that no source so far could pay whole: what was paid of it, and the lowest rate met. */
+interface SharedToken {
+  readonly paid: PicoUsd;
+  readonly lowest: PicoUsd;
+}
+
+function dueOn({ lowest, paid }: SharedToken): PicoUsd {
+  return Math.max(0, lowest - paid);
+}
+
+/** Pays as many whole tokens as the money does, input first. Adds them to those paid; returns the money left. */
+function payWhole(
+  unpaid: ChargedTokens,
+  paid: { inputTokens: number; outputTokens: number },
+  { left, rates }: { readonly left: PicoUsd; readonly rates: Rates },
+): PicoUsd {
+  const input = Math.min(unpaid.inputTokens - paid.inputTokens, affordable(left, rates.input));
+  paid.inputTokens += input;
+  const afterInput = left - input * rates.input;
+  if (paid.inputTokens < unpaid.inputTokens) {
+    return afterInput;
+  }
+  const output = Math.min(unpaid.outputTokens - paid.outputTokens, affordable(afterInput, rates.output));
+  paid.outputTokens += output;
+  return afterInput - output * rates.output;
+}
+
+function mustConserve(sources: readonly Source[], tokens: ChargedTokens, { parts, unpaid }: Omit<Split, "due">): void {
+  let { inputTokens, outputTokens } = unpaid;
+  for (const part of parts) {
+    inputTokens += part.inputTokens;
+    outputTokens += part.outputTokens;
+    const { available } = sources[part.source] as Source;
+    invariant(part.cost >= 0 && part.cost <= available, "splitting a charge takes no more than a source has");
+  }
+  const kept = inputTokens === tokens.inputTokens && outputTokens === tokens.outputTokens;
+  invariant(kept, "splitting a charge keeps every token");
 }
 
 function affordable(money: PicoUsd, rate: PicoUsd): number {

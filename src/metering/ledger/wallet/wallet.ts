@@ -1,24 +1,16 @@
 import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../../interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { ChargeLine, Lease, LeasedSlice } from "../../store/ledger-store.ts";
-import { bySpending } from "../../store/spending-order.ts";
+import { BrokenInvariant, invariant } from "../invariant.ts";
+import { unavailable } from "../unavailable.ts";
+import { PaidMoney } from "./paid-money.ts";
+import { type OpenSlice, type SlicePart, Slices } from "./slices.ts";
 import { costOf, type Source, split } from "./split.ts";
-import type { WaitQueue } from "./wait-queue.ts";
 import { WalletRates } from "./wallet-rates.ts";
 
 /** A wallet of more slices than this gives back all but the first ones. */
 const mostSlices = 16;
 const keptSlices = 8;
-
-/** A slice while this core spends it. */
-interface OpenSlice extends LeasedSlice {
-  /** Neither spent nor given back. */
-  available: PicoUsd;
-  /** Charges to it that are not yet known to be in the store: until they are, it must stay open there. */
-  uncommitted: number;
-  /** What those charges cost. */
-  uncommittedCost: PicoUsd;
-}
 
 /** What tokens cost, and who pays. */
 export interface Payment {
@@ -31,55 +23,48 @@ export interface Payment {
  * The money of one account that this core may spend without asking: its open slices, and how much
  * of them running requests hold. A hold is against the wallet, not against a slice; it is computed
  * at the dearest rates, so the wallet can pay every holder whatever order they end in.
+ *
+ * Wherever its money moves it checks that this can be. When it cannot, a fault of this program has been found: the wallet
+ * is broken, tells so once, and does nothing any more; from then on all that moves its money throws LEDGER_UNAVAILABLE.
  */
 export class Wallet {
   readonly accountId: string;
-  /** In open slices, unspent. */
-  available: PicoUsd = 0;
-  /** The part of it that is promised to running requests. */
-  held: PicoUsd = 0;
   /** Unspent money that this core could still lease, when it last looked. */
   unleased = 0n;
   /** What the account owes, as far as this core knows: free money pays it before it is held. */
   debt = 0n;
   /** Unspent money that other cores hold, when this core last looked. */
   elsewhere = 0n;
-  /** Requests that wait for this money. */
-  readonly queue: WaitQueue;
-
-  // How the wallet is kept filled, which is the business of WalletCache.
-  /** A look at the account's money that is under way. */
-  refilling: Promise<boolean> | undefined;
-  /** Set while the store is asked to move this account's money: resolves when that is over, and never rejects. */
-  moving: Promise<void> | undefined;
-  /** When it was last looked at, by the monotonic clock. */
-  lookedAt = Number.NEGATIVE_INFINITY;
-  /** Whether it is known to have changed since. */
-  stale = true;
-  /** When it was last used, by the monotonic clock. */
-  usedAt = 0;
-  /** What was last asked for in advance. */
-  sliceSize: PicoUsd = 0;
 
   readonly #rates: WalletRates;
-  #slices: OpenSlice[] = [];
-  #drained: OpenSlice[] = [];
+  readonly #slices = new Slices();
+  readonly #paid = new PaidMoney();
   readonly #maxRates = new Map<string, Rates>();
-  #createdAt = 0;
-  #paidTotal = 0n;
-  #paidLeft = 0n;
-  #paidSpent: PicoUsd = 0;
-  #paidUncommitted: PicoUsd = 0;
+  readonly #onBroken: (broken: BrokenInvariant) => void;
+  #broken: BrokenInvariant | undefined;
+  /** The part of the available money that is promised to running requests. */
+  #held: PicoUsd = 0;
 
-  constructor(accountId: string, book: PriceBook, queue: WaitQueue) {
+  /** Is told once when something turns out that can never be. */
+  constructor(accountId: string, book: PriceBook, onBroken: (broken: BrokenInvariant) => void) {
     this.accountId = accountId;
     this.#rates = new WalletRates(book);
-    this.queue = queue;
+    this.#onBroken = onBroken;
   }
 
-  /** What a new request may hold. */
+  /** In open slices, unspent. */
+  get available(): PicoUsd {
+    return this.#slices.available;
+  }
+
+  /** What running requests hold. */
+  get held(): PicoUsd {
+    return this.#held;
+  }
+
+  /** What a new request may hold. Below zero after slices were lost: then nothing stands behind the holds. */
   get free(): PicoUsd {
-    return this.available - this.held;
+    return this.#slices.available - this.#held;
   }
 
   /** Whether there is a debt and money that could pay it. */
@@ -88,38 +73,48 @@ export class Wallet {
   }
 
   get fundingState(): FundingState {
-    return {
-      createdAt: this.#createdAt,
-      paidTotal: this.#paidTotal,
-      freeOnly: this.#paidLeft <= BigInt(this.#paidSpent),
-    };
+    return this.#paid.state;
   }
 
-  /** Whether nothing runs on this wallet and nothing is on its way into the store. */
+  /** Whether its money moved as it never may, so that it is not to be trusted any more. */
+  get broken(): boolean {
+    return this.#broken !== undefined;
+  }
+
+  /** Whether nothing is held and nothing is on its way into the store. */
   get idle(): boolean {
-    const waiting = !this.queue.empty || this.refilling !== undefined || this.moving !== undefined;
-    return this.held === 0 && !waiting && ![...this.#slices, ...this.#drained].some((slice) => slice.uncommitted > 0);
+    return this.#held === 0 && !this.#slices.all.some((slice) => slice.uncommitted > 0);
+  }
+
+  /** Sets money aside for a request. */
+  hold(amount: PicoUsd): void {
+    this.#move(() => {
+      invariant(amount >= 0 && amount <= this.free, "an admission leaves no less than zero free");
+      this.#held += amount;
+    });
+  }
+
+  /** Makes money free that was set aside. */
+  unhold(amount: PicoUsd): void {
+    this.#move(() => {
+      this.#held -= amount;
+      invariant(amount >= 0 && this.#held >= 0, "what is held is never negative");
+    });
   }
 
   /** Takes in what a look into the store brought. The slices' rates must be known. */
   add(lease: Lease): void {
-    this.#createdAt = lease.createdAt;
-    this.#paidTotal = lease.paidTotal;
-    this.#paidLeft = lease.paidLeft;
-    this.#paidSpent = this.#paidUncommitted;
-    this.unleased = lease.unleased;
-    this.elsewhere = lease.elsewhere;
-    this.debt = lease.debt;
-    if (lease.slices.length === 0) {
-      return;
-    }
-    for (const slice of lease.slices) {
-      this.#slices.push({ ...slice, available: slice.granted - slice.spent, uncommitted: 0, uncommittedCost: 0 });
-      this.available += slice.granted - slice.spent;
-    }
-    this.#slices.sort(byTurn);
-    this.#rates.keepOnly(new Set([...this.#slices, ...this.#drained].map(({ priceVersion }) => priceVersion)));
-    this.#maxRates.clear();
+    this.#move(() => {
+      this.#paid.look(lease);
+      this.unleased = lease.unleased;
+      this.elsewhere = lease.elsewhere;
+      this.debt = lease.debt;
+      if (lease.slices.length > 0) {
+        this.#slices.add(lease.slices);
+        this.#rates.keepOnly(new Set(this.#slices.all.map(({ priceVersion }) => priceVersion)));
+        this.#maxRates.clear();
+      }
+    });
   }
 
   /** The highest rates that any of the money here pays. Undefined: they have to be loaded first. */
@@ -130,7 +125,7 @@ export class Wallet {
     }
     let input = 0;
     let output = 0;
-    for (const slice of this.#slices) {
+    for (const slice of this.#slices.open) {
       const rates = this.#rates.find(slice.priceVersion, model);
       if (rates === undefined) {
         return undefined;
@@ -147,7 +142,7 @@ export class Wallet {
   async loadRates(model: string): Promise<void> {
     await this.#rates.addModel(
       model,
-      this.#slices.map(({ priceVersion }) => priceVersion),
+      this.#slices.open.map(({ priceVersion }) => priceVersion),
     );
   }
 
@@ -167,37 +162,35 @@ export class Wallet {
    * at those terms. The rates must have been loaded.
    */
   charge(model: string, tokens: ChargedTokens, terms: Rates): Payment {
-    const sources = this.#sources(model, Math.max(0, this.free), terms);
-    const { parts, unpaid, due } = split(sources, tokens);
-    const first = unpaid.inputTokens > 0 ? terms.input : terms.output;
-    const shortfall = costOf(unpaid, terms) - (due === undefined ? 0 : first - due);
+    return this.#move(() => {
+      const sources = this.#sources(model, Math.max(0, this.free), terms);
+      const { parts, unpaid, due } = split(sources, tokens);
+      const first = unpaid.inputTokens > 0 ? terms.input : terms.output;
+      const shortfall = costOf(unpaid, terms) - (due === undefined ? 0 : first - due);
 
-    const lines: ChargeLine[] = [];
-    let paid = 0;
-    for (const { source, inputTokens, outputTokens, cost } of parts) {
-      const slice = this.#slices[source] as OpenSlice;
-      const { rates } = sources[source] as Source;
-      slice.available -= cost;
-      slice.uncommitted++;
-      slice.uncommittedCost += cost;
-      this.available -= cost;
-      paid += cost;
-      if (slice.kind === "paid") {
-        this.#countPaid(cost);
+      const lines: ChargeLine[] = [];
+      let paid = 0;
+      for (const { source, inputTokens, outputTokens, cost } of parts) {
+        const { slice, rates } = sources[source] as SliceSource;
+        this.#slices.spend(slice, cost);
+        paid += cost;
+        if (slice.kind === "paid") {
+          this.#paid.spend(cost);
+        }
+        lines.push({
+          ...{ sliceId: slice.id, lotId: slice.lotId, inputTokens, outputTokens },
+          ...{ inputRate: rates.input, outputRate: rates.output, cost },
+        });
       }
-      lines.push({
-        ...{ sliceId: slice.id, lotId: slice.lotId, inputTokens, outputTokens },
-        ...{ inputRate: rates.input, outputRate: rates.output, cost },
-      });
-    }
-    this.#dropDrained();
-    return { lines, cost: paid + shortfall, shortfall };
+      this.#putDrainedAside();
+      return { lines, cost: paid + shortfall, shortfall };
+    });
   }
 
-  #sources(model: string, budget: PicoUsd, terms: Rates): Source[] {
-    const sources: Source[] = [];
+  #sources(model: string, budget: PicoUsd, terms: Rates): SliceSource[] {
+    const sources: SliceSource[] = [];
     let left = budget;
-    for (const slice of this.#slices) {
+    for (const slice of this.#slices.open) {
       if (left === 0 && sources.length > 0) {
         break;
       }
@@ -207,172 +200,130 @@ export class Wallet {
       }
       const available = Math.min(slice.available, left);
       const capped = { input: Math.min(rates.input, terms.input), output: Math.min(rates.output, terms.output) };
-      sources.push({ available, rates: capped });
+      sources.push({ slice, available, rates: capped });
       left -= available;
     }
     return sources;
   }
 
-  #countPaid(cost: PicoUsd): void {
-    this.#paidSpent += cost;
-    this.#paidUncommitted += cost;
-  }
-
-  #dropDrained(): void {
-    if (!this.#slices.some((slice) => slice.available === 0)) {
-      return;
+  #putDrainedAside(): void {
+    if (this.#slices.settleDown()) {
+      this.#maxRates.clear();
     }
-    this.#drained.push(...this.#slices.filter((slice) => slice.available === 0));
-    this.#slices = this.#slices.filter((slice) => slice.available > 0);
-    this.#maxRates.clear();
   }
 
   /** Notes that the store has the lines of a charge. */
   committed(lines: readonly ChargeLine[]): void {
-    for (const line of lines) {
-      const slice = this.#find(line.sliceId);
-      if (slice === undefined) {
-        continue;
+    this.#move(() => {
+      for (const line of lines) {
+        if (this.#slices.committed(line)?.kind === "paid") {
+          this.#paid.committed(line.cost);
+        }
       }
-      slice.uncommitted--;
-      slice.uncommittedCost -= line.cost;
-      if (slice.kind === "paid") {
-        this.#paidUncommitted -= line.cost;
-      }
-    }
+    });
   }
 
   /** Takes back lines that the store did not want. */
   revert(lines: readonly ChargeLine[]): void {
-    this.committed(lines);
-    for (const line of lines) {
-      const slice = this.#find(line.sliceId);
-      if (slice === undefined) {
-        continue;
-      }
-      if (slice.kind === "paid") {
-        this.#paidSpent -= line.cost;
-      }
-      if (slice.available === 0) {
-        this.#drained = this.#drained.filter((other) => other !== slice);
-        if (!this.#slices.includes(slice)) {
-          this.#slices.push(slice);
+    this.#move(() => {
+      for (const line of lines) {
+        if (this.#slices.revert(line)?.kind === "paid") {
+          this.#paid.committed(line.cost);
+          this.#paid.revert(line.cost);
         }
-        this.#slices.sort(byTurn);
-        this.#maxRates.clear();
       }
-      slice.available += line.cost;
-      this.available += line.cost;
-    }
+      this.#maxRates.clear();
+    });
   }
 
   get sliceIds(): string[] {
-    return [...this.#slices, ...this.#drained].map((slice) => slice.id);
+    return this.#slices.all.map((slice) => slice.id);
   }
 
   /** The most that the store may say is unspent in each slice: less by what it has taken of the charges under way. */
   unspent(): Map<string, PicoUsd> {
-    return new Map(
-      [...this.#slices, ...this.#drained].map((slice) => [slice.id, slice.available + slice.uncommittedCost]),
-    );
+    return new Map(this.#slices.all.map((slice) => [slice.id, slice.available + slice.uncommittedCost]));
   }
 
   /** Corrects slices of which the store has less than is believed here. Returns by how much altogether. */
   lower(unspent: ReadonlyMap<string, PicoUsd>): PicoUsd {
-    let excess = 0;
-    for (const slice of this.#slices) {
-      const less = Math.max(0, slice.available - (unspent.get(slice.id) ?? slice.available));
-      slice.available -= less;
-      excess += less;
-    }
-    this.available -= excess;
-    if (excess > 0) {
-      this.#dropDrained();
-    }
-    return excess;
+    return this.#move(() => {
+      const excess = this.#slices.lower(unspent);
+      this.#putDrainedAside();
+      return excess;
+    });
   }
 
   /** Forgets slices that turned out to belong to this core no longer. */
   lose(sliceIds: ReadonlySet<string>): void {
-    for (const slice of this.#slices) {
-      if (sliceIds.has(slice.id)) {
-        this.available -= slice.available;
-      }
-    }
-    this.#slices = this.#slices.filter((slice) => !sliceIds.has(slice.id));
-    this.#drained = this.#drained.filter((slice) => !sliceIds.has(slice.id));
-    this.#maxRates.clear();
+    this.#move(() => {
+      this.#slices.lose(sliceIds);
+      this.#maxRates.clear();
+    });
   }
 
   /** Takes out money that nobody holds, of the last lots first: all of it, or only what the choice takes. */
-  takeFree(choose: (slice: LeasedSlice) => boolean = () => true): { sliceId: string; amount: PicoUsd }[] {
-    const parts: { sliceId: string; amount: PicoUsd }[] = [];
-    let free = Math.max(0, this.free);
-    for (const slice of this.#slices.toReversed()) {
-      const amount = choose(slice) ? Math.min(free, slice.available) : 0;
-      if (amount === 0) {
-        continue;
-      }
-      slice.available -= amount;
-      this.available -= amount;
-      free -= amount;
-      parts.push({ sliceId: slice.id, amount });
-    }
-    this.#dropDrained();
-    return parts;
+  takeFree(choose: (slice: LeasedSlice) => boolean = () => true): SlicePart[] {
+    return this.#move(() => {
+      const parts = this.#slices.take(Math.max(0, this.free), choose);
+      this.#putDrainedAside();
+      return parts;
+    });
   }
 
   /** Takes out the free money of all slices but the first ones: a wallet need not hold a thousand lots. */
-  takeSurplus(): { sliceId: string; amount: PicoUsd }[] {
-    if (this.#slices.length <= mostSlices) {
+  takeSurplus(): SlicePart[] {
+    if (this.#slices.open.length <= mostSlices) {
       return [];
     }
-    const surplus = new Set<LeasedSlice>(this.#slices.slice(keptSlices));
+    const surplus = new Set<LeasedSlice>(this.#slices.open.slice(keptSlices));
     return this.takeFree((slice) => surplus.has(slice));
   }
 
   /** Takes out the money of lots that have expired, as far as nobody holds it. */
-  takeExpired(now: number): { sliceId: string; amount: PicoUsd }[] {
+  takeExpired(now: number): SlicePart[] {
     return this.takeFree((slice) => isExpired(slice, now));
   }
 
   /** Whether a lot has expired of which nobody holds some money. */
   hasExpired(now: number): boolean {
-    return this.free > 0 && this.#slices.some((slice) => isExpired(slice, now));
+    return this.free > 0 && this.#slices.open.some((slice) => isExpired(slice, now));
   }
 
   /** Takes out slices that are used up and whose charges are all stored, to be closed. */
   takeDrained(): string[] {
-    if (this.#drained.length === 0) {
-      return [];
-    }
-    const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);
-    if (ids.length > 0) {
-      this.#drained = this.#drained.filter((slice) => slice.uncommitted > 0);
-    }
-    return ids;
+    return this.#slices.takeDrained();
   }
 
   /** Takes out all slices, to be closed. What is held stays held, of whatever comes next. */
   takeAll(): string[] {
-    const ids = this.sliceIds;
-    this.#slices = [];
-    this.#drained = [];
-    this.available = 0;
     this.#maxRates.clear();
-    return ids;
+    return this.#slices.takeAll();
   }
 
-  #find(sliceId: string): OpenSlice | undefined {
-    return this.#slices.find((slice) => slice.id === sliceId) ?? this.#drained.find((slice) => slice.id === sliceId);
+  /** Moves money, unless a fault has been found; finds it out when there is one. */
+  #move<T>(run: () => T): T {
+    if (this.#broken !== undefined) {
+      throw unavailable("The money of this account is being looked into.", this.#broken);
+    }
+    try {
+      return run();
+    } catch (error) {
+      if (!(error instanceof BrokenInvariant)) {
+        throw error;
+      }
+      this.#broken = error;
+      this.#onBroken(error);
+      throw unavailable("The money of this account is being looked into.", error);
+    }
   }
+}
+
+/** A slice that may pay, and at which rates. */
+interface SliceSource extends Source {
+  readonly slice: OpenSlice;
 }
 
 function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
   return expiresAt !== undefined && expiresAt <= now;
-}
-
-/** In the order in which they are spent; of one lot, what was leased first. */
-function byTurn(a: LeasedSlice, b: LeasedSlice): number {
-  return bySpending(a, b) || (a.id < b.id ? -1 : 1);
 }

@@ -104,11 +104,11 @@ beforeEach(() => {
   settler = new Settler({
     ...{ store, journal, deadLetters, clock, logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } },
     observer: silentObserver,
-    events: {
-      settled: ({ requestId }, outcome) => events.push(`${requestId} ${outcome}`),
-      fenced: (lost) => renew(lost),
+    conclusions: {
+      settled: ({ requestId }, outcome) => void events.push(`${requestId} ${outcome}`),
       superseded() {},
     },
+    late: { renew: (lost) => renew(lost) },
   });
 });
 

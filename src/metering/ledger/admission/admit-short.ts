@@ -1,9 +1,9 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
-import type { ChargedTokens, PicoUsd, Rates } from "../interface.ts";
-import { costOf } from "./wallet/split.ts";
-import type { Wallet } from "./wallet/wallet.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import { durationOf } from "../../../../lib/time/duration.ts";
+import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
+import { costOf } from "../wallet/split.ts";
+import type { Wallet } from "../wallet/wallet.ts";
 
 /** A balance that cannot pay this many tokens counts as exhausted. */
 const leastTokens = 64;

@@ -1,0 +1,22 @@
+import type { Ledger, LedgerState, PicoUsd } from "../interface.ts";
+import type { Charge, StoredSlice } from "../store/ledger-store.ts";
+
+/** The ledger, with what the other parts of metering need of it. */
+export interface CoreLedger extends Ledger {
+  /** What running requests of the account hold on this core. */
+  held(accountId: string): PicoUsd;
+  /** How it stands. Takes time with the number of running requests. */
+  state(): LedgerState;
+  /** The open slices that the store says are this core's and that it does not know; none while all is well. */
+  unknownSlices(): Promise<StoredSlice[]>;
+  /** Looks at the account's money again, after some came in or may have. Never fails: what is not seen now is later. */
+  refresh(accountId: string): Promise<void>;
+  /** Runs a function while none of the account's money is leased here but what running requests hold. */
+  withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T>;
+  /**
+   * Makes a charge for what nothing is held for, and settles it: what the account has left pays, the rest is owed. Does
+   * nothing when the request was charged before. Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT,
+   * LEDGER_UNAVAILABLE.
+   */
+  settleLate(charge: Charge): Promise<void>;
+}

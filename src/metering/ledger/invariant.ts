@@ -1,0 +1,11 @@
+/** Money moved as it never may: a fault of this program, never of a caller. */
+export class BrokenInvariant extends Error {
+  override readonly name = "BrokenInvariant";
+}
+
+/** Checks, in every build, what must be true wherever money moves. The sentence says it. Throws BrokenInvariant. */
+export function invariant(condition: boolean, sentence: string): asserts condition {
+  if (!condition) {
+    throw new BrokenInvariant(sentence);
+  }
+}

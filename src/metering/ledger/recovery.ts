@@ -1,0 +1,111 @@
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.ts";
+import type { Charge, LedgerStore, StoredCharge } from "../store/ledger-store.ts";
+import { awaitPredecessors } from "./core/predecessors.ts";
+import { type Run, runKey } from "./run.ts";
+import { toRest } from "./settlement/run-rest.ts";
+import type { Settler } from "./settlement/settler.ts";
+import type { WalletCache } from "./wallet/wallet-cache.ts";
+
+/** A start waits so long for what an earlier process left behind; what takes longer is charged while requests run. */
+const recoveryMs = 10_000;
+/** Runs that the store is asked for at once. */
+const askedAtOnce = 1000;
+
+/** Dependencies. */
+export interface RecoveryParts {
+  readonly store: LedgerStore;
+  readonly journal: Journal;
+  readonly settler: Pick<Settler, "recover" | "remake">;
+  readonly wallets: Pick<WalletCache, "closeSlices">;
+  /** Has the core's heart beat for the first time. */
+  readonly beat: () => Promise<unknown>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Charges what was promised or running when an earlier process died, and takes its money back. Each record stands for
+ * itself: what cannot be charged goes to the dead letters, and what the store does not take yet is tried again while
+ * requests run.
+ */
+export async function recover(parts: RecoveryParts): Promise<void> {
+  const { store, journal, clock, logger } = parts;
+  const databaseId = await store.identify();
+  const remains = await journal.read(databaseId);
+  if (remains.charges.length + remains.running.length > 0) {
+    await awaitPredecessors({ store, clock, logger }, journal.instance);
+  }
+  const entered = await store.enter({ instance: journal.instance, after: remains.epoch });
+  journal.begin({ databaseId, epoch: entered.epoch });
+  const adopted = entered.adopted.map((slice) => slice.id);
+  await parts.beat();
+  const left = { slices: adopted.length, promised: remains.charges.length, running: remains.running.length };
+  if (left.slices + left.promised + left.running === 0) {
+    return;
+  }
+  const done = chargeRemains(parts, adopted, remains).then(() =>
+    logger.warn(left, "recovered what an earlier process of this core left behind"),
+  );
+  await Promise.race([done, new Promise<void>((resolve) => clock.after(recoveryMs, resolve))]);
+}
+
+async function chargeRemains(
+  parts: RecoveryParts,
+  adopted: readonly string[],
+  { charges, running }: JournalRemains,
+): Promise<void> {
+  const { settler, wallets, journal, clock } = parts;
+  const outcomes = await Promise.all(charges.map((charge) => settler.recover(charge)));
+  await wallets.closeSlices(adopted); // the charges may still have needed them; what is left pays the others
+  const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
+  const known = await askSettled(parts, running);
+  const settledAt = clock.now();
+  const late: Charge[] = [];
+  for (const entry of running) {
+    const charge = toRecovered(entry, settledAt);
+    if (isDue(charge, known.get(runKey(entry)))) {
+      late.push(charge);
+    } else {
+      journal.forget(entry);
+    }
+  }
+  await Promise.all([...fenced, ...late].map((charge) => settler.remake(charge)));
+}
+
+/** Whether a run has tokens that nobody has charged. Stored: what has been charged of it. */
+function isDue(charge: Charge, stored: StoredCharge | undefined): boolean {
+  return stored === undefined
+    ? charge.inputTokens !== 0 || charge.outputTokens !== 0
+    : toRest(charge, stored) !== undefined;
+}
+
+/** Which of the runs have been charged, as far as the store can be asked: it takes no charge twice anyway. */
+async function askSettled(
+  { store, logger }: Pick<RecoveryParts, "store" | "logger">,
+  runs: readonly Run[],
+): Promise<Map<string, StoredCharge>> {
+  const known = new Map<string, StoredCharge>();
+  for (let at = 0; at < runs.length; at += askedAtOnce) {
+    try {
+      for (const [key, stored] of await store.settled(runs.slice(at, at + askedAtOnce))) {
+        known.set(key, stored);
+      }
+    } catch (error) {
+      logger.warn({ error }, "the store could not say what has been charged");
+    }
+  }
+  return known;
+}
+
+/** The charge for a request that ran when its core died, still without money. */
+function toRecovered(entry: JournalEntry, settledAt: number): Charge {
+  const { requestId, runId, accountId, keyId, model, tokens, maxRates } = entry;
+  const { inputTokens, outputTokens } = tokens;
+  return {
+    ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
+    ...{ cost: 0, shortfall: 0, status: "recovered", settledAt, lines: [] },
+    ...(maxRates === undefined ? {} : { maxRates }),
+  };
+}

@@ -1,0 +1,76 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { HoldRequest, PicoUsd } from "../interface.ts";
+import { RecentRequests } from "./recent-requests.ts";
+import { type Run, requestKey } from "./run.ts";
+
+/** What is known here of a request that runs. */
+export interface RunningRequest {
+  readonly request: Pick<HoldRequest, "accountId" | "requestId"> & Run;
+  /** Whether it still runs, rather than waiting for its charge to be stored. */
+  readonly open: boolean;
+  /** What it holds while it runs. */
+  readonly amount: PicoUsd;
+  /** Tells the journal how far it has come. */
+  note(): void;
+}
+
+/** Requests from their admission until their charge is stored; knows for some time after which were charged. */
+export class RunningRequests {
+  readonly #running = new Map<string, RunningRequest>();
+  readonly #recent: RecentRequests;
+
+  constructor(clock: Clock) {
+    this.#recent = new RecentRequests(clock);
+  }
+
+  /** Whether the id is certainly new to the account, so that the store need not be asked. */
+  isNew(request: HoldRequest): boolean {
+    return this.#recent.isNew(request);
+  }
+
+  /** Throws DUPLICATE_REQUEST when a request of the account runs under this id. */
+  mustBeNone(request: HoldRequest): void {
+    if (this.#running.has(requestKey(request))) {
+      throw duplicate(request);
+    }
+  }
+
+  add(running: RunningRequest): void {
+    this.#running.set(requestKey(running.request), running);
+  }
+
+  /** Forgets a request that is not charged. */
+  drop(request: RunningRequest["request"]): void {
+    this.#running.delete(requestKey(request));
+  }
+
+  /** Ends a request whose charge is concluded, unless another run of it is under way. */
+  charged(request: RunningRequest["request"], { runId }: Run): void {
+    const key = requestKey(request);
+    if (this.#running.get(key)?.request.runId === runId) {
+      this.#running.delete(key);
+    }
+    this.#recent.add(request);
+  }
+
+  /** Those that still run. Takes time with their number. */
+  get open(): RunningRequest[] {
+    return [...this.#running.values()].filter((running) => running.open);
+  }
+
+  /** Tells the journal how far all have come. */
+  noteAll(): void {
+    for (const running of this.#running.values()) {
+      running.note();
+    }
+  }
+}
+
+/** A request's id was used before. */
+export function duplicate(request: Pick<HoldRequest, "requestId">) {
+  return failure(Reason.DUPLICATE_REQUEST, `A request with the id ${request.requestId} was already run.`, {
+    parameter: "request_id",
+  });
+}

@@ -1,0 +1,81 @@
+import type { Logger } from "../../../../lib/logger.ts";
+import type { MeteringObserver } from "../../interface.ts";
+import type { Journal } from "../../journal/journal.ts";
+import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
+import type { Run } from "../run.ts";
+import type { RunningRequests } from "../running-requests.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import type { WalletCache } from "../wallet/wallet-cache.ts";
+
+/**
+ * The store has the charge; or another one of its run, that a successor made of the same tokens (covered) or that nobody
+ * knows of (repeated); or it was given up and is among the dead letters (refused).
+ */
+export type Conclusion = "stored" | "covered" | "repeated" | "refused";
+
+/** Dependencies. */
+export interface ConclusionParts {
+  readonly wallets: WalletCache;
+  readonly requests: RunningRequests;
+  readonly journal: Pick<Journal, "forget">;
+  readonly logger: Logger;
+  readonly observer: Pick<MeteringObserver, "charged" | "deadLettered" | "uncharged">;
+}
+
+/** What follows once it is known what became of a charge: the wallet hears of it, and the journal forgets the run. */
+export class Conclusions {
+  readonly #parts: ConclusionParts;
+
+  constructor(parts: ConclusionParts) {
+    this.#parts = parts;
+  }
+
+  /** The run is what the charge was settled as. */
+  settled(charge: Charge, conclusion: Conclusion, run: Run): void {
+    const { observer, requests, journal } = this.#parts;
+    if (conclusion === "stored") {
+      this.#tell(charge, (wallet, lines) => wallet.committed(lines));
+      observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
+      if (charge.shortfall > 0) {
+        this.#parts.wallets.owe(charge.accountId, charge.shortfall);
+      }
+    } else {
+      this.superseded(charge);
+      this.#alarm(charge, conclusion);
+    }
+    requests.charged(charge, run);
+    journal.forget(run);
+    if (charge.runId !== run.runId) {
+      journal.forget(charge); // the rest of the run may have been promised
+    }
+  }
+
+  #alarm({ model, requestId }: Charge, conclusion: Conclusion): void {
+    if (conclusion === "refused") {
+      this.#parts.observer.deadLettered(model);
+    } else if (conclusion === "repeated") {
+      this.#parts.observer.uncharged(model);
+      this.#parts.logger.error({ requestId }, "a request was run but not charged");
+    }
+  }
+
+  /** The store has another charge of the run: what the lines of this one paid is free again. */
+  superseded(charge: Charge): void {
+    this.#tell(charge, (wallet, lines) => wallet.revert(lines));
+  }
+
+  /** A broken wallet hears nothing any more, and keeps nobody from being served. */
+  #tell({ accountId, lines }: Charge, tell: (wallet: Wallet, lines: readonly ChargeLine[]) => void): void {
+    const wallet = this.#parts.wallets.find(accountId)?.wallet;
+    if (wallet === undefined || wallet.broken) {
+      return;
+    }
+    try {
+      tell(wallet, lines);
+    } catch (error) {
+      if (!wallet.broken) {
+        throw error;
+      }
+    }
+  }
+}

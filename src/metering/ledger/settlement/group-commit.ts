@@ -1,0 +1,158 @@
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { MeteringObserver } from "../../interface.ts";
+import type { LedgerStore, SettleOutcome } from "../../store/ledger-store.ts";
+import { findFault } from "./charge-faults.ts";
+import type { OpenCharge, OpenCharges } from "./open-charges.ts";
+import type { Pauses } from "./pauses.ts";
+
+/** Where charges come one after the other, groups begin no closer to each other than this. */
+const lingerMs = 5;
+/** Most charges in one commit. */
+const batchSize = 500;
+/** A store slower than this has its charges promised by the journal instead. */
+const patienceMs = 100;
+/** The store is asked again so often while it takes nothing. */
+const lastRetryMs = 1000;
+
+/** Why a charge can never be stored. */
+export interface Impossible {
+  readonly impossible: unknown;
+}
+
+/** What became of a charge in the store. left: this process ends, and the journal has it. */
+export type Committed = SettleOutcome | Impossible | "left";
+
+/** Dependencies. */
+export interface GroupCommitParts {
+  readonly store: Pick<LedgerStore, "settle" | "isViolation">;
+  readonly charges: OpenCharges;
+  readonly pauses: Pauses;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: Pick<MeteringObserver, "committed" | "refused">;
+}
+
+interface Waiting {
+  readonly open: OpenCharge;
+  readonly conclude: (outcome: Committed) => void;
+}
+
+/** Commits charges in groups, one group at a time, and asks the store until it answers. */
+export class GroupCommit {
+  readonly #parts: GroupCommitParts;
+  #queue: Waiting[] = [];
+  #running = false;
+  /** When the last group began, by the monotonic clock, and whether charges came close to each other then. */
+  #lastBegan = Number.NEGATIVE_INFINITY;
+  #busy = false;
+  /** Ends the lingering of charges that wait for others. */
+  #stopLingering: (() => void) | undefined;
+  #flushing = false;
+
+  constructor(parts: GroupCommitParts) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects. */
+  commit(open: OpenCharge): Promise<Committed> {
+    return new Promise((conclude) => {
+      this.#queue.push({ open, conclude });
+      if (!this.#running) {
+        this.#running = true;
+        void this.#commitAll();
+      }
+    });
+  }
+
+  /** Has groups wait for nobody until the given work is done. */
+  async flush(work: Promise<void>): Promise<void> {
+    this.#flushing = true;
+    this.#stopLingering?.();
+    await work;
+    this.#flushing = false;
+  }
+
+  async #commitAll(): Promise<void> {
+    const { clock, charges } = this.#parts;
+    while (this.#queue.length > 0) {
+      await this.#linger();
+      this.#lastBegan = clock.monotonic();
+      const group = this.#queue.splice(0, batchSize);
+      const stopPromising = charges.promiseEvery(patienceMs);
+      await this.#commit(group);
+      stopPromising();
+      this.#busy = group.length > 1 || this.#queue.length > 0;
+    }
+    this.#running = false;
+  }
+
+  /**
+   * Lets a group grow. A charge that comes alone goes to the store at once, and so does the next one after it; only
+   * charges that came together or while others were on their way wait, because then more of them are to be expected,
+   * and a commit costs much the same for one as for many.
+   */
+  async #linger(): Promise<void> {
+    await undefined; // those that end in the same turn of the event loop
+    const { clock } = this.#parts;
+    const ms = this.#lastBegan + lingerMs - clock.monotonic();
+    if (!this.#busy || ms <= 0 || this.#queue.length >= batchSize || this.#flushing) {
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      const stop = clock.after(ms, resolve);
+      this.#stopLingering = () => {
+        stop();
+        resolve();
+      };
+    });
+    this.#stopLingering = undefined;
+  }
+
+  async #commit(group: readonly Waiting[]): Promise<void> {
+    const { store, charges, pauses, clock, logger, observer } = this.#parts;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const since = clock.monotonic();
+        const outcomes = await store.settle(group.map(({ open }) => open.charge));
+        observer.committed(group.length, clock.monotonic() - since);
+        for (const [at, { conclude }] of group.entries()) {
+          conclude(outcomes[at] ?? "stored");
+        }
+        return;
+      } catch (error) {
+        for (const { open } of group) {
+          open.doubtful = true;
+        }
+        observer.refused();
+        logger.error({ error, charges: group.length, attempt }, "the store did not take a settlement");
+        if (store.isViolation(error) || group.some(({ open }) => findFault(open.charge) !== undefined)) {
+          return this.#commitEach(group, error);
+        }
+        if (pauses.over && attempt > 1) {
+          await charges.promise();
+          return leave(group);
+        }
+        await pauses.pause(attempt, lastRetryMs);
+      }
+    }
+  }
+
+  /** One impossible charge must not keep the others of its group from being stored. */
+  async #commitEach(group: readonly Waiting[], error: unknown): Promise<void> {
+    const [only] = group;
+    if (group.length === 1 && only !== undefined) {
+      only.conclude({ impossible: findFault(only.open.charge) ?? error });
+      return;
+    }
+    for (const waiting of group) {
+      await this.#commit([waiting]);
+    }
+  }
+}
+
+function leave(group: readonly Waiting[]): void {
+  for (const { conclude } of group) {
+    conclude("left");
+  }
+}

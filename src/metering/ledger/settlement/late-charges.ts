@@ -1,0 +1,61 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../../lib/errors/failure.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { MeteringObserver } from "../../interface.ts";
+import type { PriceList } from "../../prices/prices.ts";
+import type { Charge } from "../../store/ledger-store.ts";
+import type { CachedWallet } from "../wallet/cached-wallet.ts";
+import { fund } from "../wallet/funding.ts";
+import { costOf } from "../wallet/split.ts";
+import type { WalletCache } from "../wallet/wallet-cache.ts";
+
+/** Dependencies. */
+export interface LateChargeParts {
+  readonly wallets: WalletCache;
+  readonly prices: Pick<PriceList, "last">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: Pick<MeteringObserver, "fenced">;
+}
+
+/** Makes charges for tokens that nothing is held for: what the account has free pays, the rest is owed. */
+export class LateCharges {
+  readonly #parts: LateChargeParts;
+
+  constructor(parts: LateChargeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Slices of the charge are lost, or it never had any: makes a charge for the same tokens out of what is left.
+   * Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
+   */
+  async renew(charge: Charge): Promise<Charge> {
+    const { wallets, logger, observer } = this.#parts;
+    if (charge.lines.length > 0) {
+      observer.fenced();
+      logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
+    }
+    const cached = await wallets.open(charge.accountId);
+    const lost = charge.lines.map((line) => line.sliceId);
+    wallets.lose(cached, lost);
+    return this.#make(cached, charge);
+  }
+
+  /** Makes a charge for the same tokens. Throws as `renew`. */
+  async make(charge: Charge): Promise<Charge> {
+    return this.#make(await this.#parts.wallets.open(charge.accountId), charge);
+  }
+
+  /** At the terms of their admission. */
+  async #make(cached: CachedWallet, charge: Charge): Promise<Charge> {
+    const { clock, prices } = this.#parts;
+    const terms = { rates: charge.maxRates, otherwise: () => prices.last(charge.model) };
+    const maxRates = await fund(cached, charge.model, charge, { terms, clock });
+    if (!Number.isSafeInteger(costOf(charge, maxRates))) {
+      throw failure(Reason.INVALID_ARGUMENT, "The tokens cost more than one receipt can hold.");
+    }
+    return { ...charge, maxRates, ...cached.wallet.charge(charge.model, charge, maxRates) };
+  }
+}

@@ -1,0 +1,104 @@
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { ChargedTokens, PicoUsd, SettleStatus } from "../../interface.ts";
+import type { Journal } from "../../journal/journal.ts";
+import type { Charge } from "../../store/ledger-store.ts";
+import type { HoldKeeper, RunningHold } from "../hold.ts";
+import type { RunningRequests } from "../running-requests.ts";
+import { costOf } from "../wallet/split.ts";
+import type { Payment } from "../wallet/wallet.ts";
+import { toChargeable } from "./charge-faults.ts";
+import type { Settler } from "./settler.ts";
+
+/** Dependencies. */
+export interface SettlementParts {
+  readonly settler: Pick<Settler, "settle" | "giveUp">;
+  readonly requests: RunningRequests;
+  readonly journal: Pick<Journal, "note" | "forget">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What becomes of a hold's money: its tokens are paid out of the wallet, and the rest is free again. */
+export class Settlement implements HoldKeeper {
+  readonly #parts: SettlementParts;
+
+  constructor(parts: SettlementParts) {
+    this.#parts = parts;
+  }
+
+  note({ request, rates }: RunningHold, tokens: ChargedTokens): void {
+    this.#parts.journal.note({ ...request, tokens, maxRates: rates });
+  }
+
+  shrink({ wallet }: RunningHold, amount: PicoUsd): void {
+    wallet.wallet.unhold(amount);
+    wallet.freed();
+  }
+
+  release({ wallet, request, amount }: RunningHold): void {
+    this.#parts.requests.drop(request);
+    this.#parts.journal.forget(request);
+    wallet.wallet.unhold(amount);
+    wallet.freed();
+  }
+
+  async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus): Promise<void> {
+    const tokens = this.#toChargeable(hold, counted);
+    if (lacking(hold, tokens) > 0) {
+      await this.#cover(hold, tokens);
+    }
+    const charge = { ...this.#toCharge(hold, tokens, status), cost: 0, shortfall: 0, lines: [] };
+    let payment: Payment;
+    try {
+      payment = this.#pay(hold, tokens);
+    } catch (error) {
+      return this.#parts.settler.giveUp(charge, error);
+    }
+    hold.wallet.freed();
+    return this.#parts.settler.settle({ ...charge, ...payment });
+  }
+
+  #toChargeable({ request, admitted, rates }: RunningHold, counted: ChargedTokens): ChargedTokens {
+    const tokens = toChargeable(counted, admitted, rates);
+    if (tokens !== counted) {
+      this.#parts.logger.error(
+        { requestId: request.requestId, model: request.model, counted, charged: tokens },
+        "an engine's count can be no charge: what was admitted is charged at most",
+      );
+    }
+    return tokens;
+  }
+
+  /** Leases what the tokens cost beyond the hold, as far as there is money. */
+  async #cover(hold: RunningHold, tokens: ChargedTokens): Promise<void> {
+    while (lacking(hold, tokens) > 0 && (await hold.wallet.lease(lacking(hold, tokens)).catch(() => false))) {}
+  }
+
+  /** Frees what was held, of which the charge may use all that is free then. */
+  #pay({ wallet, request, rates, amount }: RunningHold, tokens: ChargedTokens): Payment {
+    wallet.wallet.unhold(amount);
+    const payment = wallet.wallet.charge(request.model, tokens, rates);
+    if (payment.shortfall > 0) {
+      this.#parts.logger.error(
+        { requestId: request.requestId, shortfall: payment.shortfall },
+        "a request cost more than could be held",
+      );
+    }
+    return payment;
+  }
+
+  #toCharge({ request, rates }: RunningHold, tokens: ChargedTokens, status: SettleStatus) {
+    const { requestId, runId, accountId, keyId, model } = request;
+    const { inputTokens, outputTokens } = tokens;
+    return {
+      ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
+      ...{ status, settledAt: this.#parts.clock.now(), maxRates: rates },
+    } satisfies Partial<Charge>;
+  }
+}
+
+/** What the tokens cost beyond the hold and what is free, which is below zero when slices were lost. */
+function lacking({ wallet, rates, amount }: RunningHold, tokens: ChargedTokens): PicoUsd {
+  return costOf(tokens, rates) - amount - wallet.wallet.free;
+}

@@ -1,0 +1,42 @@
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { ChargedTokens, Rates } from "../../interface.ts";
+import type { CachedWallet } from "./cached-wallet.ts";
+import { costOf } from "./split.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** At which rates tokens are to be funded. */
+export interface Terms {
+  /** Undefined: at those of all the money, or at `otherwise` when there is none. */
+  readonly rates?: Rates | undefined;
+  /** The rates of an account without money. */
+  readonly otherwise: () => Rates;
+}
+
+/** Whether the free money pays the worst case. Free tokens need an account with money too. */
+export function fits(wallet: Wallet, rates: Rates, tokens: ChargedTokens): boolean {
+  return wallet.available > 0 && costOf(tokens, rates) <= wallet.free;
+}
+
+/** Leases what tokens lack, as far as there is money. Returns the rates at which they are to be paid. */
+export async function fund(
+  cached: CachedWallet,
+  model: string,
+  wanted: ChargedTokens,
+  { terms, clock }: { readonly terms: Terms; readonly clock: Pick<Clock, "now"> },
+): Promise<Rates> {
+  const { wallet } = cached;
+  for (;;) {
+    if (wallet.hasExpired(clock.now())) {
+      await cached.returnExpired();
+    }
+    const now = wallet.maxRates(model);
+    const rates = terms.rates ?? now;
+    if (now === undefined || rates === undefined) {
+      await wallet.loadRates(model);
+    } else if (fits(wallet, rates, wanted)) {
+      return rates;
+    } else if (!(await cached.lease(Math.max(1, costOf(wanted, rates) - wallet.free)))) {
+      return terms.rates ?? (wallet.available > 0 ? rates : terms.otherwise());
+    }
+  }
+}

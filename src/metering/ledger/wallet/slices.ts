@@ -1,0 +1,181 @@
+import type { PicoUsd } from "../../interface.ts";
+import type { ChargeLine, LeasedSlice } from "../../store/ledger-store.ts";
+import { bySpending } from "../../store/spending-order.ts";
+import { invariant } from "../invariant.ts";
+
+/** A slice while this core spends it. */
+export interface OpenSlice extends LeasedSlice {
+  /** Neither spent nor given back. */
+  available: PicoUsd;
+  /** Charges to it that are not yet known to be in the store: until they are, it must stay open there. */
+  uncommitted: number;
+  /** What those charges cost. */
+  uncommittedCost: PicoUsd;
+}
+
+/** A part of a slice. */
+export interface SlicePart {
+  readonly sliceId: string;
+  readonly amount: PicoUsd;
+}
+
+/** The open slices of one account, in the order of spending, and those that are used up until their charges are stored. */
+export class Slices {
+  #open: OpenSlice[] = [];
+  #drained: OpenSlice[] = [];
+  #available: PicoUsd = 0;
+
+  /** In open slices, unspent. */
+  get available(): PicoUsd {
+    return this.#available;
+  }
+
+  /** Those with money, in the order of spending. */
+  get open(): readonly OpenSlice[] {
+    return this.#open;
+  }
+
+  /** Those with money and those that are used up. */
+  get all(): readonly OpenSlice[] {
+    return this.#drained.length === 0 ? this.#open : [...this.#open, ...this.#drained];
+  }
+
+  add(slices: readonly LeasedSlice[]): void {
+    for (const slice of slices) {
+      const available = slice.granted - slice.spent;
+      this.#open.push({ ...slice, available, uncommitted: 0, uncommittedCost: 0 });
+      this.#available += available;
+    }
+    this.#open.sort(byTurn);
+    this.#check();
+  }
+
+  /** Takes what a charge costs out of one of them. To be ended by `settled`. */
+  spend(slice: OpenSlice, cost: PicoUsd): void {
+    slice.available -= cost;
+    slice.uncommitted++;
+    slice.uncommittedCost += cost;
+    this.#available -= cost;
+  }
+
+  /** Puts aside what is used up. To be called after money was taken out. Returns whether there was any. */
+  settleDown(): boolean {
+    this.#check();
+    if (!this.#open.some((slice) => slice.available === 0)) {
+      return false;
+    }
+    this.#drained.push(...this.#open.filter((slice) => slice.available === 0));
+    this.#open = this.#open.filter((slice) => slice.available > 0);
+    return true;
+  }
+
+  /** Notes that the store has a line of a charge. Undefined: the slice is none of these any more. */
+  committed(line: ChargeLine): OpenSlice | undefined {
+    const slice = this.#find(line.sliceId);
+    if (slice !== undefined) {
+      slice.uncommitted--;
+      slice.uncommittedCost -= line.cost;
+      invariant(slice.uncommitted >= 0 && slice.uncommittedCost >= 0, "a charge is stored once");
+    }
+    return slice;
+  }
+
+  /** Takes back a line that the store did not want. Undefined: the slice is none of these any more. */
+  revert(line: ChargeLine): OpenSlice | undefined {
+    const slice = this.committed(line);
+    if (slice === undefined) {
+      return undefined;
+    }
+    if (slice.available === 0 && !this.#open.includes(slice)) {
+      this.#drained = this.#drained.filter((other) => other !== slice);
+      this.#open.push(slice);
+      this.#open.sort(byTurn);
+    }
+    slice.available += line.cost;
+    this.#available += line.cost;
+    this.#check();
+    return slice;
+  }
+
+  /** Corrects slices of which the store has less than is believed here. Returns by how much altogether. */
+  lower(unspent: ReadonlyMap<string, PicoUsd>): PicoUsd {
+    let excess = 0;
+    for (const slice of this.#open) {
+      const less = Math.max(0, slice.available - (unspent.get(slice.id) ?? slice.available));
+      slice.available -= less;
+      excess += less;
+    }
+    this.#available -= excess;
+    return excess;
+  }
+
+  /** Forgets slices that turned out to belong to this core no longer. */
+  lose(sliceIds: ReadonlySet<string>): void {
+    for (const slice of this.#open) {
+      if (sliceIds.has(slice.id)) {
+        this.#available -= slice.available;
+      }
+    }
+    this.#open = this.#open.filter((slice) => !sliceIds.has(slice.id));
+    this.#drained = this.#drained.filter((slice) => !sliceIds.has(slice.id));
+    this.#check();
+  }
+
+  /** Takes out so much at most, of the last lots first, of those slices that are chosen. */
+  take(most: PicoUsd, choose: (slice: LeasedSlice) => boolean): SlicePart[] {
+    const parts: SlicePart[] = [];
+    let left = most;
+    for (const slice of this.#open.toReversed()) {
+      const amount = choose(slice) ? Math.min(left, slice.available) : 0;
+      if (amount > 0) {
+        slice.available -= amount;
+        this.#available -= amount;
+        left -= amount;
+        parts.push({ sliceId: slice.id, amount });
+      }
+    }
+    return parts;
+  }
+
+  /** Takes out slices that are used up and whose charges are all stored, to be closed. */
+  takeDrained(): string[] {
+    if (this.#drained.length === 0) {
+      return [];
+    }
+    const ids = this.#drained.filter((slice) => slice.uncommitted === 0).map((slice) => slice.id);
+    if (ids.length > 0) {
+      this.#drained = this.#drained.filter((slice) => slice.uncommitted > 0);
+    }
+    return ids;
+  }
+
+  /** Takes out all slices, to be closed. */
+  takeAll(): string[] {
+    const ids = this.all.map((slice) => slice.id);
+    this.#open = [];
+    this.#drained = [];
+    this.#available = 0;
+    return ids;
+  }
+
+  #find(sliceId: string): OpenSlice | undefined {
+    return this.#open.find((slice) => slice.id === sliceId) ?? this.#drained.find((slice) => slice.id === sliceId);
+  }
+
+  #check(): void {
+    let sum = 0;
+    for (const { available, granted } of this.#open) {
+      invariant(
+        available >= 0 && available <= granted,
+        "of each slice no less than zero and no more than granted is left",
+      );
+      sum += available;
+    }
+    invariant(sum === this.#available, "a wallet's available money is the sum of its slices'");
+  }
+}
+
+/** In the order in which they are spent; of one lot, what was leased first. */
+function byTurn(a: LeasedSlice, b: LeasedSlice): number {
+  return bySpending(a, b) || (a.id < b.id ? -1 : 1);
+}
