@@ -15,7 +15,7 @@ export const Lot = defineEntity({
   name: "Lot",
   properties: {
     id: p.uuid().primary(),
-    accountId: () => p.manyToOne(Account).mapToPk().joinColumn("account_id"),
+    accountId: () => p.manyToOne(Account).mapToPk().joinColumn("account_id").index(false),
     kind: p.enum(["free", "grant", "paid"] as const),
     /** Lower is spent first. */
     priority: p.integer(),
@@ -32,9 +32,10 @@ export const Lot = defineEntity({
     expiresAt: p.datetime(3).nullable(),
     paymentId: () => p.manyToOne(Payment).mapToPk().joinColumn("payment_id").unique(),
   },
-  // Of the lots that may still be leased, in the order of spending: those that lapse, and those that never do.
+  // By account, for pages of all its lots. The others are of the lots that may still be leased, in the order of
+  // spending: those that lapse, and those that never do.
   indexes: [
-    { properties: ["accountId"] },
+    { properties: ["accountId", "id"] },
     {
       name: "lot_spending_expiring",
       properties: ["accountId", "priority", "expiresAt", "createdAt", "id"],

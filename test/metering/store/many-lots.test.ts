@@ -182,3 +182,31 @@ test("SQLite finds lots by the indexes of those that have free money, and sorts 
   }
   await store.end();
 });
+
+test.each([
+  ["sqlite", "explain query plan", /SEARCH lot USING INDEX lot_account_id_id_index \(account_id=\? AND id>\?\)/],
+  ["postgresql", "explain", /Index Scan using lot_account_id_id_index/],
+] as const)(
+  "%s finds a page of an account's lots by the last one before it, and sorts nothing",
+  async (dialect, explain, found) => {
+    await open(await newDatabase(dialect), 1000);
+    const accountId = await metering.account();
+    for (let lots = 0; lots < 5; lots++) {
+      await metering.funds.credit({ accountId, kind: "grant", amount: out, reference: v7() });
+    }
+    const [first, second] = await metering.funds.lots(accountId, { after: undefined, limit: 2 });
+    const next = await metering.funds.lots(accountId, { after: second?.id ?? "", limit: 2 });
+    expect([first?.id, second?.id, ...next.map(({ id }) => id)]).toEqual(
+      [first?.id, second?.id, ...next.map(({ id }) => id)].toSorted(),
+    );
+    const em = metering.storage.orm.em.fork();
+    await em.execute("analyze");
+    const plan = await em.execute<object[]>(
+      `${explain} select * from lot where account_id = ? and id > ? order by id limit 100`,
+      [accountId, second?.id ?? ""],
+    );
+    const steps = plan.map((step) => JSON.stringify(step)).join("\n");
+    expect(steps).toMatch(found);
+    expect(steps).not.toMatch(/sort|TEMP B-TREE/i);
+  },
+);
