@@ -9,8 +9,9 @@ import { createDebts } from "../../metering/books/debts.ts";
 import { createFunds, type PaymentLimits } from "../../metering/books/funds.ts";
 import { DeadLetters } from "../../metering/dead-letters/dead-letters.ts";
 import type { Funds } from "../../metering/interface.ts";
-import { openJournal } from "../../metering/journal/file-journal.ts";
-import { type CoreLedger, createLedger } from "../../metering/ledger/ledger.ts";
+import { openCoreJournal } from "../../metering/journal/core-journal.ts";
+import type { CoreLedger } from "../../metering/ledger/core-ledger.ts";
+import { createLedger } from "../../metering/ledger/ledger.ts";
 import { createMeteringService } from "../../metering/metering-service.ts";
 import { createPrices, type PriceList } from "../../metering/prices/prices.ts";
 import { createPricesService } from "../../metering/prices/prices-service.ts";
@@ -38,7 +39,8 @@ export interface Money extends Part {
 export async function composeMoney(foundation: Foundation): Promise<Money> {
   const { config, secrets, logger, metrics, random, clock, storage } = foundation;
   const prices = await createPrices({ storage, clock, models: config.models });
-  const journal = openJournal(join(secrets.dataDir, "cores"), { clock, random, logger });
+  const inMemory = storage.dialect === "sqlite" && storage.path === ":memory:";
+  const journal = openCoreJournal(join(secrets.dataDir, "cores"), inMemory, { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId, {
     clock,
     ended(error, restartMs) {

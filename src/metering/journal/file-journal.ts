@@ -4,7 +4,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { lockFile, lockInstance } from "../../storage/sqlite.ts";
-import { type Run, runKey } from "../ledger/run.ts";
+import { firstRun, type Run, runKey } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import { readCoreId } from "./core-id.ts";
 import { withDiskAdvice } from "./disk-faults.ts";
@@ -27,14 +27,18 @@ export interface CoreJournal extends Journal {
 /** Cores that may run on one data directory at once. */
 const mostCores = 1000;
 
+/** Dependencies. */
+export interface OpenJournalParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
 /**
  * Opens the journal of a core: the first in the directory that no running process has. So a core that
  * starts after another one died takes that one's place, name and unfinished business.
  */
-export function openJournal(
-  directory: string,
-  parts: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
-): CoreJournal {
+export function openJournal(directory: string, parts: OpenJournalParts): CoreJournal {
   for (let place = 1; place <= mostCores; place++) {
     const own = join(directory, String(place));
     const path = join(own, "journal");
@@ -120,10 +124,30 @@ export class FileJournal implements CoreJournal {
         this.#promises.delete(record.forget);
       }
     }
+    if (isNobodys(parts.content)) {
+      this.#setAsideAll();
+    }
     for (const key of [...this.#notes.keys(), ...this.#promises.keys()]) {
       this.#written.add(key);
     }
     this.#rewrite();
+  }
+
+  /** Keeps what is unfinished for people to look at: charged in the wrong database it would be somebody else's money. */
+  #setAsideAll(): void {
+    const lines = [
+      ...[...this.#notes.values()].map((note) => encode([{ note }])),
+      ...[...this.#promises.values()].map((promise) => encode([{ promise }])),
+    ];
+    this.#unusable = [...this.#unusable, ...lines.map((line) => Buffer.from(line.trimEnd()))];
+    this.#notes.clear();
+    this.#promises.clear();
+    this.#logger.error(
+      { requests: lines.length, journal: this.#file.path },
+      "the line that says whose the journal is is damaged: its unfinished requests are kept aside and not charged",
+    );
+    // Not later: once the file says whose it is, they would be charged at the next start.
+    withDiskAdvice(this.#file.path, () => this.#keepAside());
   }
 
   get healthy(): boolean {
@@ -270,6 +294,17 @@ export class FileJournal implements CoreJournal {
     this.#healthy = false;
     this.#flushLater(retryMs);
   }
+}
+
+/**
+ * Whether nobody can tell in which database its unfinished requests were run, as the damaged first line said it. A journal
+ * of before runs had ids never did.
+ */
+function isNobodys({ owner, headDamaged, records }: JournalContent): boolean {
+  const runs = records.map((record) =>
+    "note" in record ? record.note : "promise" in record ? record.promise : undefined,
+  );
+  return owner === undefined && headDamaged && runs.some((run) => run !== undefined && run.runId !== firstRun);
 }
 
 /** A line for each promise, so that none is lost because of another. */

@@ -25,6 +25,8 @@ export interface JournalContent {
   readonly records: readonly JournalRecord[];
   /** Lines that are whole but can be no records of ours, as they are in the file, without their ends. */
   readonly unusable: readonly Uint8Array[];
+  /** Whether the first line is damaged, which says whose the journal is unless a later one does. */
+  readonly headDamaged: boolean;
   /** Whether the last line has no end: what is written next must not be added to it. */
   readonly torn: boolean;
   /** Whether a version after this one has written it, whose records must not be lost. */
@@ -57,6 +59,7 @@ export function decode(bytes: Uint8Array): JournalContent {
     ...{ owner: undefined, records: [], unusable: [], newer: false },
   };
   let from = 0;
+  let headDamaged = false;
   for (let end = bytes.indexOf(newline); ; end = bytes.indexOf(newline, from)) {
     const line = bytes.subarray(from, end < 0 ? bytes.length : end);
     const values = line.length === 0 ? [] : parseLine(line);
@@ -66,9 +69,10 @@ export function decode(bytes: Uint8Array): JournalContent {
       }
     } else if (end >= 0) {
       read.unusable.push(line);
+      headDamaged ||= from === 0;
     }
     if (end < 0) {
-      return { ...read, torn: line.length > 0 };
+      return { ...read, headDamaged, torn: line.length > 0 };
     }
     from = end + 1;
   }

@@ -238,6 +238,35 @@ describe("whose it is", () => {
     expect(decode(readFileSync(file())).records).toHaveLength(2);
   });
 
+  test.each([
+    ["this database", thisDatabase],
+    ["another database", other],
+  ])(
+    "with a damaged line about it, which spoke of %s, unfinished business is kept aside and charged nowhere",
+    async (_, databaseId) => {
+      const header = encodeHeader({ ...owner, databaseId });
+      const rotten = `${header.slice(0, 40)}#${header.slice(41)}`;
+      const unfinished = [encode([{ note: entry("r1") }]), encode([{ promise: charge("r2") }])];
+      write(rotten, ...unfinished, encode([{ note: entry("r3") }]), encode([{ forget: "run of r3" }]));
+      const now = open();
+      expect(await now.read(thisDatabase)).toEqual({ epoch: 0, charges: [], running: [] });
+      expect(now.setAside).toBe(3);
+      expect(log[0]).toContain("says whose the journal is is damaged: its unfinished requests are kept aside");
+      expect(readFileSync(`${file()}.aside`, "utf8").split("\n").toSorted()).toEqual(
+        [rotten, ...unfinished, ""].map((line) => line.trimEnd()).toSorted(),
+      );
+      now.begin({ databaseId: thisDatabase, epoch: 1 });
+      now.note(entry("r4"));
+      await now.close();
+      expect((await open().read(thisDatabase)).running).toEqual([entry("r4")]);
+    },
+  );
+
+  test("a later line about it is as good as a damaged first one", async () => {
+    write("12345678 []\n", encodeHeader(owner), encode([{ note: entry("r1") }]));
+    expect((await open().read(thisDatabase)).running).toEqual([entry("r1")]);
+  });
+
   test("nothing unfinished is anybody's", async () => {
     write(
       encodeHeader({ ...owner, databaseId: other }),
@@ -333,7 +362,7 @@ describe("what it cannot read", () => {
   test("whole lines that are no list of records are kept aside", async () => {
     const line = (json: string) => `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
     const odd = ['{"note":1}', "no json", "[".repeat(1_000_000)].map(line);
-    writeFileSync(file(), [...odd, encode([{ note: entry("r1") }])].join(""));
+    writeFileSync(file(), [encode([{ note: entry("r1") }]), ...odd].join(""));
     expect((await open().read(thisDatabase)).running).toEqual([entry("r1")]);
     expect(aside().toString()).toBe(odd.join(""));
   });
@@ -349,7 +378,7 @@ describe("what it cannot read", () => {
   });
 
   test("while nothing can be kept aside the file stays as it is, and nothing is added to its torn end", async () => {
-    const text = `rotten\n${encode([{ note: entry("r1") }])}torn`;
+    const text = `${encode([{ note: entry("r1") }])}rotten\ntorn`;
     writeFileSync(file(), text);
     const disk = new DiskFile(file());
     disk.keepAside = () => {

@@ -1,0 +1,10 @@
+import { type CoreJournal, type OpenJournalParts, openJournal } from "./file-journal.ts";
+import { noJournal } from "./journal.ts";
+
+/**
+ * The journal of a core. A database in memory is gone with the process, and nothing of it could be charged in the next one:
+ * its core remembers nothing, and has a name for its life alone.
+ */
+export function openCoreJournal(directory: string, inMemory: boolean, parts: OpenJournalParts): CoreJournal {
+  return inMemory ? { ...noJournal, coreId: parts.random.uuid() } : openJournal(directory, parts);
+}
