@@ -9,10 +9,12 @@ import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
 import { Payment } from "../../storage/entities/payment.ts";
 import { PriceVersion } from "../../storage/entities/price.ts";
 import { Slice } from "../../storage/entities/slice.ts";
+import { readSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
 import type { Storage } from "../../storage/orm.ts";
+import type { Row } from "../../storage/snapshot.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { Credit, Funds, PicoUsd } from "../interface.ts";
-import type { CoreLedger } from "../ledger/ledger.ts";
+import type { CoreLedger } from "../ledger/core-ledger.ts";
 import { priorities } from "../store/spending-order.ts";
 import { createDebts, payDebt } from "./debts.ts";
 import { sumFreeMoney } from "./free-money.ts";
@@ -133,11 +135,12 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       );
     }
     const since = new Date(clock.now() - dayMs);
-    const [recent] = await em.execute<{ amount: string }[]>(
-      "select cast(coalesce(sum(amount), 0) as text) as amount from payment where account_id = ? and kind = 'paid' and at > ?",
+    const [recent] = await em.execute<Row[]>(
+      `select ${textColumns("paid", "sums")} from (
+         select ${sumColumns("amount", "paid")} from payment where account_id = ? and kind = 'paid' and at > ?) sums`,
       [accountId, since],
     );
-    const total = BigInt(recent?.amount ?? 0) + asked;
+    const total = readSum(recent, "paid") + asked;
     if (total > limits.rolling24h) {
       throw refuse(
         Reason.PAYMENT_24H_LIMIT,

@@ -1,27 +1,33 @@
+import { fittingSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
+
 /** Something that must hold: a query for the rows that break it, as id, expected and found. */
 export interface Rule {
   readonly name: string;
   readonly table: string;
   readonly sql: string;
   /** The database that it is for. Undefined: all. */
-  readonly only?: "postgresql";
+  readonly only?: "postgresql" | "sqlite";
 }
 
-/** What each account has had, has and has spent. `granted` comes from the payments, the rest from where it is kept. */
+/**
+ * What each account has had, has and has spent, in sums that `readSum` reads. `granted` comes from the payments, the rest
+ * from where it is kept; what is left is `unspent` less `lent`, which open slices have spent.
+ */
 export const accountSums = `
-  select account.id, account.debt,
-    coalesce(paid_in.amount, 0) as granted, coalesce(lots.refunded, 0) as refunded, coalesce(lots.expired, 0) as expired,
-    coalesce(lots.unspent, 0) - coalesce(slices.spent, 0) as balance,
-    coalesce(requests.count, 0) as receipts, coalesce(requests.cost, 0) as spent
+  select account.id, account.debt, coalesce(requests.count, 0) as receipts,
+    ${[
+      ...[textColumns("granted", "paid_in"), textColumns("refunded", "lots"), textColumns("expired", "lots")],
+      ...[textColumns("unspent", "lots"), textColumns("lent", "slices"), textColumns("spent", "requests")],
+    ].join(", ")}
   from account
-  left join (select account_id, sum(amount) as amount from payment where kind <> 'refund' group by account_id) paid_in
+  left join (select account_id, ${sumColumns("amount", "granted")} from payment where kind <> 'refund' group by account_id) paid_in
     on paid_in.account_id = account.id
-  left join (select account_id, sum(refunded) as refunded, sum(expired) as expired,
-      sum(granted - spent - refunded - expired) as unspent from lot group by account_id) lots
+  left join (select account_id, ${sumColumns("refunded", "refunded")}, ${sumColumns("expired", "expired")},
+      ${sumColumns("granted - spent - refunded - expired", "unspent")} from lot group by account_id) lots
     on lots.account_id = account.id
-  left join (select account_id, sum(spent) as spent from slice where open group by account_id) slices
+  left join (select account_id, ${sumColumns("spent", "lent")} from slice where open group by account_id) slices
     on slices.account_id = account.id
-  left join (select account_id, count(*) as count, sum(cost) as cost from usage group by account_id) requests
+  left join (select account_id, count(*) as count, ${sumColumns("cost", "spent")} from usage group by account_id) requests
     on requests.account_id = account.id
   order by account.id`;
 
@@ -152,12 +158,22 @@ export const rules: readonly Rule[] = [
       where slice.open and (core.id is null or core.heartbeat_at < now() - interval '10 minutes')`,
     only: "postgresql",
   },
+  {
+    // The file is one process's at a time, which takes over all open slices when it begins an epoch.
+    name: "an open slice belongs to the last epoch of its core",
+    table: "slice",
+    sql: `
+      select slice.id as id, coalesce(last.epoch, 0) as expected, slice.epoch as found
+      from slice left join (select id, max(epoch) as epoch from core group by id) last on last.id = slice.core_id
+      where slice.open and slice.epoch is not last.epoch`,
+    only: "sqlite",
+  },
   sums(
     "an account owes what its receipts fell short of and no lot has paid",
     "account",
     "id",
     "account.debt",
-    `select id, sum(amount) as amount from (
+    `select id, ${fittingSum("amount")} as amount from (
        select account_id as id, shortfall as amount from usage where shortfall > 0
        union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
        where lot_entry.kind = 'debt') owed group by id`,
@@ -167,7 +183,7 @@ export const rules: readonly Rule[] = [
     "account",
     "id",
     "account.paid_total",
-    `select account_id as id, sum(case kind when 'paid' then amount when 'refund' then -amount else 0 end) as amount
+    `select account_id as id, ${fittingSum("case kind when 'paid' then amount when 'refund' then -amount else 0 end")} as amount
      from payment group by account_id`,
   ),
   sums(

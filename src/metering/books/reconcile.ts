@@ -1,7 +1,8 @@
 import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { readSum } from "../../storage/exact-sum.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row, Snapshot } from "../../storage/snapshot.ts";
-import type { CoreLedger } from "../ledger/ledger.ts";
+import type { CoreLedger } from "../ledger/core-ledger.ts";
 import { accountSums, rules } from "./reconcile-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
@@ -71,22 +72,18 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
   };
   for await (const rows of snapshot.rows(accountSums)) {
     for (const row of rows) {
-      const of = (name: string) => integer(row, name);
+      const account = readAccount(row);
       totals.accounts++;
-      totals.receipts += of("receipts");
-      totals.granted += of("granted");
-      totals.balance += of("balance");
-      totals.spent += of("spent");
-      totals.refunded += of("refunded");
-      totals.expired += of("expired");
-      totals.debt += of("debt");
-      const accounted = of("balance") + of("spent") + of("refunded") + of("expired") - of("debt");
-      if (of("granted") !== accounted && findings.length < mostFindings) {
+      for (const name of sumNames) {
+        totals[name] += account[name];
+      }
+      const accounted = account.balance + account.spent + account.refunded + account.expired - account.debt;
+      if (account.granted !== accounted && findings.length < mostFindings) {
         findings.push(
           finding(
             "top-ups + grants = balance + spend + refunds + expired - debt",
             `account ${row.id}`,
-            `expected ${of("granted")}, found ${accounted}`,
+            `expected ${account.granted}, found ${accounted}`,
           ),
         );
       }
@@ -95,8 +92,18 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
   return totals;
 }
 
-function integer(row: Row, name: string): bigint {
-  return BigInt(String(row[name]));
+const sumNames = ["receipts", "granted", "balance", "spent", "refunded", "expired", "debt"] as const;
+
+function readAccount(row: Row): Record<(typeof sumNames)[number], bigint> {
+  return {
+    receipts: BigInt(String(row.receipts)),
+    granted: readSum(row, "granted"),
+    balance: readSum(row, "unspent") - readSum(row, "lent"),
+    spent: readSum(row, "spent"),
+    refunded: readSum(row, "refunded"),
+    expired: readSum(row, "expired"),
+    debt: BigInt(String(row.debt)),
+  };
 }
 
 function finding(rule: string, row: string, message: string): ReconcileFinding {

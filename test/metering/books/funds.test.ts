@@ -2,7 +2,11 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { maxPicoUsd } from "../../../lib/money.ts";
+import { createFunds } from "../../../src/metering/books/funds.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { Account } from "../../../src/storage/entities/account.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
@@ -83,6 +87,41 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await reasonOf(funds.credit({ accountId: v7(), kind: "paid", amount: usd, reference: v7() }))).toBe(
       Reason.ACCOUNT_NOT_FOUND,
     );
+  });
+
+  test("what an account has paid may reach the last number of 64 bits, and not pass it", async () => {
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const accountId = await metering.account();
+    const pay = (amount: number) => metering.funds.credit({ accountId, kind: "paid", amount, reference: v7() });
+    const paid = async () => (await metering.funds.statement(accountId)).paidTotal;
+    const most = 2n ** 63n - 1n;
+    await metering.storage.orm.em.fork().nativeUpdate(Account, { id: accountId }, { paidTotal: most - BigInt(usd) });
+    expect(await reasonOf(pay(usd + 1))).toBe(Reason.INVALID_ARGUMENT);
+    expect(await paid()).toBe(most - BigInt(usd));
+    await pay(usd);
+    expect(await paid()).toBe(most);
+    expect((await clock.until(metering.ledger.fundingState(accountId))).paidTotal).toBe(most);
+    expect(await reasonOf(pay(usd))).toBe(Reason.INVALID_ARGUMENT);
+  });
+
+  test("a day's payments may pass 64 bits, where the limit allows it, and are counted to the last pico-USD", async () => {
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { storage, ledger, time } = metering;
+    const accountId = await metering.account();
+    const limits = { minimum: 1n, maximum: maxPicoUsd, rolling24h: 1101n * maxPicoUsd };
+    const funds = createFunds({ storage, ledger, limits, clock: time, random: systemRandom });
+    const pay = (amount: number) => funds.credit({ accountId, kind: "paid", amount, reference: v7() });
+    const payments = Array.from({ length: 1100 }, () => v7());
+    await storage.orm.em.fork().insertMany(
+      Payment,
+      payments.map((id) => ({
+        ...{ id, accountId, kind: "paid" as const, amount: Number(maxPicoUsd), reference: id, lotId: id },
+        at: new Date(time.now()),
+      })),
+    );
+    await pay(Number(maxPicoUsd) - 1);
+    await expect(pay(2)).rejects.toThrow("rolling 24-hour limit");
+    await pay(1);
   });
 
   test("concurrent payments cannot pass the 24-hour limit together", async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
+import { wrap } from "@mikro-orm/core";
 import { v7 } from "uuid";
+import { maxPicoUsd } from "../../../lib/money.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { Lot, LotEntry } from "../../../src/storage/entities/lot.ts";
+import { Payment } from "../../../src/storage/entities/payment.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
 import { ManualClock } from "../manual-clock.ts";
@@ -82,7 +86,61 @@ describe.each(dialects)("%s", (dialect) => {
     }
     await clock.until(metering.close());
   }, 60_000);
+
+  test("an open slice of an earlier epoch is found, though its core lives", async () => {
+    const { metering, clock } = await live(dialect);
+    const account = await metering.account({ paid: usd });
+    const wanted = request(account, { inputTokens: 1, outputTokens: 1 });
+    (await clock.until(metering.ledger.hold(wanted, new AbortController().signal))).release();
+    const em = metering.storage.orm.em.fork();
+    expect(await reconcile(metering.storage)).toMatchObject({ ok: true });
+    await em.execute("update slice set epoch = epoch - 1 where open and account_id = ?", [account]);
+    const found = await reconcile(metering.storage);
+    expect(found.findings).toMatchObject([{ rule: expect.stringContaining("an open slice belongs to") }]);
+    if (dialect === "postgresql") {
+      const old = "select id, 0, instance, beats, now() - interval '11 minutes' from core";
+      await em.execute(`insert into core (id, epoch, instance, beats, heartbeat_at) ${old}`);
+      expect((await reconcile(metering.storage)).findings).toHaveLength(1);
+    }
+    await em.execute("update slice set epoch = epoch + 1 where open and account_id = ?", [account]);
+    expect(await reconcile(metering.storage)).toMatchObject({ ok: true });
+    await clock.until(metering.close());
+  });
+
+  test("an account's sums may pass 64 bits", async () => {
+    const clock = new ManualClock();
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const most = Number(maxPicoUsd);
+    const account = await metering.account();
+    await metering.funds.credit({ accountId: account, kind: "grant", amount: most, reference: v7() });
+    await clock.until(metering.ledger.withFreeReturned(account, async () => {}));
+    await copyLots(metering, account, 1100);
+    const proof = await reconcile(metering.storage);
+    expect(proof).toMatchObject({ ok: true, grantedPicoUsd: String(1101n * maxPicoUsd) });
+    expect(1101n * maxPicoUsd).toBeGreaterThan(2n ** 63n);
+    await clock.until(metering.close());
+  });
 });
+
+/** Copies an account's only lot so many times, with its payment and its entry. */
+async function copyLots({ storage }: Metering, accountId: string, copies: number): Promise<void> {
+  const em = storage.orm.em.fork();
+  const [lot, payment] = [await em.findOneOrFail(Lot, { accountId }), await em.findOneOrFail(Payment, { accountId })];
+  const entry = await em.findOneOrFail(LotEntry, { lotId: lot.id });
+  const ids = Array.from({ length: copies }, () => ({ lotId: v7(), paymentId: v7(), entryId: v7() }));
+  await em.insertMany(
+    Payment,
+    ids.map(({ lotId, paymentId }) => ({ ...wrap(payment).toPOJO(), id: paymentId, reference: paymentId, lotId })),
+  );
+  await em.insertMany(
+    Lot,
+    ids.map(({ lotId, paymentId }) => ({ ...wrap(lot).toPOJO(), id: lotId, paymentId, leased: 0, spent: 0 })),
+  );
+  await em.insertMany(
+    LotEntry,
+    ids.map(({ lotId, paymentId, entryId }) => ({ ...wrap(entry).toPOJO(), id: entryId, lotId, paymentId })),
+  );
+}
 
 /** The opposite of a statement above. */
 function undo(sql: string): string {
