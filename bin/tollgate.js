@@ -1,20 +1,34 @@
 #!/usr/bin/env node
-// Starts src/main.ts. A Node.js older than 24 hands over to the one that the project brings along: older
-// ones do not run TypeScript as it is, and their SQLite can corrupt a write-ahead log.
+// Starts the program. In a clone that is src/main.ts, and a Node.js older than 24 hands over to the one that the project brings
+// along: older ones do not run TypeScript as it is. In the npm package it is JavaScript in dist/, and runs on this Node.js.
+// SQLite of Node.js releases before 22.23.3 can corrupt a write-ahead log.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import * as module from "node:module";
 import { fileURLToPath } from "node:url";
 
-const main = new URL("../src/main.ts", import.meta.url);
+const source = new URL("../src/main.ts", import.meta.url);
+const isClone = existsSync(source);
+const main = isClone ? source : new URL("../dist/src/main.js", import.meta.url);
+const oldest = isClone ? [24, 0, 0] : [22, 23, 3];
 const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
 if (process.env.npm_command !== undefined) {
   endWithNpm();
 }
-if (Number(process.versions.node.split(".")[0]) >= 24) {
+if (isNewEnough()) {
+  module.enableCompileCache?.();
   await import(main.href);
-} else {
+} else if (isClone) {
   handOver();
+} else {
+  fail(`Node.js ${oldest.join(".")} or newer is needed, and this is ${process.version}: see https://nodejs.org`);
+}
+
+function isNewEnough() {
+  const parts = process.versions.node.split(".").map(Number);
+  const at = oldest.findIndex((part, index) => part !== parts[index]);
+  return at === -1 || parts[at] > oldest[at];
 }
 
 /** Lives as long as the project's own Node.js does, passes signals on to it, and ends as it ended. */

@@ -34,7 +34,7 @@ export async function composeCore(
   const serving = running(composeServing(foundation, money, fleet, overload));
   const services = [serving, access, money, fleetPart].flatMap((part) => part.services);
   const interceptors = createInterceptors(foundation, access.gate, overload);
-  const webhooks = await createWebhooks(foundation, { services, interceptors });
+  const webhooks = createWebhooks(foundation, { services, interceptors });
   const reload = createReload({ ...foundation, ...money, fleet });
   return { services, interceptors, gate: access.gate, webhooks, reload, drains };
 }

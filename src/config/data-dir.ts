@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { isPackaged } from "../../lib/assets.ts";
 import { type Environment, readSetting } from "./environment.ts";
-
-/** True for a program installed from the npm package or built into one binary: there the sources are JavaScript. */
-const isPackaged = !import.meta.url.endsWith(".ts");
 
 /** What decides where data is kept when nobody says so. */
 export interface Place {

@@ -1,13 +1,14 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
+import { linkProductionPackages } from "../support/production-packages.ts";
 import { parseCommand, readDeploy, root } from "./files.ts";
 
 // No container engine runs here: what the file copies is put together in a folder, and started from there.
@@ -48,7 +49,7 @@ test("the program starts from what is copied and from production packages alone,
     for (const path of copied.flat()) {
       await cp(join(root, path), join(folder, path), { recursive: true });
     }
-    await linkProductionPackages(folder);
+    await linkProductionPackages(root, folder);
     const config = join(folder, "tollgate.yaml");
     const addresses = ["http", "grpc", "connect", "admin"].map((name) => `${name}: 127.0.0.1:0`).join(", ");
     await writeFile(config, `listen: { ${addresses} }\n`);
@@ -94,18 +95,4 @@ async function checkHealth(url: string, cwd: string): Promise<number> {
     () => 0,
     (error: { code: number }) => error.code,
   );
-}
-
-/** What `npm ci --omit=dev` would install, by the lock file. */
-async function linkProductionPackages(folder: string): Promise<void> {
-  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
-    packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
-  };
-  const names = Object.entries(lock.packages).filter(
-    ([path, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && !dev,
-  );
-  for (const [path] of names) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await symlink(join(root, path), join(folder, path));
-  }
 }

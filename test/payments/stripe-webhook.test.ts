@@ -26,7 +26,7 @@ beforeAll(async () => {
     payments.push(payment);
   };
   server = createServer(
-    await createStripeWebhook({
+    createStripeWebhook({
       secret,
       topUp,
       observe: (outcome) => void outcomes.push(outcome),

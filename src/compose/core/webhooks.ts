@@ -7,10 +7,10 @@ import type { Foundation } from "./foundation.ts";
 import type { Core } from "./interface.ts";
 
 /** Webhooks of the payment providers that there are secrets for; payments go through the accounts service as the operator's. */
-export async function createWebhooks(
+export function createWebhooks(
   { secrets, metrics, clock, logger }: Foundation,
   { services, interceptors }: Pick<Core, "services" | "interceptors">,
-): Promise<Core["webhooks"]> {
+): Core["webhooks"] {
   const secret = secrets.stripeWebhookSecret;
   if (secret === undefined) {
     return new Map();
@@ -18,6 +18,6 @@ export async function createWebhooks(
   const client = createClient(AccountsService, createDirectTransport(services, interceptors));
   const headers = { authorization: `Bearer ${secrets.operatorToken}` };
   const topUp = async (payment: Payment) => void (await client.topUp(payment, { headers }));
-  const webhook = await createStripeWebhook({ secret, topUp, observe: metrics.webhook, clock, logger });
+  const webhook = createStripeWebhook({ secret, topUp, observe: metrics.webhook, clock, logger });
   return new Map([[stripePath, webhook]]);
 }

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { isPackaged, packagedFile } from "../../../lib/assets.ts";
 
 // The part of node-llama-cpp 3.22 and @huggingface/jinja 0.5 that is used. They are installed on demand,
 // so their own types are not there when this is compiled.
@@ -104,8 +105,9 @@ export interface Binding {
   readonly Template: new (source: string) => Template;
 }
 
-/** Where `npm run install:llama` puts the packages. */
-const folder = new URL("../../../native/llama-cpp/package.json", import.meta.url);
+/** Where `npm run install:llama` puts the packages; from there Node.js also finds those installed beside the program. */
+const folder = packagedFile("native/llama-cpp/package.json");
+const remedy = isPackaged ? "npm install node-llama-cpp@3 beside tollgate" : "npm run install:llama";
 
 /** Loads the packages. Throws, saying how to install them, when they are absent. */
 export async function loadBinding(): Promise<Binding> {
@@ -114,7 +116,7 @@ export async function loadBinding(): Promise<Binding> {
   try {
     paths = [resolve("node-llama-cpp"), resolve("@huggingface/jinja")];
   } catch {
-    throw new Error("llama.cpp is not installed. Install it with: npm run install:llama");
+    throw new Error(`llama.cpp is not installed. Install it with: ${remedy}`);
   }
   const [llama, jinja] = await Promise.all(paths.map((path) => import(pathToFileURL(path).href)));
   const { getLlama, readGgufFileInfo, LlamaGrammarEvaluationState: GrammarState } = llama;

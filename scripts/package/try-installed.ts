@@ -1,0 +1,91 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const model = "tollgate-sim/plain";
+const body = JSON.stringify({ model, max_tokens: 5, messages: [{ role: "user", content: "Hello" }] });
+
+/** How it went. */
+export interface Trial {
+  /** From each start until it was ready. */
+  readonly readyMs: readonly number[];
+}
+
+/**
+ * Uses an installed program as a stranger does, in an empty folder with a home of its own: it serves both surfaces, bills, keeps
+ * its data over a restart, ends with 0 on SIGTERM and proves its books. Throws at the first thing that is not so.
+ */
+export async function tryInstalled(command: readonly string[], folder: string): Promise<Trial> {
+  const home = join(folder, "home");
+  const cwd = join(folder, "empty");
+  await Promise.all([home, cwd].map((path) => mkdir(path)));
+  const env = { PATH: process.env.PATH, HOME: home };
+  const [program = "", ...before] = command;
+  const admin = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(program, [...before, ...args, "--json"], { cwd, env });
+    return JSON.parse(stdout);
+  };
+
+  async function start() {
+    const startedAt = performance.now();
+    const child = spawn(program, [...before, "--port", "0", "--log", "json"], {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const exited = once(child, "exit");
+    exited.catch(() => {});
+    for await (const line of createInterface(child.stdout)) {
+      const entry = JSON.parse(line);
+      if (entry.msg === "tollgate ready") {
+        child.stdout.resume();
+        return { child, exited, url: `http://${entry.http}`, readyMs: Math.round(performance.now() - startedAt) };
+      }
+    }
+    throw new Error(`ended with ${await exited} before it was ready`);
+  }
+
+  async function stop({ child, exited }: Pick<Awaited<ReturnType<typeof start>>, "child" | "exited">) {
+    child.kill("SIGTERM");
+    expect("exit code", (await exited)[0], 0);
+  }
+
+  const first = await start();
+  const data = join(home, ".local", "share", "tollgate");
+  expect("mode of running.json", (await stat(join(data, "running.json"))).mode & 0o777, 0o600);
+  const { key, accountId } = JSON.parse(await readFile(join(data, "demo-account.json"), "utf8"));
+  const chat = await post(`${first.url}/v1/chat/completions`, { authorization: `Bearer ${key}` });
+  expect("chat", chat.choices[0].finish_reason, "length");
+  const message = await post(`${first.url}/v1/messages`, { "x-api-key": key, "anthropic-version": "2023-06-01" });
+  expect("messages", message.stop_reason, "max_tokens");
+  const { balance_usd: balance } = await admin("accounts", "show", accountId);
+  // Both requests at the simulated model's 0.20 and 0.25 USD per 1M tokens.
+  const tokens = { input: chat.usage.prompt_tokens + message.usage.input_tokens, output: 10 };
+  const pico = 10n ** 12n - BigInt(tokens.input) * 200_000n - BigInt(tokens.output) * 250_000n;
+  expect("balance", balance, `0.${String(pico).padStart(12, "0").replace(/0+$/, "")}`);
+  expect("books", (await admin("reconcile")).ok, true);
+  await stop(first);
+
+  const second = await start();
+  expect("balance after a restart", (await admin("accounts", "show", accountId)).balance_usd, balance);
+  await post(`${second.url}/v1/chat/completions`, { authorization: `Bearer ${key}` });
+  expect("books after a restart", (await admin("reconcile")).ok, true);
+  await stop(second);
+  return { readyMs: [first.readyMs, second.readyMs] };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of two surfaces, whose fields are looked at one by one
+async function post(url: string, headers: Record<string, string>): Promise<any> {
+  const response = await fetch(url, { method: "POST", headers, body });
+  expect(url, response.status, 200);
+  return response.json();
+}
+
+function expect(what: string, is: unknown, wanted: unknown): void {
+  if (is !== wanted) {
+    throw new Error(`${what}: ${is}, not ${wanted}`);
+  }
+}

@@ -1,0 +1,87 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { toJavaScript } from "../../scripts/package/build.ts";
+import { packTo } from "../../scripts/package/pack.ts";
+import { tryInstalled } from "../../scripts/package/try-installed.ts";
+import { linkProductionPackages } from "../support/production-packages.ts";
+
+// What `npm pack` makes, unpacked beside the packages of the lock file, which a registry would bring. `npm run test:package`
+// installs it from the registry and tries every Node.js.
+
+jest.setTimeout(180_000);
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+let folder: string;
+let installed: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tollgate-package-"));
+  const tarball = packTo(root, folder);
+  installed = join(folder, "node_modules", "tollgate");
+  await mkdir(installed, { recursive: true });
+  await run("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
+  await linkProductionPackages(root, folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("from an empty folder it serves both surfaces, bills, keeps its data in the home, and proves its books", async () => {
+  const trial = await mkdtemp(join(folder, "trial-"));
+  const { readyMs } = await tryInstalled([process.execPath, join(installed, "bin", "tollgate.js")], trial);
+  expect(readyMs).toHaveLength(2);
+});
+
+test("it has all that the program reads, and nothing of the work on it", async () => {
+  const paths = await readdir(installed, { recursive: true });
+  expect(paths).toEqual(
+    expect.arrayContaining(["LICENSE", "README.md", "CHANGELOG.md", "gen/openapi.json", "dist/src/main.js"]),
+  );
+  expect(paths.filter((path) => /\.ts$/.test(path) && !path.endsWith(".d.ts"))).toEqual([]);
+  expect(paths.filter((path) => /^(test|scripts|src|docs|deploy|data)\b/.test(path))).toEqual([]);
+  const { private: isPrivate, dependencies } = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
+  expect([isPrivate, dependencies.node]).toEqual([undefined, undefined]);
+});
+
+test("an older Node.js is told in one sentence which one is needed", () => {
+  const pretendOld = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"22.23.2"})`;
+  const launcher = join(installed, "bin", "tollgate.js");
+  const { status, stderr } = spawnSync(process.execPath, ["--import", pretendOld, launcher], { encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^tollgate: Node\.js 22\.23\.3 or newer is needed, and this is \S+: see \S+\n$/);
+});
+
+test("what it needs at least is what package.json says", async () => {
+  const { engines } = JSON.parse(await readFile(join(installed, "package.json"), "utf8"));
+  const launcher = await readFile(join(installed, "bin", "tollgate.js"), "utf8");
+  const [, oldest = ""] = /\[24, 0, 0\] : \[([\d, ]+)\]/.exec(launcher) ?? [];
+  expect(engines).toEqual({ node: `>=${oldest.replaceAll(", ", ".")}` });
+});
+
+test("another program imports typed clients, and finds the contract", async () => {
+  const script = `
+    import { createConnectTransport } from "@connectrpc/connect-node";
+    import { createTollgateClients, Role } from "tollgate/client";
+    const clients = createTollgateClients(createConnectTransport({ baseUrl: "http://127.0.0.1:1", httpVersion: "1.1" }));
+    console.log(JSON.stringify([Object.keys(clients).sort(), typeof clients.accounts.createKey, Role.USER,
+      import.meta.resolve("tollgate/proto/tollgate/accounts/v1/accounts_service.proto")]));`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: folder });
+  const [names, createKey, user, proto] = JSON.parse(stdout);
+  expect(names).toEqual(["accounts", "books", "catalogue", "embeddings", "inference", "metering", "prices"]);
+  expect([createKey, user]).toEqual(["function", 2]);
+  expect(await readFile(fileURLToPath(proto), "utf8")).toContain("service AccountsService");
+});
+
+test.each([
+  ['import { a } from "./a.ts";', 'import { a } from "./a.js";'],
+  ['export * from "../b/c.ts";', 'export * from "../b/c.js";'],
+  ['await import("./d.ts");', 'await import("./d.js");'],
+  ['new URL("./worker.ts", import.meta.url);', 'new URL("./worker.js", import.meta.url);'],
+  ['const text = "a.ts is a file";', 'const text = "a.ts is a file";'],
+  ["const n: number = 1;", "const n         = 1;"],
+])("%j becomes JavaScript", (source, script) => {
+  expect(toJavaScript(source)).toBe(script);
+});
