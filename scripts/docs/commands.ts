@@ -2,9 +2,10 @@ import type { Command, Option } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
 import { code, table } from "./markdown.ts";
 
+const program = await createProgram({ environment: {}, print: () => {}, note: () => {} });
+
 /** Every command with its options, in Markdown. */
 export function commandReference(): string {
-  const program = createProgram({ environment: {}, print: () => {}, note: () => {} });
   return leaves(program)
     .map((command) => {
       const usage = [nameOf(command), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(

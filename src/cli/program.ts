@@ -1,28 +1,16 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { packagedFile } from "../../lib/assets.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { addAccounts } from "./admin/accounts.ts";
-import { addCharges } from "./admin/charges.ts";
-import { addKeys } from "./admin/keys.ts";
-import { addOperators } from "./admin/operators.ts";
-import { addPrices } from "./admin/prices.ts";
-import { addReceipt } from "./admin/receipt.ts";
-import { addReconcile } from "./admin/reconcile.ts";
-import { addServers } from "./admin/servers.ts";
-import { addUsage } from "./admin/usage.ts";
-import { addCheck } from "./check/command.ts";
-import { addMigrateStorage } from "./migrate/command.ts";
-import { addCore } from "./serve/core.ts";
-import { addFacade } from "./serve/facade.ts";
-import { addServe } from "./serve/serve.ts";
-import { addConfig } from "./shared/config.ts";
+import { commands } from "./commands.ts";
 import type { Io } from "./shared/io.ts";
-import { addSim } from "./sim/sim.ts";
 
 /** Runs a command line, without the program's name. Returns the exit code: 0 only on success. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   try {
-    await createProgram(io).parseAsync(withCommand(args), { from: "user" });
+    const words = withCommand(args);
+    const program = await createProgram(io, words[0]);
+    await program.parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -53,33 +41,31 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;
 }
 
-/** The whole command line. */
-export function createProgram(io: Io): Command {
+/**
+ * The command line: with the word that it begins with only that command, which spares the others' loading; whole for a word that is
+ * none, and without one.
+ */
+export async function createProgram(io: Io, word?: string): Promise<Command> {
   const program = new Command("tollgate")
     .description("A metered proxy for open-source models.")
-    .version(versionOf(new URL("../../package.json", import.meta.url)))
+    .version(versionOf(packagedFile("package.json")))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.print(text.trimEnd()),
       writeErr: (text) => io.note(text.trimEnd()),
     });
-  addServe(program);
-  addCore(program);
-  addFacade(program);
-  addSim(program);
-  addCheck(program, io);
-  addConfig(program, io);
-  addAccounts(program, io);
-  addKeys(program, io);
-  addPrices(program, io);
-  addUsage(program, io);
-  addReceipt(program, io);
-  addCharges(program, io);
-  addReconcile(program, io);
-  addServers(program, io);
-  addOperators(program, io);
-  addMigrateStorage(program, io);
+  for (const add of await Promise.all(loadersFor(word).map((load) => load()))) {
+    add(program, io);
+  }
   return program;
+}
+
+function loadersFor(word: string | undefined) {
+  if (word === "--version" || word === "-V") {
+    return [];
+  }
+  const named = word !== undefined && Object.hasOwn(commands, word) ? commands[word] : undefined;
+  return named === undefined ? Object.values(commands) : [named];
 }
 
 function versionOf(manifest: URL): string {

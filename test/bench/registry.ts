@@ -5,7 +5,17 @@ import { profile } from "./profile/profile.ts";
 import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
+import { start } from "./start.ts";
 import { tenants } from "./tenants.ts";
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...loadScenarios, ledger, routing, memory, tenants, soak, profile];
+export const scenarios: readonly Scenario[] = [
+  ...loadScenarios,
+  ledger,
+  routing,
+  memory,
+  tenants,
+  start,
+  soak,
+  profile,
+];

@@ -33,7 +33,7 @@ export async function parseCommand(args: readonly string[]): Promise<Record<stri
   const refuse = (text: string) => {
     throw new Error(text);
   };
-  const program = createProgram({ environment: {}, print: refuse, note: refuse });
+  const program = await createProgram({ environment: {}, print: refuse, note: refuse });
   let parsed: Record<string, unknown> | undefined;
   const replaceActions = (command: Command) => {
     command.action(() => {

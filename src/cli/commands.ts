@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+import type { Io } from "./shared/io.ts";
+
+/** Adds a command to the program. */
+type Add = (program: Command, io: Io) => void;
+
+/** Every command by its first word, in the order of the help. One is loaded when it is run, all of them for the help alone. */
+export const commands: Readonly<Record<string, () => Promise<Add>>> = {
+  serve: async () => (await import("./serve/serve.ts")).addServe,
+  core: async () => (await import("./serve/core.ts")).addCore,
+  facade: async () => (await import("./serve/facade.ts")).addFacade,
+  sim: async () => (await import("./sim/sim.ts")).addSim,
+  check: async () => (await import("./check/command.ts")).addCheck,
+  config: async () => (await import("./shared/config.ts")).addConfig,
+  accounts: async () => (await import("./admin/accounts.ts")).addAccounts,
+  keys: async () => (await import("./admin/keys.ts")).addKeys,
+  prices: async () => (await import("./admin/prices.ts")).addPrices,
+  usage: async () => (await import("./admin/usage.ts")).addUsage,
+  receipt: async () => (await import("./admin/receipt.ts")).addReceipt,
+  charges: async () => (await import("./admin/charges.ts")).addCharges,
+  reconcile: async () => (await import("./admin/reconcile.ts")).addReconcile,
+  servers: async () => (await import("./admin/servers.ts")).addServers,
+  operators: async () => (await import("./admin/operators.ts")).addOperators,
+  "migrate-storage": async () => (await import("./migrate/command.ts")).addMigrateStorage,
+};
