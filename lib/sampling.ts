@@ -21,6 +21,8 @@ export const samplingFields = {
   presencePenalty: { name: "presence_penalty", bounds: { min: -2, max: 2 } },
   frequencyPenalty: { name: "frequency_penalty", bounds: { min: -2, max: 2 } },
   seed: { name: "seed" },
+  minP: { name: "min_p", bounds: { min: 0, max: 1 } },
+  repetitionPenalty: { name: "repetition_penalty", bounds: { above: 0, max: 2 } },
 } as const satisfies Record<SamplingField, { readonly name: string; readonly bounds?: Bounds }>;
 
 /** The fields in the table's order. */

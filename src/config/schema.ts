@@ -160,6 +160,12 @@ const sampling = z.strictObject({
   frequency_penalty: within(samplingFields.frequencyPenalty.bounds)
     .optional()
     .describe("Against tokens, as often as they occurred."),
+  min_p: within(samplingFields.minP.bounds)
+    .optional()
+    .describe("The least likelihood, as a part of the likeliest token's."),
+  repetition_penalty: within(samplingFields.repetitionPenalty.bounds)
+    .optional()
+    .describe("A factor against tokens that occurred; 1: none."),
 });
 
 const routing = z.enum(["prefix", "least-load", "round-robin"]);

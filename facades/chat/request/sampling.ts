@@ -19,6 +19,9 @@ export function toSampling(request: CreateChatCompletionRequest | CreateCompleti
       sampling[field] = asked[field];
     }
   }
+  if (sampling.topK === -1) {
+    sampling.topK = 0; // in the words of engines that count from 0
+  }
   return sampling as unknown as Sampling;
 }
 

@@ -63,6 +63,7 @@ export interface SamplingOptions {
   readonly temperature?: number;
   readonly topK?: number;
   readonly topP?: number;
+  readonly minP?: number;
   readonly seed?: number;
   readonly repeatPenalty?: {
     readonly punishTokens: () => Token[];

@@ -77,14 +77,14 @@ async function readPrompt(sequence: Sequence, prompt: Token[], signal: AbortSign
 }
 
 function samplingOptions(sampling: Sampling, produced: Token[], grammar: GrammarState | undefined): SamplingOptions {
-  const { presencePenalty, frequencyPenalty, ...options } = writeSampling(sampling, "embedded");
+  const { penalty = 1, presencePenalty, frequencyPenalty, ...options } = writeSampling(sampling, "embedded");
   return {
     topK: 0,
     ...options,
-    ...((presencePenalty || frequencyPenalty) && {
+    ...((penalty !== 1 || presencePenalty || frequencyPenalty) && {
       repeatPenalty: {
         punishTokens: () => produced,
-        penalty: 1,
+        penalty,
         ...(presencePenalty && { presencePenalty }),
         ...(frequencyPenalty && { frequencyPenalty }),
       },

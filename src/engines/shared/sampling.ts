@@ -71,6 +71,24 @@ const wireFields = {
     ollama: signedSeed,
     embedded: unsignedSeed,
   },
+  minP: {
+    vllm: "min_p",
+    sglang: "min_p",
+    "llama.cpp": "min_p",
+    trtllm: "min_p",
+    openai: "unsupported",
+    ollama: "min_p",
+    embedded: "minP",
+  },
+  repetitionPenalty: {
+    vllm: "repetition_penalty",
+    sglang: "repetition_penalty",
+    "llama.cpp": "repeat_penalty",
+    trtllm: "repetition_penalty",
+    openai: "unsupported",
+    ollama: "repeat_penalty",
+    embedded: "penalty",
+  },
 } as const satisfies Record<SamplingField, Record<SamplingDialect, WireField>>;
 
 const rows = Object.entries(wireFields) as [SamplingField, Readonly<Record<SamplingDialect, WireField>>][];

@@ -11,17 +11,30 @@ const all = create(SamplingSchema, {
   presencePenalty: 1,
   frequencyPenalty: -1,
   seed: -1n,
+  minP: 0.1,
+  repetitionPenalty: 1.2,
 });
 const usual = { temperature: 0.5, top_p: 0.9, presence_penalty: 1, frequency_penalty: -1, seed: -1 };
+const penalised = { min_p: 0.1, repetition_penalty: 1.2 };
+const repeating = { min_p: 0.1, repeat_penalty: 1.2 };
+const embedded = {
+  temperature: 0.5,
+  topP: 0.9,
+  topK: 0,
+  presencePenalty: 1,
+  frequencyPenalty: -1,
+  minP: 0.1,
+  penalty: 1.2,
+};
 
 test.each<[SamplingDialect, object]>([
-  ["vllm", { ...usual, top_k: -1 }],
-  ["sglang", { ...usual, top_k: -1 }],
-  ["llama.cpp", { ...usual, top_k: 0 }],
-  ["trtllm", { ...usual, top_k: 0 }],
+  ["vllm", { ...usual, ...penalised, top_k: -1 }],
+  ["sglang", { ...usual, ...penalised, top_k: -1 }],
+  ["llama.cpp", { ...usual, ...repeating, top_k: 0 }],
+  ["trtllm", { ...usual, ...penalised, top_k: 0 }],
   ["openai", usual],
-  ["ollama", { ...usual, top_k: 0 }],
-  ["embedded", { temperature: 0.5, topP: 0.9, topK: 0, presencePenalty: 1, frequencyPenalty: -1, seed: 4_294_967_295 }],
+  ["ollama", { ...usual, ...repeating, top_k: 0 }],
+  ["embedded", { ...embedded, seed: 4_294_967_295 }],
 ])("%s gets every field that it takes in its own words", (dialect, expected) => {
   expect(writeSampling(all, dialect)).toEqual(expected);
 });

@@ -34,6 +34,8 @@ test.each([
   [{ topP: 0 }, "sampling.top_p"],
   [{ topP: 1.5 }, "sampling.top_p"],
   [{ presencePenalty: -2.5 }, "sampling.presence_penalty"],
+  [{ minP: 1.1 }, "sampling.min_p"],
+  [{ repetitionPenalty: 0 }, "sampling.repetition_penalty"],
   [{ frequencyPenalty: Number.POSITIVE_INFINITY }, "sampling.frequency_penalty"],
 ])("refuses %j", (init, parameter) => {
   let thrown: unknown;

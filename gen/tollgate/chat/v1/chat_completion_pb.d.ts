@@ -200,7 +200,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   logprobs?: boolean | undefined;
 
   /**
-   * Only 0, as logprobs.
+   * Only false, as logprobs.
    *
    * @generated from field: optional uint32 top_logprobs = 27;
    */
@@ -212,6 +212,27 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: optional string logit_bias = 28;
    */
   logitBias?: string | undefined;
+
+  /**
+   * How many candidates; 0 and -1 mean all. Absent: the model's default.
+   *
+   * @generated from field: optional int32 top_k = 29;
+   */
+  topK?: number | undefined;
+
+  /**
+   * The least likelihood of a candidate, as a part of the likeliest one's. Absent: the model's default.
+   *
+   * @generated from field: optional double min_p = 30;
+   */
+  minP?: number | undefined;
+
+  /**
+   * Factor against tokens that occurred, the prompt's too; above 0, and 1 means none. Absent: the model's default.
+   *
+   * @generated from field: optional double repetition_penalty = 31;
+   */
+  repetitionPenalty?: number | undefined;
 };
 
 /**

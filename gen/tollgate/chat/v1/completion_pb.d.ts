@@ -135,6 +135,27 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
    * @generated from field: optional string logit_bias = 17;
    */
   logitBias?: string | undefined;
+
+  /**
+   * How many candidates; 0 and -1 mean all. Absent: the model's default.
+   *
+   * @generated from field: optional int32 top_k = 18;
+   */
+  topK?: number | undefined;
+
+  /**
+   * The least likelihood of a candidate, as a part of the likeliest one's. Absent: the model's default.
+   *
+   * @generated from field: optional double min_p = 19;
+   */
+  minP?: number | undefined;
+
+  /**
+   * Factor against tokens that occurred, the prompt's too; above 0, and 1 means none. Absent: the model's default.
+   *
+   * @generated from field: optional double repetition_penalty = 20;
+   */
+  repetitionPenalty?: number | undefined;
 };
 
 /**

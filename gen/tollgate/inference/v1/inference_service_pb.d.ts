@@ -158,6 +158,20 @@ export declare type Sampling = Message<"tollgate.inference.v1.Sampling"> & {
    * @generated from field: optional int64 seed = 6;
    */
   seed?: bigint | undefined;
+
+  /**
+   * The least likelihood of a candidate, as a part of the likeliest one's, 0 to 1.
+   *
+   * @generated from field: optional double min_p = 7;
+   */
+  minP?: number | undefined;
+
+  /**
+   * Factor against tokens that occurred, the prompt's too, above 0 and at most 2; 1 means none.
+   *
+   * @generated from field: optional double repetition_penalty = 8;
+   */
+  repetitionPenalty?: number | undefined;
 };
 
 /**
