@@ -22,11 +22,11 @@ import { ratePolicyOf } from "../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { createFakeFunds } from "./fake-funds.ts";
 
 const usd = 10n ** 12n;
-const clock = new FakeClock();
+const clock = new ManualClock();
 const changed: string[] = [];
 let principal: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 let storage: Storage;

@@ -8,7 +8,7 @@ import { digestOf } from "../../src/accounts/api-key.ts";
 import { ApiKeys } from "../../src/accounts/api-keys.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 const pepper = { version: 3, secret: "pepper" };
 const hour = 3_600_000;
@@ -28,11 +28,11 @@ afterAll(() => server.stop());
 
 describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   let storage: Storage;
-  let clock: FakeClock;
+  let clock: ManualClock;
   let keys: ApiKeys;
   beforeAll(async () => {
     storage = await openStorage(dialect === "sqlite" ? "sqlite::memory:" : await server.createDatabase());
-    clock = new FakeClock();
+    clock = new ManualClock();
     keys = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper });
   }, 60_000);
   afterAll(() => storage.close());

@@ -9,7 +9,7 @@ import type { Operator } from "../../src/accounts/interface.ts";
 import { LastUsed } from "../../src/accounts/last-used.ts";
 import type { Account } from "../../src/storage/entities/account.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 const testAccount = "0199a000-0000-7000-8000-000000000001";
 const otherAccount = "0199a000-0000-7000-8000-000000000002";
@@ -21,7 +21,7 @@ const peppers = [
 const ada: Operator = { kind: "operator", id: "o1", name: "Ada", role: Role.READER };
 
 function setUp() {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const stored = new Map<string, Partial<ApiKey>>();
   const accounts = new Map<string, Partial<Account>>();
   let reads = 0;
@@ -189,7 +189,7 @@ test.each([
   ["away", () => Promise.reject(new Error("connection refused"))],
   ["stalled", () => new Promise<never>(() => {})],
 ])("a store that is %s is not the key's fault", async (_, findKey) => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const quiet = () => {};
   const authenticator = createAuthenticator({
     operatorToken: "t",

@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { KeyCache } from "../../src/accounts/key-cache.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 /** A store whose answers a test gives when it likes. */
 function setUp() {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const fetches: { secret: string; answer: (value: string | undefined) => void; fail: (error: Error) => void }[] = [];
   const cache = new KeyCache<string>(
     (secret) =>

@@ -12,7 +12,7 @@ import { KeyFilter } from "../../src/accounts/key-filter.ts";
 import { LastUsed } from "../../src/accounts/last-used.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 const pepper = { version: 1, secret: "pepper" };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -39,7 +39,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   /** A core's part that knows keys, by a clock of its own; `questions` counts what it asked the database. */
   async function startCore(aheadMs = 0) {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     clock.jump(aheadMs);
     const questions = { found: 0, read: 0 };
     const random: Random = {
@@ -141,7 +141,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const { keys } = await startCore();
     const filter = new KeyFilter(
       { after: (id) => keys.digestsAfter(id), ofAccounts: (ids) => keys.digestsOfAccounts(ids) },
-      new FakeClock(),
+      new ManualClock(),
     );
     expect(filter.mayExist([new Uint8Array(32)])).toBe(true);
     await filter.load();

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { LastUsed } from "../../src/accounts/last-used.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 function setUp(fail = false) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const warnings: string[] = [];
   const note = (_: object, message: string) => void warnings.push(message);
   const stored: { ids: readonly string[]; at: number }[] = [];

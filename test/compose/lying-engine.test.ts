@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { eventually } from "../engines/eventually.ts";
 import { answerChunks, type HostileServer, startHostileServer, textChunk } from "../engines/hostile/hostile-server.ts";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // The whole program before inference servers that lie about what they did: what customers pay, and who gets work.
@@ -87,7 +87,8 @@ test.each(engines)(
     expect(tollgate.log).toContainEqual(expect.objectContaining({ msg: "server said what cannot be true" }));
 
     server.chunks = answerChunks(engine, "abc", 7, 3);
-    await eventually(async () => (await post("/v1/chat/completions", { model: `of/${engine}` })).status === 200);
+    const asked = () => post("/v1/chat/completions", { model: `of/${engine}` });
+    await eventually("it serves again", async () => (await asked()).status === 200);
     expect(await breakerOf(engine)).toBe("closed");
   },
   60_000,
@@ -123,11 +124,9 @@ test.each(
           { choices: [{ delta: { content: "abc" } }], usage: { prompt_tokens: 7, completion_tokens: 2 } },
         ];
         server.chunks = [...(began ? counted : []), chunk];
-        let response: Response | undefined;
-        await eventually(async () => {
-          response = await post(path, { model: "of/vllm", stream });
-          const isLeftAlone = response.status === 503 || response.status === 529; // its breaker is open for a second
-          return !isLeftAlone;
+        const response = await eventually("its breaker, open for a second, lets a request through", async () => {
+          const answered = await post(path, { model: "of/vllm", stream });
+          return [503, 529].includes(answered.status) ? undefined : answered;
         });
         const text = await response?.text();
         if (response?.status === 200) {

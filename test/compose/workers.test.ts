@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { eventually } from "../support/eventually.ts";
+import { runHere } from "../support/run-here.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // Two processes behind one address, on a real PostgreSQL and a real Redis, with an engine that the test holds back.
@@ -79,12 +80,6 @@ async function metrics(): Promise<string> {
   return (await fetch(`http://${tollgate.addresses.admin}/metrics`)).text();
 }
 
-async function until(is: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await is())) {
-    await sleep(50);
-  }
-}
-
 const readyWorkers = async () => /^tollgate_workers_ready\{.*\} (\d)$/m.exec(await metrics())?.[1];
 
 test("workers take turns behind one address, and one page shows the metrics of all", async () => {
@@ -96,7 +91,7 @@ test("workers take turns behind one address, and one page shows the metrics of a
     const page = await metrics();
     return ["1", "2"].every((worker) => new RegExp(`^${name}\\{.*worker="${worker}"\\} [1-9]`, "m").test(page));
   };
-  await until(() => shown("tollgate_http_responses_total"));
+  await eventually("both workers' answers are counted", () => shown("tollgate_http_responses_total"));
   expect((await metrics()).match(/^# TYPE tollgate_http_responses_total /gm)).toHaveLength(1);
   expect(await readyWorkers()).toBe("2");
   expect(await tollgate.admin("reconcile")).toMatchObject({ ok: true, receipts: 8 });
@@ -107,15 +102,18 @@ test("a worker that is killed is replaced, the other goes on, and its money come
   const streams: Response[] = [];
   const open = async (worker: string) =>
     new RegExp(`^tollgate_http_streams_open\\{worker="${worker}"\\} [1-9]`, "m").test(await metrics());
-  while (!((await open("1")) && (await open("2")))) {
+  await eventually("each worker has a stream", async () => {
     streams.push(await ask(key, "Hold", { stream: true }));
-  }
+    return (await open("1")) && (await open("2"));
+  });
   const ready = () => tollgate.log.filter(({ msg, worker }) => msg === "worker ready" && worker === "1");
   process.kill(Number(ready()[0]?.pid), "SIGKILL");
-  await until(() => tollgate.log.some(({ msg, ended }) => msg === "worker ended" && ended === "SIGKILL"));
+  await eventually("the worker has ended", () =>
+    tollgate.log.some(({ msg, ended }) => msg === "worker ended" && ended === "SIGKILL"),
+  );
   expect((await ask(key)).status).toBe(200);
   expect((await fetch(`http://${tollgate.addresses.admin}/readyz`)).status).toBe(200);
-  await until(() => ready().length === 2);
+  await eventually("another takes its place", () => ready().length === 2);
   for (const response of held) {
     response.end(`${chunk(" and done", "stop")}data: [DONE]\n\n`);
   }
@@ -125,7 +123,7 @@ test("a worker that is killed is replaced, the other goes on, and its money come
     const accounts = (await tollgate.admin("accounts", "list")) as { held_usd: string }[];
     return accounts.map((account) => account.held_usd);
   };
-  await until(async () => (await heldUsd()).every((usd) => Number(usd) === 0));
+  await eventually("nothing is held", async () => (await heldUsd()).every((usd) => Number(usd) === 0));
   expect(await tollgate.admin("reconcile")).toMatchObject({ ok: true });
 }, 120_000);
 
@@ -134,7 +132,8 @@ test("SIGHUP reaches every worker", async () => {
   const [one] = (config as { models: object[] }).models;
   await site.configure({ ...config, models: [one, { ...one, id: "second/model" }] });
   tollgate.process.kill("SIGHUP");
-  await until(() => tollgate.log.filter(({ msg }) => msg === "configuration reloaded").length === 2);
+  const reloads = () => tollgate.log.filter(({ msg }) => msg === "configuration reloaded");
+  await eventually("both have reloaded", () => reloads().length === 2);
   const answers = await Promise.all(Array.from({ length: 4 }, () => ask(key, "Hello", { model: "second/model" })));
   expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(200));
   await Promise.all(answers.map((answer) => answer.arrayBuffer()));
@@ -147,14 +146,14 @@ test("a server is drained and resumed by every worker, and by one that takes a p
     return lines.filter((line) => line.includes(`"${id}"`) && /state="draining".*\} 1$/.test(line)).length;
   };
   await tollgate.admin("servers", "drain", id);
-  await until(async () => (await draining()) === 2);
+  await eventually("both workers drain it", async () => (await draining()) === 2);
   const ready = () => tollgate.log.filter(({ msg, worker }) => msg === "worker ready" && worker === "2");
   const before = ready();
   process.kill(Number(before.at(-1)?.pid), "SIGTERM");
-  await until(() => ready().length > before.length);
-  await until(async () => (await draining()) === 2);
+  await eventually("another takes its place", () => ready().length > before.length);
+  await eventually("both workers drain it", async () => (await draining()) === 2);
   await tollgate.admin("servers", "resume", id);
-  await until(async () => (await draining()) === 0);
+  await eventually("both workers resume it", async () => (await draining()) === 0);
 }, 120_000);
 
 test.each([
@@ -164,17 +163,14 @@ test.each([
 ])("without %j the start says what is needed", async (missing, message) => {
   const bare = { ...site, env: { ...site.env, ...Object.fromEntries(missing.map((name) => [name, undefined])) } };
   const args = ["serve", "--workers", "2", "--config", `${site.folder}/tollgate.yaml`];
-  await expect(runTollgate(bare, ...args)).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(message),
-  });
+  await expect(runTollgate(bare, ...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
 });
 
 test.each([
   [["serve", "--workers", "2"], "--workers needs --config"],
   [["serve", "--workers", "0"], "It must be a whole number above 0"],
 ])("%j is refused", async (args, message) => {
-  await expect(runTollgate(site, ...args)).rejects.toMatchObject({ stderr: expect.stringContaining(message) });
+  expect(await runHere(args, site.env)).toMatchObject({ code: 1, notes: expect.stringContaining(message) });
 });
 
 test("a worker that cannot start ends the start with its reason", async () => {
@@ -190,10 +186,11 @@ test("a worker that cannot start ends the start with its reason", async () => {
 test("SIGTERM: unready at once and new requests refused, while streams on every worker finish", async () => {
   const key = await customer();
   const streams = await Promise.all([ask(key, "Hold", { stream: true }), ask(key, "Hold", { stream: true })]);
-  await until(() => held.length === 2);
+  await eventually("both streams run", () => held.length === 2);
   tollgate.process.kill("SIGTERM");
-  await until(async () => (await fetch(`http://${tollgate.addresses.admin}/readyz`)).status === 503);
-  await until(() =>
+  const readiness = async () => (await fetch(`http://${tollgate.addresses.admin}/readyz`)).status;
+  await eventually("it is unready", async () => (await readiness()) === 503);
+  await eventually("new requests are refused", () =>
     ask(key).then(
       async (response) => response.arrayBuffer().then(() => false),
       () => true,

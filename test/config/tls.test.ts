@@ -10,8 +10,8 @@ import { startConnectServer } from "../../src/grpc/server/http/connect-server.ts
 import { startGrpcServer } from "../../src/grpc/server/server.ts";
 import { startAdminServer } from "../../src/telemetry/admin-server.ts";
 import { usualLimits } from "../facades/http/front-server.ts";
-import { FakeClock } from "../fake-clock.ts";
 import { createAuthority, writeIdentity } from "../support/certificates.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 const authority = createAuthority();
 let folder: string;
@@ -46,7 +46,7 @@ test.each<[string, (files: TlsFiles) => Promise<TlsFiles>, RegExp]>([
 });
 
 test("every server shows a renewed certificate without a restart; one that is wrong is logged and left", async () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const told: string[] = [];
   const tell = (_: object, message: string) => void told.push(message);
   const tls = await openTls(files, clock, { debug: tell, info: tell, warn: tell, error: tell });

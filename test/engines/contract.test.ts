@@ -17,8 +17,8 @@ import type {
 } from "../../src/engines/interface.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { drain } from "./collect.ts";
-import { eventually } from "./eventually.ts";
 import { chatRequest, textRequest } from "./requests.ts";
 
 /** What an engine can do beyond what all can. */
@@ -275,7 +275,7 @@ describe.each(engines)("$dialect", (abilities) => {
     expect(slow.metrics().running).toBe(1);
     const { aborted } = slow.metrics();
     stop(controller, stream);
-    await eventually(() => slow.metrics().running === 0);
+    await eventually("the engine is idle", () => slow.metrics().running === 0);
     expect(slow.metrics().aborted).toBe(aborted + 1);
   });
 
@@ -295,10 +295,10 @@ describe.each(engines)("$dialect", (abilities) => {
         outputs.push(output);
       }
     })();
-    await eventually(() => sim.metrics("m").generatedTokens - before === stall);
+    await eventually("the engine stalls", () => sim.metrics("m").generatedTokens - before === stall);
     const counted = () => outputs.at(-1)?.usage?.outputTokens ?? 0;
     if (exact) {
-      await eventually(() => counted() === stall);
+      await eventually("all tokens are counted", () => counted() === stall);
     }
     controller.abort(new Error("client gone"));
     await expect(reading).rejects.toThrow("client gone");
@@ -306,7 +306,7 @@ describe.each(engines)("$dialect", (abilities) => {
     if (outputs.length > 0) {
       expect(outputs.at(-1)?.usage?.inputTokens).toBeGreaterThan(0);
     }
-    await eventually(() => sim.metrics("m").running === 0);
+    await eventually("the engine is idle", () => sim.metrics("m").running === 0);
     expect(sim.metrics("m").generatedTokens - before).toBe(stall);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { eventually } from "./eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Metronome, promptTokens, startMetronome, testModel } from "./metronome.ts";
 import { type Service, startService } from "./service.ts";
 

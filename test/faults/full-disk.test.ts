@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { eventually } from "../support/eventually.ts";
 import { discrepancies } from "./books.ts";
-import { eventually } from "./eventually.ts";
 import { Load } from "./load.ts";
 import { type Metronome, startMetronome } from "./metronome.ts";
 import { startService } from "./service.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { eventually } from "../support/eventually.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import { discrepancies } from "./books.ts";
-import { eventually } from "./eventually.ts";
 import { Load } from "./load.ts";
 import { type Metronome, startMetronome, testModel } from "./metronome.ts";
 import { startService } from "./service.ts";

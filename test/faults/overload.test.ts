@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Health, HealthCheckResponse_ServingStatus } from "#gen/grpc/health/v1/health_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
-import { eventually } from "./eventually.ts";
 
 // More work than a real process can bear: it says so on every door, goes on with what it has, and recovers by itself.
 

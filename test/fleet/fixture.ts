@@ -8,7 +8,7 @@ import { createFleet } from "../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../src/fleet/interface.ts";
 
 import { chatRequest } from "../engines/requests.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { FakeEngine } from "./fake-engine.ts";
 import { SeededRandom } from "./seeded-random.ts";
 
@@ -17,7 +17,7 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 /** A fleet of fake engines under a clock that the test turns. */
 export interface Fixture {
   readonly fleet: Fleet;
-  readonly clock: FakeClock;
+  readonly clock: ManualClock;
   readonly engines: readonly FakeEngine[];
   readonly model: ServedModel;
   /** The servers that said what cannot be true. */
@@ -47,7 +47,7 @@ export function fixture(
   if (served === undefined) {
     throw new Error("there is no model");
   }
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const engines: FakeEngine[] = [];
   const implausible: string[] = [];
   const fleet = createFleet({

@@ -8,8 +8,8 @@ import { createEngine } from "../../src/engines/create-engine.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
 import { createFleet } from "../../src/fleet/create-fleet.ts";
 import { startSimulator } from "../../src/simulator/server.ts";
-import { eventually } from "../engines/eventually.ts";
 import { chatRequest } from "../engines/requests.ts";
+import { eventually } from "../support/eventually.ts";
 
 // A name with several addresses of this machine, behind each of which a real server listens.
 
@@ -66,7 +66,7 @@ test("every address is a server; one that goes finishes its streams", async () =
   expect((await stream.next()).done).toBe(false);
 
   addresses = ["127.0.0.3"];
-  await eventually(() => ids().join() === `engine.invalid:${port}@127.0.0.3/m`);
+  await eventually("the new address is used", () => ids().join() === `engine.invalid:${port}@127.0.0.3/m`);
   for (let i = 0; i < 3; i++) {
     expect((await finish(run())).at(-1)?.finish).toBeDefined();
   }
@@ -74,7 +74,10 @@ test("every address is a server; one that goes finishes its streams", async () =
   expect(rest.at(-1)?.finish).toBeDefined();
 
   addresses = ["127.0.0.2", "127.0.0.3"];
-  await eventually(() => fleet.servers().filter(({ running }) => running !== undefined).length === 2);
+  await eventually(
+    "both are probed",
+    () => fleet.servers().filter(({ running }) => running !== undefined).length === 2,
+  );
 }, 30_000);
 
 test("what comes over the wire keeps the name, in the Host header and for TLS", async () => {
@@ -91,7 +94,9 @@ test("what comes over the wire keeps the name, in the Host header and for TLS", 
   const { port } = server.address() as { port: number };
   for (const scheme of ["http", "https"]) {
     fleetOf(`${scheme}://engine.invalid:${port}`, () => ["127.0.0.4"]);
-    await eventually(() => heard.some((bytes) => bytes.includes(scheme === "http" ? "GET /" : "\x16\x03")));
+    await eventually("the server hears it", () =>
+      heard.some((bytes) => bytes.includes(scheme === "http" ? "GET /" : "\x16\x03")),
+    );
   }
   expect(heard.find((bytes) => bytes.startsWith("GET"))).toMatch(new RegExp(`^host: engine.invalid:${port}`, "im"));
   expect(heard.find((bytes) => bytes.startsWith("\x16\x03"))).toContain("engine.invalid"); // in the ClientHello

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { networkOf } from "../../lib/net/network.ts";
 import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 test.each([
   ["203.0.113.7", "203.0.113.7"],
@@ -16,7 +16,7 @@ test.each([
 });
 
 test("failures count by network, and those over the limit have to wait", () => {
-  const attempts = createFailedAttempts({ points: 2 }, new FakeClock());
+  const attempts = createFailedAttempts({ points: 2 }, new ManualClock());
   expect(attempts.count("2001:db8:1:2::1")).toBeUndefined();
   expect(attempts.count("2001:db8:1:2::2")).toBeUndefined();
   expect(attempts.count("2001:db8:1:2::3")).toBe(60_000);
@@ -24,7 +24,7 @@ test("failures count by network, and those over the limit have to wait", () => {
 });
 
 test("a network starts anew when its window is over", () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const attempts = createFailedAttempts({ points: 1 }, clock);
   attempts.count("203.0.113.7");
   clock.advance(20_000);
@@ -34,7 +34,7 @@ test("a network starts anew when its window is over", () => {
 });
 
 test("networks that are over make room, without a timer", () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const attempts = createFailedAttempts({ maxNetworks: 10 }, clock);
   for (let last = 0; last < 10; last += 1) {
     attempts.count(`203.0.113.${last}`);
@@ -45,7 +45,7 @@ test("networks that are over make room, without a timer", () => {
 });
 
 test("300,000 networks are counted in bounded memory, and still throttled", () => {
-  const attempts = createFailedAttempts({ maxNetworks: 1000 }, new FakeClock());
+  const attempts = createFailedAttempts({ maxNetworks: 1000 }, new ManualClock());
   let throttled = 0;
   for (let index = 0; index < 300_000; index += 1) {
     const network = index.toString(16).padStart(5, "0");
@@ -58,7 +58,7 @@ test("300,000 networks are counted in bounded memory, and still throttled", () =
 });
 
 test("when there are too many wide networks as well the oldest is forgotten", () => {
-  const attempts = createFailedAttempts({ maxNetworks: 5 }, new FakeClock());
+  const attempts = createFailedAttempts({ maxNetworks: 5 }, new ManualClock());
   for (let block = 0; block < 100; block += 1) {
     attempts.count(`2001:db8:${block}::1`);
   }

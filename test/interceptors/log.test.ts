@@ -8,9 +8,9 @@ import { registration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
 import { logCalls } from "../../src/interceptors/log.ts";
 import { observeCalls, requestIdKey } from "../../src/interceptors/observe.ts";
-import { FakeClock } from "../fake-clock.ts";
 import { ScriptedService, texts, untilAborted } from "../grpc/scripted-service.ts";
 import { type Route, routes } from "../grpc/transports.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 class Lines implements Logger {
   readonly lines: object[] = [];
@@ -36,7 +36,7 @@ afterEach(async () => {
 describe.each(routes)("over %s", (_name, open) => {
   async function start(script: ConstructorParameters<typeof ScriptedService>[0]) {
     const log = new Lines();
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const service = new ScriptedService(script);
     const interceptors = [observeCalls(clock, [logCalls(log, clock)]), hideErrors(new Lines(), () => undefined)];
     const route = await open([registration(InferenceService, service)], interceptors);
@@ -157,7 +157,7 @@ describe.each(routes)("over %s", (_name, open) => {
 describe("calls with wrong credentials", () => {
   function observe(reasons: readonly Reason[]) {
     const log = new Lines();
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const observer = logCalls(log, clock);
     const method = InferenceService.method.countTokens;
     for (const reason of reasons) {

@@ -9,8 +9,8 @@ import { streamText } from "ai";
 import Anthropic0 from "anthropic-sdk-0";
 import OpenAI from "openai";
 import { type FrontServer, startFront } from "../facades/http/front-server.ts";
-import { ManualClock } from "../facades/http/manual-clock.ts";
 import { finished, scriptedCore, started } from "../facades/http/scripted-core.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false; // it does not know our models
 

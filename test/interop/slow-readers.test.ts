@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net";
-import { setTimeout } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { afterEach, expect, test } from "@jest/globals";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // One account reads slowly, or not at all, and takes no other account's place by that.
@@ -70,14 +70,6 @@ async function served(requests: number): Promise<number> {
   return answered;
 }
 
-async function eventually(holds: () => boolean): Promise<void> {
-  for (const until = Date.now() + 30_000; !holds(); await setTimeout(20)) {
-    if (Date.now() > until) {
-      throw new Error("it never came about");
-    }
-  }
-}
-
 test.each([
   ["all in one", false],
   ["split", true],
@@ -89,9 +81,9 @@ test.each([
     for (let i = 0; i < 6; i++) {
       neverRead(30_000);
     }
-    await eventually(() => simulator.metrics().running > 0);
+    await eventually("the engine runs", () => simulator.metrics().running > 0);
     expect(await served(5)).toBe(5);
-    await eventually(() => simulator.metrics().running === 0);
+    await eventually("the engine is idle", () => simulator.metrics().running === 0);
   },
   120_000,
 );
@@ -107,7 +99,7 @@ test("70 callers over gRPC that do not read leave all of 64 places to others", a
   );
   await Promise.all(calls.map((call) => call.next()));
   expect(await served(11)).toBe(11);
-  await eventually(() => simulator.metrics().running === 0);
+  await eventually("the engine is idle", () => simulator.metrics().running === 0);
   // What was read ahead is whole.
   let tokens = 0;
   for (;;) {
@@ -137,7 +129,7 @@ test("a reader that stays too slow is broken off and pays for what ran", async (
   const call = client.generate(request, { headers: { authorization: `Bearer ${service.key}` } });
   const reader = call[Symbol.asyncIterator]();
   await reader.next();
-  await eventually(() => simulator.metrics().running === 0);
+  await eventually("the engine is idle", () => simulator.metrics().running === 0);
   const rest = async () => {
     while (!(await reader.next()).done) {}
   };
@@ -168,7 +160,7 @@ test("an account runs so many requests at once, and the next as soon as one has 
   expect([messages.status, await messages.json()]).toMatchObject([429, { error: { type: "rate_limit_error" } }]);
   expect(await served(3)).toBe(3);
   await bodies[0]?.cancel();
-  await eventually(() => simulator.metrics().running === 1);
+  await eventually("one request runs", () => simulator.metrics().running === 1);
   expect((await chat(service.key, wish(5))).status).toBe(200);
   expect((await chat(service.key, wish(5))).status).toBe(200);
   await bodies[1]?.cancel();

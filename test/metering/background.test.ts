@@ -2,13 +2,13 @@ import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { startBackground } from "../../src/metering/background.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { openMetering, usd } from "./fixture.ts";
-import { ManualClock } from "./manual-clock.ts";
 
 const minute = 60_000;
 
 test("the books are proved within minutes of the start, then every hour, and a finding is an alarm", async () => {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const metering = await openMetering({ clock });
   const { storage, ledger, prices, time } = metering;
   const account = await metering.account({ paid: usd });
@@ -23,14 +23,14 @@ test("the books are proved within minutes of the start, then every hour, and a f
     deadLetters: metering.deadLetters,
     observer: { reconciled: (ok) => void proofs.push(ok), deadLetters() {} },
   });
-  await clock.advance(2 * minute);
+  await clock.advanceAsync(2 * minute);
   await clock.pass(1000);
   expect([proofs, alarms]).toEqual([[true], []]);
 
   await storage.orm.em.fork().execute("update lot set granted = granted + 1 where account_id = ?", [account]);
-  await clock.advance(57 * minute);
+  await clock.advanceAsync(57 * minute);
   expect(proofs).toHaveLength(1);
-  await clock.advance(5 * minute);
+  await clock.advanceAsync(5 * minute);
   await clock.pass(1000);
   expect([proofs, alarms]).toEqual([[true, false], ["the books do not add up"]]);
   stop();

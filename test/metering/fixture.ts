@@ -18,7 +18,7 @@ import { createLedgerStore } from "../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
 import { DatabaseClock } from "../../src/storage/database-clock.ts";
 import { openStorage, type Patience, type Storage } from "../../src/storage/orm.ts";
-import { ManualClock } from "./manual-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { silentObserver } from "./silent-observer.ts";
 
 /** One USD in pico-USD. */
@@ -61,7 +61,7 @@ export async function openMetering(
     wrap?: (store: LedgerStore) => LedgerStore;
   } = {},
 ): Promise<Metering> {
-  const clock = options.clock ?? new ManualClock();
+  const clock = options.clock ?? new ManualClock(Date.now());
   const storage = await openStorage(options.url ?? "sqlite::memory:", options.patience);
   const log: string[] = [];
   const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);

@@ -17,9 +17,9 @@ import { principalKey } from "../../src/interceptors/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { Usage } from "../../src/storage/entities/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { databases, dialects } from "./databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "./fixture.ts";
-import { ManualClock } from "./manual-clock.ts";
 
 const newDatabase = databases();
 const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };

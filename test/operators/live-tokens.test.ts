@@ -3,10 +3,10 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import { LiveTokens } from "../../src/operators/live-tokens.ts";
 import { digestOf, newOperatorToken } from "../../src/operators/operator-token.ts";
 import type { Operator } from "../../src/storage/entities/operator.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 function setUp() {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const stored = new Map<string, Operator>();
   const state = { reads: 0, away: false };
   const tokens = new LiveTokens(async () => {

@@ -4,8 +4,8 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { Operators } from "../../src/operators/operators.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
-import { FakeClock } from "../fake-clock.ts";
 import { databases, dialects } from "../metering/databases.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 const newDatabase = databases();
 const open: Storage[] = [];
@@ -19,7 +19,7 @@ describe.each(dialects)("%s", (dialect) => {
   async function start() {
     const storage = await openStorage(await newDatabase(dialect));
     open.push(storage);
-    return { storage, operators: new Operators({ storage, clock: new FakeClock(), random: systemRandom }) };
+    return { storage, operators: new Operators({ storage, clock: new ManualClock(), random: systemRandom }) };
   }
 
   const reasonOf = (error: unknown) => detailOf(error)?.reason;

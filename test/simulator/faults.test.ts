@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { faultInHeader, faultInPrompt } from "../../src/simulator/faults.ts";
 import { type DialectName, dialectNames } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { type Answer, ask, call, eventsIn, joined, post, raw, stream, until } from "./client.ts";
 
 let sim: Simulator;
@@ -122,7 +122,7 @@ test("stall: it falls silent and keeps its place until the reader goes", async (
 });
 
 test("latency: nothing happens before its time", async () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const after = clock.after.bind(clock);
   let timers = 0;
   clock.after = (ms, callback) => {

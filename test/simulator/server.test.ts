@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { type Answer, ask, call, get, joined, post, stream, until } from "./client.ts";
 
 let sim: Simulator;
@@ -105,7 +105,7 @@ test("refuses with 503 when its queue is full", async () => {
   const full = await startSimulator({
     models: ["plain"],
     gpu: { maxRunning: 1, maxWaiting: 1 },
-    clock: new FakeClock(),
+    clock: new ManualClock(),
   });
   const busy = [0, 1].map(() => post(full, chat, ask("Hello")).catch(() => {}));
   await until(() => full.metrics().running + full.metrics().waiting === 2);
@@ -115,7 +115,7 @@ test("refuses with 503 when its queue is full", async () => {
 });
 
 test("refuses with 503 while it loads", async () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const loading = await startSimulator({ models: ["plain"], speed: 0, loading: 1000, clock });
   expect((await post(loading, chat, ask("Hello"))).status).toBe(503);
   expect((await fetch(`${loading.url}/health`)).status).toBe(503);

@@ -5,7 +5,7 @@ import { type PostgresqlServer, startPostgresql } from "../../scripts/test-servi
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { openMetering, request, run, usd } from "../metering/fixture.ts";
-import { ManualClock } from "../metering/manual-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 // A real PgBouncer in transaction mode, of any version: that of the distribution knows no prepared statements.
 
@@ -36,7 +36,7 @@ async function setUp(direct: string, sql: string): Promise<void> {
 
 test("two cores lease, charge and give back through one, and their logs stay quiet", async () => {
   const url = pooler.urlOf(await server.createDatabase());
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const cores = [await openMetering({ clock, url }), await openMetering({ clock, url })] as const;
   const account = await cores[0].account({ paid: usd });
   const requests = Array.from({ length: 60 }, (_, at) =>

@@ -8,7 +8,7 @@ import { publish } from "../../src/metering/prices/price-versions.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { type Metering, openMetering, testModel, usd } from "../metering/fixture.ts";
-import { ManualClock } from "../metering/manual-clock.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 // A server that ends every other transaction that writes, as it does one that another locked out.
 
@@ -17,7 +17,7 @@ let clock: ManualClock;
 let metering: Metering;
 beforeAll(async () => {
   server = await startPostgresql();
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   metering = await openMetering({ clock, url: await server.createDatabase() });
   const tables = ["account", "lot", "lot_entry", "payment", "api_key", "price_version", "price", "dead_letter"];
   await execute(`

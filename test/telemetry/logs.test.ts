@@ -62,6 +62,7 @@ beforeAll(async () => {
   const config = await site.configure({
     ...freePorts,
     models,
+    fleet: { queue_timeout_s: 1 },
     rate_tiers: [{ rpm: 10_000 }],
     free_tier: { rpm: 10_000 },
   });

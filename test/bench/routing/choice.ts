@@ -9,8 +9,8 @@ import { createPolicy } from "../../../src/fleet/routing/create-policy.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
 import { Place, Pool } from "../../../src/fleet/servers/pool.ts";
 import { chatRequest } from "../../engines/requests.ts";
-import { VirtualClock } from "../../fleet/routing/simulation/virtual-clock.ts";
 import { SeededRandom } from "../../fleet/seeded-random.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { parseSchedstat } from "../measure/cpu.ts";
 import { lineChart } from "../plots/line-chart.ts";
 import { type Spread, spread } from "../report/statistics.ts";
@@ -84,7 +84,7 @@ function threadCpu(): number {
 }
 
 function createPool(servers: number, random: SeededRandom): Pool {
-  const clock = new VirtualClock();
+  const clock = new ManualClock();
   const { models } = configSchema.parse({
     models: [{ id: "m", servers: Array.from({ length: servers }, (_, i) => ({ url: `http://server-${i}:1` })) }],
   });

@@ -7,7 +7,7 @@ import { renderJson } from "../../../src/cli/admin/render.ts";
 import { readReceipts } from "../../../src/metering/books/receipts.ts";
 import { databases, dialects } from "../../metering/databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../metering/fixture.ts";
-import { ManualClock } from "../../metering/manual-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 // Somebody with nothing but the printed receipt works it out by hand, as docs/money.md says.
 
@@ -123,7 +123,7 @@ function workOut(printed: Printed): number {
 }
 
 describe.each(dialects)("%s", (dialect) => {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
 
   async function print({ storage }: Metering, requestId: string): Promise<Printed> {
     const [receipt] = await readReceipts(storage, requestId, undefined);

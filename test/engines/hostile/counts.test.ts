@@ -3,7 +3,7 @@ import { BreakerState, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
-import { eventually } from "../eventually.ts";
+import { eventually } from "../../support/eventually.ts";
 import { chatRequest } from "../requests.ts";
 import { type HostileFleet, startHostileFleet } from "./hostile-fleet.ts";
 import { answerChunks, embedders, embeddingsAnswer, generators, textChunk } from "./hostile-server.ts";
@@ -138,7 +138,7 @@ describe.each(embedders)("%s embeds", (engine) => {
   let hostile: HostileFleet;
   beforeEach(async () => {
     hostile = await startHostileFleet(engine, { kind: "embedding", context_length: 8192, dimensions: 4 });
-    await eventually(() => hostile.fleet.servers()[0]?.state === ServerState.HEALTHY);
+    await eventually("the server is healthy", () => hostile.fleet.servers()[0]?.state === ServerState.HEALTHY);
   });
   afterEach(async () => hostile[Symbol.asyncDispose]());
 

@@ -4,8 +4,8 @@ import { createEngine } from "../../../src/engines/create-engine.ts";
 import type { Engine, EngineOutput } from "../../../src/engines/interface.ts";
 import { createFleet } from "../../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../../src/fleet/interface.ts";
-import { FakeClock } from "../../fake-clock.ts";
 import { SeededRandom } from "../../fleet/seeded-random.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { drain } from "../collect.ts";
 import { chatRequest } from "../requests.ts";
 import { type Embedder, type Generator, type HostileServer, startHostileServer } from "./hostile-server.ts";
@@ -16,7 +16,7 @@ type ModelInput = Partial<NonNullable<input<typeof configSchema>["models"]>[numb
 export interface HostileFleet extends AsyncDisposable {
   readonly server: HostileServer;
   readonly fleet: Fleet;
-  readonly clock: FakeClock;
+  readonly clock: ManualClock;
   /** How often the server was caught. */
   readonly caught: string[];
   readonly logged: { readonly message: string; readonly error?: unknown }[];
@@ -41,7 +41,7 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
   if (model === undefined) {
     throw new Error("there is no model");
   }
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const caught: string[] = [];
   const logged: HostileFleet["logged"] = [];
   const log = (fields: object, message: string) => void logged.push({ message, ...fields });

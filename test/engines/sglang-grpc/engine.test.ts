@@ -11,8 +11,8 @@ import { SglangGrpcEngine } from "../../../src/engines/sglang-grpc/engine.ts";
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
+import { eventually } from "../../support/eventually.ts";
 import { drain } from "../collect.ts";
-import { eventually } from "../eventually.ts";
 import { chatRequest, textRequest } from "../requests.ts";
 
 const never = () => new AbortController().signal;
@@ -135,7 +135,7 @@ test.each(["signal", "reader"])("a %s that ends it stops the engine", async (who
   } else {
     void stream.return?.(undefined);
   }
-  await eventually(() => cancelled === 1 && aborted.length === 1);
+  await eventually("the request is cancelled and aborted", () => cancelled === 1 && aborted.length === 1);
   expect(aborted).toEqual(["run-1"]);
 });
 

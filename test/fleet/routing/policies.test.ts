@@ -6,14 +6,14 @@ import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
 import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
 import { textRequest } from "../../engines/requests.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { SeededRandom } from "../seeded-random.ts";
 
 function members(count: number, capacity = 100): Member[] {
   const { models } = configSchema.parse({
     models: [{ id: "m", servers: Array.from({ length: count }, (_, i) => ({ url: `http://${i}:1`, capacity })) }],
   });
-  const settings = { clock: new FakeClock(), openMs: 1000, onFree: () => {} };
+  const settings = { clock: new ManualClock(), openMs: 1000, onFree: () => {} };
   return (models[0]?.servers ?? []).map((server, i) => new Member(`${i}`, "m", server, {} as Engine, settings));
 }
 

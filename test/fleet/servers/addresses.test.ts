@@ -1,14 +1,14 @@
 import { expect, test } from "@jest/globals";
 import type { Logger } from "../../../lib/logger.ts";
 import { Addresses } from "../../../src/fleet/servers/addresses.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { settle } from "../fixture.ts";
 
 const intervalMs = 10_000;
 
 /** Addresses of hosts that a test gives them. An error is a lookup that fails. */
 function watched(hosts: Record<string, readonly string[] | Error>) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const asked: string[] = [];
   const warnings: object[] = [];
   let changes = 0;

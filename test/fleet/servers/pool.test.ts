@@ -6,14 +6,14 @@ import type { Engine } from "../../../src/engines/interface.ts";
 import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
 import { Place, Pool, type Wish } from "../../../src/fleet/servers/pool.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { settle } from "../fixture.ts";
 
 const signal = new AbortController().signal;
 
 /** A pool of servers with room for one request each. */
 function poolOf(count: number, maxWaiting = 10) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const { models } = configSchema.parse({
     models: [{ id: "m", servers: Array.from({ length: count }, (_, i) => ({ url: `http://${i}:1`, capacity: 1 })) }],
   });

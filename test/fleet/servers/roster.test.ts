@@ -3,14 +3,14 @@ import type { Logger } from "../../../lib/logger.ts";
 import type { ServedModel } from "../../../src/catalogue/interface.ts";
 import { configSchema, type ServerConfig } from "../../../src/config/schema.ts";
 import { Roster } from "../../../src/fleet/servers/roster.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { broken, FakeEngine } from "../fake-engine.ts";
 import { settle } from "../fixture.ts";
 import { SeededRandom } from "../seeded-random.ts";
 
 /** A roster of fake engines, with the addresses of names that a test changes, some of which are down. */
 function rosterOf(names: Record<string, readonly string[]> = {}, down: ReadonlySet<string> = new Set()) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const errors: object[] = [];
   const note = (fields: object) => void errors.push(fields);
   const logger: Logger = { debug() {}, info() {}, warn() {}, error: note };

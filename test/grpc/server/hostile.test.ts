@@ -16,7 +16,7 @@ import { Receiving } from "../../../src/grpc/server/receiving.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { observeCalls } from "../../../src/interceptors/observe.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { ScriptedService, texts } from "../scripted-service.ts";
 
 const closing: (() => unknown)[] = [];
@@ -157,7 +157,7 @@ const ways = [grpcDoor, connectDoor].flatMap((door) =>
 async function start(door: Door, options: Partial<ServerOptions> = {}) {
   const service = new ScriptedService({ generate: () => texts(["a"]) });
   const codes: Outcome[] = [];
-  const observe = observeCalls(new FakeClock(), [
+  const observe = observeCalls(new ManualClock(), [
     ({ code }) => void codes.push(code === undefined ? "ok" : toSnakeCase(Code[code] ?? "")),
   ]);
   const services = [registration(InferenceService, service)];
@@ -260,7 +260,7 @@ describe.each(ways)("over %s", (_name, door, kind, format) => {
   });
 
   test("a message that does not come is waited for within bounds", async () => {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const receiving = new Receiving({}, clock);
     const { address, service } = await start(door, { receiving });
     const call = door.call(address, kind, format, right);

@@ -5,7 +5,7 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 import { textEvent } from "../../../src/engines/shared/answer/events.ts";
 import { ReadAhead } from "../../../src/inference/answer/read-ahead.ts";
 import { ReadAheadMemory } from "../../../src/inference/answer/read-ahead-memory.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const mebi = 1024 * 1024;
 const calm = { shortage: undefined };
@@ -15,7 +15,7 @@ function start(
   script: readonly (string | Error | "open")[],
   options: { answerBytes?: number; memory?: ReadAheadMemory; openFails?: Error } = {},
 ) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const memory = options.memory ?? new ReadAheadMemory(mebi, calm);
   const controller = new AbortController();
   const seen = { read: 0, isDone: false, ended: 0, hungUp: [] as Code[] };

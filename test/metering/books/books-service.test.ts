@@ -8,9 +8,9 @@ import { createDirectTransport } from "../../../src/grpc/direct/direct-transport
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createBooksService } from "../../../src/metering/books/books-service.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, testModel } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 import { silentObserver } from "../silent-observer.ts";
 
 const newDatabase = databases();

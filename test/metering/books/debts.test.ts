@@ -4,9 +4,9 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import type { Hold } from "../../../src/metering/interface.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 // An account that owes has no free money anywhere: debt is paid before anything else.
 
@@ -26,7 +26,7 @@ describe.each(dialects)("%s", (dialect) => {
   let url: string;
   let metering: Metering;
   beforeEach(async () => {
-    clock = new ManualClock();
+    clock = new ManualClock(Date.now());
     url = await newDatabase(dialect);
     metering = await openMetering({ clock, url });
   });
@@ -103,7 +103,7 @@ describe.each(dialects)("%s", (dialect) => {
 });
 
 test("what another core frees pays the debt", async () => {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const url = await newDatabase("postgresql");
   const [one, other] = [await openMetering({ clock, url }), await openMetering({ clock, url })];
   const account = await one.account({ free: 150 * out });

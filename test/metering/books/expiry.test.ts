@@ -6,9 +6,9 @@ import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DatabaseClock } from "../../../src/storage/database-clock.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { never, openMetering, request, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 const out = 250_000;
@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 async function open(dialect: (typeof dialects)[number], lapsesAfterMs: number) {
   const url = await newDatabase(dialect);
   const turn = dialect === "sqlite" ? async () => {} : await movableClock(url);
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const metering = await openMetering({ clock, url });
   const { storage, time, funds, ledger } = metering;
   const account = await metering.account();
@@ -77,14 +77,14 @@ describe.each(dialects)("%s", (dialect) => {
     await turn(dayMs);
     clock.jump(dayMs);
     await time.measure();
-    await clock.advance(3_500_000);
+    await clock.advanceAsync(3_500_000);
     await turn(dayMs + 3_500_000);
     expect(await expire()).toBe(0);
     expect(await balance()).toBe(BigInt(usd));
     await clock.pass(2000); // an hour at a stroke is longer than a core's lease
     await spends();
     await clock.pass(5000); // what was leased for it goes back
-    await clock.advance(200_000);
+    await clock.advanceAsync(200_000);
     await turn(dayMs + 3_705_000);
     await time.measure();
     await clock.pass(5000);

@@ -8,15 +8,15 @@ import { createFunds } from "../../../src/metering/books/funds.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
 describe.each(dialects)("%s", (dialect) => {
   let metering: Metering;
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   afterEach(() => clock.until(metering.close()));
 
   const reasonOf = (promise: Promise<unknown>) =>

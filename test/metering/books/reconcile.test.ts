@@ -5,15 +5,15 @@ import { maxPicoUsd } from "../../../lib/money.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { Lot, LotEntry } from "../../../src/storage/entities/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
 /** Some life: payments, refunds, debt, several lots and prices, closed and open slices. */
 async function live(dialect: (typeof dialects)[number]): Promise<{ metering: Metering; clock: ManualClock }> {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const metering = await openMetering({ clock, url: await newDatabase(dialect) });
   const { ledger, funds, prices } = metering;
   for (let at = 0; at < 3; at++) {
@@ -24,7 +24,7 @@ async function live(dialect: (typeof dialects)[number]): Promise<{ metering: Met
       await clock.until(run(ledger, request(account, { inputTokens: 1000, outputTokens: 999 })));
     }
     await funds.refund({ accountId: account, amount: usd, reference: v7() });
-    await clock.advance(2000);
+    await clock.advanceAsync(2000);
   }
   const poor = await metering.account({ free: 40_000_000 });
   const hold = await ledger.hold(request(poor, { inputTokens: 0, outputTokens: 90 }), new AbortController().signal);
@@ -45,7 +45,7 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("an empty database is sound", async () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(Date.now());
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     expect(await reconcile(metering.storage)).toMatchObject({ ok: true, accounts: 0n, grantedPicoUsd: "0" });
     await clock.until(metering.close());

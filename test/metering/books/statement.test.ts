@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import type { LotStatement } from "../../../src/metering/interface.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
@@ -26,7 +26,7 @@ describe.each(dialects)("%s", (dialect) => {
   }
 
   test("spent lots are left out of a statement, and listed among all lots, oldest first", async () => {
-    clock = new ManualClock();
+    clock = new ManualClock(Date.now());
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds, ledger, time } = metering;
     const accountId = await metering.account();

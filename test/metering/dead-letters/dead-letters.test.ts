@@ -7,9 +7,9 @@ import { type Journal, type JournalEntry, noJournal } from "../../../src/meterin
 import { firstRun, runKey } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../src/storage/entities/usage.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, models, never, openMetering, request, testModel, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 // What an earlier process left behind that cannot be charged, beside what can.
 
@@ -48,7 +48,7 @@ describe.each(dialects)("%s", (dialect) => {
   let url: string;
   let account: string;
   const begin = async () => {
-    clock = new ManualClock();
+    clock = new ManualClock(Date.now());
     url = await newDatabase(dialect);
     const before = await openMetering({ clock, url });
     account = await before.account({ paid: 100 * usd });

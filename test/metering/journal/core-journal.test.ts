@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { openCoreJournal } from "../../../src/metering/journal/core-journal.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { never, openMetering, request, run, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 test("a core on a database in memory that was killed with requests under way starts again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-memory-"));
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const open = async () => {
     const journal = openCoreJournal(directory, true, { clock, random: systemRandom, logger });
     return openMetering({ clock, journal, coreId: journal.coreId });
@@ -19,7 +19,7 @@ test("a core on a database in memory that was killed with requests under way sta
   const tokens = { inputTokens: 10, outputTokens: 10 };
   const killed = await open();
   await killed.ledger.hold(request(await killed.account({ paid: usd }), tokens), never);
-  await clock.advance(2000);
+  await clock.advanceAsync(2000);
 
   const next = await open();
   await clock.until(run(next.ledger, request(await next.account({ paid: usd }), tokens)));

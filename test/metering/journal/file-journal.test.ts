@@ -15,14 +15,14 @@ import {
 } from "../../../src/metering/journal/journal-record.ts";
 import { firstRun } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../manual-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 let directory: string;
 let clock: ManualClock;
 let journal: CoreJournal | undefined;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "tollgate-journal-"));
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   log = [];
   mkdirSync(join(directory, "1"));
   writeFileSync(join(directory, "1", "core-id"), `${coreName}\n`);
@@ -89,7 +89,7 @@ test("reads what a version without run ids has written", async () => {
     running: [{ ...note, runId: firstRun }],
   });
   now.forget({ requestId: "r1", runId: firstRun });
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   expect((await remainsAfterKill()).running).toEqual([]);
 });
 
@@ -98,10 +98,10 @@ test("remembers running requests with their last note, 50 ms behind", async () =
   now.note(entry("r1"));
   now.note(entry("r2"));
   expect(await remainsAfterKill()).toEqual({ epoch: 0, charges: [], running: [] });
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   now.note(entry("r1", 256));
   now.forget(entry("r2"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   expect(await remainsAfterKill()).toEqual({ epoch: 0, charges: [], running: [entry("r1", 256)] });
 });
 
@@ -109,7 +109,7 @@ test("writes nothing for what came and went between two flushes", async () => {
   const now = open();
   now.note(entry("r1"));
   now.forget(entry("r1"));
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   expect(statSync(file()).size).toBe(0);
 });
 
@@ -119,17 +119,17 @@ test("a promise is on the disk when it resolves, and counts more than a note", a
   expect(await now.promise([charge("r1"), charge("r2")])).toBe(true);
   expect(await remainsAfterKill()).toEqual({ epoch: 0, charges: [charge("r1"), charge("r2")], running: [] });
   now.forget(entry("r1"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   expect(await remainsAfterKill()).toEqual({ epoch: 0, charges: [charge("r2")], running: [] });
 });
 
 test.each([2, 9, 10, 60])("tolerates a tail torn %i bytes before its end", async (cut) => {
   const now = open();
   now.note(entry("r1"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   const whole = readFileSync(file()).length;
   now.note(entry("r2"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   const bytes = readFileSync(file());
   expect(bytes.length).toBeGreaterThan(whole + cut);
   await now.close();
@@ -137,7 +137,7 @@ test.each([2, 9, 10, 60])("tolerates a tail torn %i bytes before its end", async
   const next = open();
   expect((await next.read(thisDatabase)).running).toEqual([entry("r1")]);
   next.note(entry("r3"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   expect((await remainsAfterKill()).running).toEqual([entry("r1"), entry("r3")]);
 });
 
@@ -162,7 +162,7 @@ test("a place keeps its core's name, and a second opener takes the next place", 
 test("a large file is rewritten with what still counts", async () => {
   const now = open();
   now.note(entry("kept"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   const padding = encode([{ forget: "x".repeat(1000) }]);
   appendFileSync(file(), padding.repeat(17_000));
   await now.close();
@@ -196,14 +196,14 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
   };
   const now = new FileJournal(disk, { clock, logger, coreId: coreName, content: decode(""), unlock: nothing });
   now.note(entry("r1"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   full = true;
   now.note(entry("r2"));
-  await clock.advance(50);
+  await clock.advanceAsync(50);
   expect(now.healthy).toBe(false);
   expect(await now.promise([charge("r3")])).toBe(false);
   full = false;
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   expect(now.healthy).toBe(true);
   expect(decode(text).records).toEqual([{ note: entry("r1") }, { note: entry("r2") }]);
 });
@@ -388,7 +388,7 @@ describe("what it cannot read", () => {
     expect(now.setAside).toBe(1);
     now.begin({ databaseId: thisDatabase, epoch: 1 });
     now.note(entry("r2"));
-    await clock.advance(50);
+    await clock.advanceAsync(50);
     await now.close();
     const kept = decode(readFileSync(file()));
     expect(kept.records).toEqual([{ note: entry("r1") }, { note: entry("r2") }]);

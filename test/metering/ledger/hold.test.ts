@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { never, openMetering, request, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 test("keeps nothing that only the run needs, such as the prompt, which would live on with it", async () => {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const metering = await openMetering({ clock });
   const account = await metering.account({ paid: usd });
   const prompt = { text: "long" };

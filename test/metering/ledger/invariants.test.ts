@@ -5,9 +5,9 @@ import type { BrokenInvariant } from "../../../src/metering/ledger/invariant.ts"
 import { Wallet } from "../../../src/metering/ledger/wallet/wallet.ts";
 import type { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import type { Lease, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases } from "../databases.ts";
 import { never, openMetering, request, run, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
@@ -47,7 +47,7 @@ describe("a wallet", () => {
 });
 
 test("an account whose money moves as it never may is refused, its charges are kept, the others are served, and a restart heals it", async () => {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const url = await newDatabase("sqlite");
   let lying = "";
   const wrap = (store: LedgerStore): LedgerStore => {

@@ -20,8 +20,8 @@ import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
 import { Slice } from "../../../src/storage/entities/slice.ts";
 import { Usage } from "../../../src/storage/entities/usage.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { models, request } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 import { silentObserver } from "../silent-observer.ts";
 
 // Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account.
@@ -284,7 +284,7 @@ async function live(steps: readonly Step[]): Promise<void> {
         return;
       }
       case "pass":
-        return clock.advance(now.ms);
+        return clock.advanceAsync(now.ms);
       case "fault":
         fault = now.fault;
         return;
@@ -322,7 +322,7 @@ async function live(steps: readonly Step[]): Promise<void> {
     one.hold.release();
   }
   await clock.until(Promise.all(unsettled));
-  await clock.advance(3000); // what the journal promised reaches the store, and what became of lost replies is known
+  await clock.advanceAsync(3000); // what the journal promised reaches the store, and what became of lost replies is known
   const proof = await clock.until(reconcile(storage, ledger));
   expect(proof).toMatchObject({ ok: true, findings: [], ...(overrun ? {} : { debtPicoUsd: "0" }) });
   for (const [at, id] of accounts.entries()) {

@@ -4,9 +4,9 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, models, never, openMetering, request, run, testModel, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
@@ -18,7 +18,7 @@ describe.each(dialects)("%s", (dialect) => {
   let clock: ManualClock;
   let metering: Metering;
   beforeEach(async () => {
-    clock = new ManualClock();
+    clock = new ManualClock(Date.now());
     metering = await openMetering({
       clock,
       url: await newDatabase(dialect),
@@ -150,7 +150,7 @@ describe.each(dialects)("%s", (dialect) => {
       const third = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 100 }), never);
       void second.then(() => order.push("second"));
       void third.then(() => order.push("third"));
-      await clock.advance(1000);
+      await clock.advanceAsync(1000);
       expect(order).toEqual([]);
       first.release();
       (await second).release();
@@ -162,9 +162,9 @@ describe.each(dialects)("%s", (dialect) => {
       const account = await metering.account({ free: 1000 * out });
       const first = await metering.ledger.hold(request(account, all), never);
       const second = metering.ledger.hold(request(account, all), never).catch((error: unknown) => error);
-      await clock.advance(1999);
+      await clock.advanceAsync(1999);
       expect(await Promise.race([second, Promise.resolve("waiting")])).toBe("waiting");
-      await clock.advance(2);
+      await clock.advanceAsync(2);
       expect(detailOf(await second)).toMatchObject({ reason: Reason.BALANCE_HELD, retryAfter: { seconds: 1n } });
       first.release();
     });
@@ -183,7 +183,7 @@ describe.each(dialects)("%s", (dialect) => {
       const leaving = new AbortController();
       const second = metering.ledger.hold(request(account, all), leaving.signal);
       const third = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 10 }), never);
-      await clock.advance(10);
+      await clock.advanceAsync(10);
       leaving.abort(new Error("gone"));
       await expect(second).rejects.toThrow("gone");
       first.release();
@@ -194,7 +194,7 @@ describe.each(dialects)("%s", (dialect) => {
       const account = await metering.account({ free: 1000 * out });
       const first = await metering.ledger.hold(request(account, all), never);
       const second = metering.ledger.hold(request(account, all), never);
-      await clock.advance(100);
+      await clock.advanceAsync(100);
       await metering.funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
       (await second).release();
       first.release();
@@ -222,10 +222,10 @@ describe.each(dialects)("%s", (dialect) => {
     const wanted = request(account, tokens);
     const hold = await metering.ledger.hold(wanted, never);
     clock.jump(3_600_000);
-    await clock.advance(2000);
+    await clock.advanceAsync(2000);
     await clock.until(run(metering.ledger, request(account, tokens)));
     clock.jump(-7_200_000);
-    await clock.advance(2000);
+    await clock.advanceAsync(2000);
     await clock.until(run(metering.ledger, request(account, tokens)));
     await clock.until(hold.settle(tokens, "completed"));
     expect(await reasonOf(metering.ledger.hold(wanted, never))).toBe(Reason.DUPLICATE_REQUEST);
@@ -329,7 +329,7 @@ describe.each(dialects)("%s", (dialect) => {
         await metering.funds.credit({ accountId, kind: "grant", amount: usd, reference: v7(), expiresAt });
         await clock.until(run(metering.ledger, request(accountId, { inputTokens: 10, outputTokens: 10 })));
       }
-      await clock.advance(expiresAt.getTime() - metering.time.now()); // at a stroke: the store has no time to answer
+      await clock.advanceAsync(expiresAt.getTime() - metering.time.now()); // at a stroke: the store has no time to answer
       const wanted = request(account, { inputTokens: 10, outputTokens: 10 });
       await clock.until(run(metering.ledger, wanted));
       const paid = await metering.storage.orm.em.fork().findOneOrFail(Lot, { accountId: account, kind: "paid" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { createPriceController, multipleAt } from "../../../src/metering/prices/price-controller.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { models, openMetering, testModel } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 test.each([
   [0, 0.5],
@@ -17,7 +17,7 @@ test.each([
 
 describe("a moving price", () => {
   const start = async () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(Date.now());
     const moving = models({ id: "moving", price: { input: "0.20", output: "0.40", floor: 0.5, ceiling: 2 } });
     const metering = await openMetering({ clock, models: moving });
     let utilisation = 0.7;
@@ -25,7 +25,7 @@ describe("a moving price", () => {
     const move = createPriceController({ ...parts, prices: metering.prices });
     const minute = async (use: number) => {
       utilisation = use;
-      await clock.advance(60_000);
+      await clock.advanceAsync(60_000);
       await move();
       return metering.prices.live("moving");
     };

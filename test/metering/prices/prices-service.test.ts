@@ -6,9 +6,9 @@ import { detailOf } from "../../../lib/errors/detail.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createPricesService } from "../../../src/metering/prices/prices-service.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { models, openMetering, testModel } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
@@ -38,7 +38,7 @@ describe.each(dialects)("%s", (dialect) => {
       },
       { model: "embed", inputPicoUsdPerToken: 10_000n, outputPicoUsdPerToken: 0n },
     ]);
-    await clock.advance(1000);
+    await clock.advanceAsync(1000);
     const rates = { inputPicoUsdPerToken: 300_000n, outputPicoUsdPerToken: 400_000n };
     await service.setPrice({ model: testModel, ...rates });
     expect(metering.prices.live(testModel)).toEqual({ input: 300_000, output: 400_000 });

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 test("at most the limit is admitted in any rolling minute, and Retry-After is true to the second", () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 1, max: 12 })), {
@@ -9,7 +9,7 @@ test("at most the limit is admitted in any rolling minute, and Retry-After is tr
   });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), steps, (limit, times) => {
-      const clock = new FakeClock();
+      const clock = new ManualClock();
       const windows = new MemoryWindows(clock);
       const admitted: number[] = [];
       for (const [gap, burst] of times) {
@@ -39,7 +39,7 @@ test("at most the limit is admitted in any rolling minute, and Retry-After is tr
 });
 
 test("refused requests count nothing", () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const windows = new MemoryWindows(clock);
   for (let i = 0; i < 3; i++) {
     expect(windows.admit("k", 3).admitted).toBe(true);
@@ -55,14 +55,14 @@ test("refused requests count nothing", () => {
 });
 
 test("keys do not share", () => {
-  const windows = new MemoryWindows(new FakeClock());
+  const windows = new MemoryWindows(new ManualClock());
   expect(windows.admit("a", 1).admitted).toBe(true);
   expect(windows.admit("b", 1).admitted).toBe(true);
   expect(windows.admit("a", 1).admitted).toBe(false);
 });
 
 test("a changed limit holds at once", () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const windows = new MemoryWindows(clock);
   for (let i = 0; i < 4; i++) {
     windows.admit("k", 4);
@@ -74,7 +74,7 @@ test("a changed limit holds at once", () => {
 });
 
 test("the wall clock does not matter", () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const windows = new MemoryWindows(clock);
   windows.admit("k", 1);
   clock.jump(3_600_000);
@@ -85,7 +85,7 @@ test("the wall clock does not matter", () => {
 });
 
 test("idle keys are forgotten", () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const windows = new MemoryWindows(clock);
   for (let i = 0; i < 1000; i++) {
     windows.admit(`key ${i}`, 5);

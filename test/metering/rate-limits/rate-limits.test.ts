@@ -7,12 +7,12 @@ import type { FundingState, RateLimits } from "../../../src/metering/interface.t
 import { ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
-import { FakeClock } from "../../fake-clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const caller: Caller = { kind: "caller", accountId: "account", keyId: "key" };
 
 function setUp(fundingState: Omit<FundingState, "createdAt">) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const account = { createdAt: clock.now(), ...fundingState };
   const limits = createRateLimits({
     policy: ratePolicyOf(defaultConfig()),

@@ -5,8 +5,8 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
-import { FakeClock } from "../../fake-clock.ts";
 import { type Door, startDoor } from "../../support/door.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let redis: Redis;
@@ -125,7 +125,7 @@ test.each(["shut", "hang", "forsake"] as const)(
   async (how) => {
     await redis.del("tollgate:cores");
     const door: Door = await startDoor(server.url);
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const warnings: string[] = [];
     await open();
     const core = await open(door.url, clock, warnings); // it sees two cores
@@ -159,7 +159,7 @@ test.each(["shut", "hang", "forsake"] as const)(
 test("a server that is away at the start is used when it comes", async () => {
   const door = await startDoor(server.url);
   await door.shut();
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const core = await open(door.url, clock);
   const key = v7();
   expect((await core.admit(key, 1)).admitted).toBe(true);

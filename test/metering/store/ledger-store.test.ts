@@ -6,9 +6,9 @@ import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/sto
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Slice } from "../../../src/storage/entities/slice.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/usage.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 
@@ -19,7 +19,7 @@ describe.each(dialects)("%s", (dialect) => {
   let metering: Metering;
   let store: LedgerStore;
   beforeEach(async () => {
-    clock = new ManualClock();
+    clock = new ManualClock(Date.now());
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     store = createLedgerStore(metering.storage, systemRandom, coreId);
     await store.enter({ instance: "lock", after: 0 });

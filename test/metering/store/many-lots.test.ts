@@ -7,9 +7,9 @@ import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 // What an account's lots cost: counted in rows that the database reads and in its plans, not in time.
 
@@ -22,7 +22,7 @@ afterEach(() => clock.until(metering.close()));
 
 /** Opens an account with so many gifts of a price of ten tokens each; every other one is spent. */
 async function open(url: string, lots: number): Promise<string> {
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   metering = await openMetering({ clock, url });
   const { funds, storage } = metering;
   const accountId = await metering.account();

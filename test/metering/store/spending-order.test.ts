@@ -10,9 +10,9 @@ import {
 import { Account } from "../../../src/storage/entities/account.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering } from "../fixture.ts";
-import { ManualClock } from "../manual-clock.ts";
 
 const newDatabase = databases();
 const start = Date.parse("2026-01-01T00:00:00Z");
@@ -31,7 +31,7 @@ const lots = fc.uniqueArray(
 
 describe.each(dialects)("%s", (dialect) => {
   test("the database and this process put any lots in the same order, and so does the page of the first ones", async () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(Date.now());
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const accountId = await metering.account();
     await fc.assert(

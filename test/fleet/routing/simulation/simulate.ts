@@ -8,9 +8,9 @@ import { createPolicy } from "../../../../src/fleet/routing/create-policy.ts";
 import { Member } from "../../../../src/fleet/servers/member.ts";
 import { type Place, Pool } from "../../../../src/fleet/servers/pool.ts";
 import { chatRequest } from "../../../engines/requests.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 import { PromptCache } from "./prompt-cache.ts";
-import { VirtualClock } from "./virtual-clock.ts";
 import type { Job, Turn, Workload } from "./workloads.ts";
 
 /** What happens to a server in the middle of it all. */
@@ -68,7 +68,7 @@ export interface Setting {
 
 /** Runs a workload on a fleet in virtual time. */
 export function simulate(policy: Routing, { workload, servers, minutes, troubles = [], seed = 7 }: Setting): Outcome {
-  const clock = new VirtualClock();
+  const clock = new ManualClock();
   const random = new SeededRandom(seed);
   const fleet = createServers(servers, clock, () => pool.pump());
   const members = fleet.map(({ member }) => member);
@@ -105,7 +105,7 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
     schedule(trouble, fleet[trouble.server], pool, clock);
   }
   for (const job of workload(seed, minutes)) {
-    clock.advanceTo(job.at);
+    clock.advance(job.at - clock.monotonic());
     const request = requestOf(job);
     const wish = {
       route: { request, promptTokens: estimateTokens(request.prompt) },
@@ -119,7 +119,7 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
     }
     run(job, place);
   }
-  clock.advanceTo(Number.MAX_SAFE_INTEGER);
+  clock.advance(Number.MAX_SAFE_INTEGER - clock.monotonic());
   waits.sort((one, other) => one - other);
   const work = fleet.map((server) => server.work);
   return {
@@ -131,7 +131,7 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
   };
 }
 
-function createServers(count: number, clock: VirtualClock, onFree: () => void): Server[] {
+function createServers(count: number, clock: ManualClock, onFree: () => void): Server[] {
   const { models } = configSchema.parse({
     models: [
       { id: "m", servers: Array.from({ length: count }, (_, i) => ({ url: `http://server-${i}:1`, capacity: 1000 })) },
@@ -143,7 +143,7 @@ function createServers(count: number, clock: VirtualClock, onFree: () => void): 
   );
 }
 
-function schedule(trouble: Trouble, server: Server | undefined, pool: Pool, clock: VirtualClock): void {
+function schedule(trouble: Trouble, server: Server | undefined, pool: Pool, clock: ManualClock): void {
   if (server === undefined) {
     throw new Error("trouble with a server that is not there");
   }

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { CoreLease } from "../../../../src/metering/ledger/core/core-lease.ts";
 import type { CoreBeat, LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
-import { FakeClock } from "../../../fake-clock.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 
-let clock: FakeClock;
+let clock: ManualClock;
 let asked: string[];
 let away: boolean;
 let wasDead: boolean;
@@ -35,7 +35,7 @@ const create = (shared: boolean) => {
 };
 
 beforeEach(async () => {
-  clock = new FakeClock();
+  clock = new ManualClock();
   asked = [];
   away = false;
   wasDead = false;

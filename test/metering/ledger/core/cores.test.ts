@@ -6,9 +6,9 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
-import { ManualClock } from "../../manual-clock.ts";
 
 // Several cores on one PostgreSQL.
 
@@ -20,7 +20,7 @@ let clock: ManualClock;
 let url: string;
 let cores: Metering[];
 beforeEach(async () => {
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   url = await newDatabase("postgresql");
   cores = [];
   for (let at = 0; at < 2; at++) {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
-import { ManualClock } from "../../manual-clock.ts";
 
 // Two cores on one PostgreSQL, whose clock is turned under them.
 
@@ -16,7 +16,7 @@ let url: string;
 let turn: (ms: number) => Promise<void>;
 let cores: [Metering, Metering];
 beforeEach(async () => {
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   url = await newDatabase("postgresql");
   turn = await movableClock(url);
   cores = [await openMetering({ clock, url }), await openMetering({ clock, url })];
@@ -46,7 +46,7 @@ test.each([
 
 test("a jump back of the database's clock keeps no dead core alive", async () => {
   const [first, second] = cores;
-  const silent = new ManualClock(); // nothing that this core does by time happens
+  const silent = new ManualClock(Date.now()); // nothing that this core does by time happens
   const dead = await openMetering({ clock: silent, url });
   const account = await dead.account({ paid: usd });
   await dead.ledger.hold(request(account, tokens), never);

@@ -5,9 +5,9 @@ import { type Journal, type JournalEntry, noJournal } from "../../../../src/mete
 import { runKey } from "../../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { openMetering, testModel, usd } from "../../fixture.ts";
-import { ManualClock } from "../../manual-clock.ts";
 
 // Journals of one run that know it ever better, or worse, each charged after the other.
 
@@ -15,7 +15,7 @@ const newDatabase = databases();
 
 describe.each(dialects)("%s", (dialect) => {
   test("a run is charged for the most that any journal knows of it, until its end is charged", async () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(Date.now());
     const url = await newDatabase(dialect);
     const first = await openMetering({ clock, url });
     const account = await first.account({ paid: 10 * usd });
@@ -55,7 +55,7 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("a run whose end was charged first is charged no more", async () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(Date.now());
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const account = await metering.account({ paid: 10 * usd });
     const charge: Charge = {

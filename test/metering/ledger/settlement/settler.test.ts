@@ -7,7 +7,7 @@ import { noJournal } from "../../../../src/metering/journal/journal.ts";
 import { runKey } from "../../../../src/metering/ledger/run.ts";
 import { Settler } from "../../../../src/metering/ledger/settlement/settler.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "../../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../../manual-clock.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { silentObserver } from "../../silent-observer.ts";
 
 const thisRun = "01a1fc36-0000-7000-8000-000000000001";
@@ -41,7 +41,7 @@ let renew: (lost: Charge) => Promise<Charge>;
 let settler: Settler;
 
 beforeEach(() => {
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   stored = [];
   groups = [];
   promised = [];
@@ -120,7 +120,7 @@ const states = (promises: Promise<void>[]) =>
 test("charges that end together are one commit, at once", async () => {
   const promises = ["a", "b", "c"].map((id) => settler.settle(charge(id)));
   expect(await states(promises)).toEqual(["waiting", "waiting", "waiting"]);
-  await clock.advance(0);
+  await clock.advanceAsync(0);
   expect(groups).toEqual([3]);
   expect(await states(promises)).toEqual(["durable", "durable", "durable"]);
   expect(events).toEqual(["a stored", "b stored", "c stored"]);
@@ -129,7 +129,7 @@ test("charges that end together are one commit, at once", async () => {
 test("charges that come one by one, each when the one before is durable, wait for nobody", async () => {
   for (const id of ["a", "b", "c"]) {
     const promise = settler.settle(charge(id));
-    await clock.advance(0);
+    await clock.advanceAsync(0);
     expect(await states([promise])).toEqual(["durable"]);
   }
   expect(groups).toEqual([1, 1, 1]);
@@ -137,16 +137,16 @@ test("charges that come one by one, each when the one before is durable, wait fo
 
 test("charges that come close to each other wait for others for a few milliseconds, and only as long as they do", async () => {
   const first = ["a", "b"].map((id) => settler.settle(charge(id)));
-  await clock.advance(1);
+  await clock.advanceAsync(1);
   const second = ["c", "d"].map((id) => settler.settle(charge(id)));
-  await clock.advance(3);
+  await clock.advanceAsync(3);
   expect(await states([...first, ...second])).toEqual(["durable", "durable", "waiting", "waiting"]);
   const third = settler.settle(charge("e"));
-  await clock.advance(1);
+  await clock.advanceAsync(1);
   expect(await states([...second, third])).toEqual(["durable", "durable", "durable"]);
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   const alone = settler.settle(charge("f"));
-  await clock.advance(0);
+  await clock.advanceAsync(0);
   expect(await states([alone])).toEqual(["durable"]);
   expect(groups).toEqual([2, 3, 1]);
 });
@@ -155,12 +155,12 @@ test("charges that came during a slow commit go together as soon as it is over",
   behave = () => (groups.length === 1 ? "hang" : "take");
   const promises = [settler.settle(charge("a"))];
   for (const id of ["b", "c"]) {
-    await clock.advance(100);
+    await clock.advanceAsync(100);
     promises.push(settler.settle(charge(id)));
   }
-  await clock.advance(298);
+  await clock.advanceAsync(298);
   expect(groups).toEqual([1]);
-  await clock.advance(3);
+  await clock.advanceAsync(3);
   expect(groups).toEqual([1, 2]);
   await Promise.all(promises);
   expect(stored).toEqual(["a", "b", "c"]);
@@ -169,15 +169,15 @@ test("charges that came during a slow commit go together as soon as it is over",
 test("a store that is away for a while loses nothing; meanwhile the journal promises", async () => {
   behave = () => "fail";
   const first = settler.settle(charge("a"));
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   expect(await states([first])).toEqual(["durable"]);
   expect(promised).toEqual(["a"]);
   const second = settler.settle(charge("b"));
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   expect(await states([second])).toEqual(["durable"]);
   expect(stored).toEqual([]);
   behave = () => "take";
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   expect(stored).toEqual(["a", "b"]);
   expect(events).toEqual(["a stored", "b stored"]);
 });
@@ -185,27 +185,27 @@ test("a store that is away for a while loses nothing; meanwhile the journal prom
 test("a slow store has its charges promised after a tenth of a second", async () => {
   behave = () => "hang";
   const first = settler.settle(charge("a"));
-  await clock.advance(99);
+  await clock.advanceAsync(99);
   expect(promised).toEqual([]);
-  await clock.advance(10);
+  await clock.advanceAsync(10);
   expect(await states([first])).toEqual(["durable"]);
   const second = settler.settle(charge("b"));
-  await clock.advance(110);
+  await clock.advanceAsync(110);
   expect(await states([second])).toEqual(["durable"]);
   expect(promised).toEqual(["a", "b"]);
-  await clock.advance(2000);
+  await clock.advanceAsync(2000);
   expect(stored).toEqual(["a", "b"]);
 });
 
 test("a lost reply is not a second charge, and not mistaken for somebody else's", async () => {
   behave = (_ids) => (groups.length === 1 ? "fail after taking" : "take");
   const first = settler.settle(charge("a"));
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   await first;
   expect(stored).toEqual(["a"]);
   expect(events).toEqual(["a stored"]);
   void settler.settle(charge("a"));
-  await clock.advance(10);
+  await clock.advanceAsync(10);
   expect(events).toEqual(["a stored", "a repeated"]);
 });
 
@@ -213,7 +213,7 @@ test("an impossible charge is put aside alone; its group is stored, and its call
   behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
   const good = [settler.settle(charge("a")), settler.settle(charge("b"))];
   const bad = settler.settle(charge("bad")).catch((error: unknown) => detailOf(error)?.reason);
-  await clock.advance(10);
+  await clock.advanceAsync(10);
   await Promise.all(good);
   expect(await bad).toBe(Reason.LEDGER_UNAVAILABLE);
   expect(stored).toEqual(["a", "b"]);
@@ -226,7 +226,7 @@ test("a charge that the store chokes on for what it says is put aside too, whate
   behave = (ids) => (ids.includes("bad") ? "fail" : "take");
   const good = settler.settle(charge("a"));
   const bad = settler.settle({ ...charge("bad"), outputTokens: 1e300 }).catch(() => "refused");
-  await clock.advance(10);
+  await clock.advanceAsync(10);
   await good;
   expect(await bad).toBe("refused");
   expect(letters).toEqual([expect.stringContaining("bad: its outputTokens, 1e+300")]);
@@ -236,15 +236,15 @@ test("while there is no room for what is given up it is promised, holds nobody u
   letters = undefined;
   behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
   const bad = settler.settle(charge("bad"));
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   await bad;
   expect(promised).toEqual(["bad"]);
   expect(await states([settler.settle(charge("a"))])).toEqual(["waiting"]);
-  await clock.advance(10);
+  await clock.advanceAsync(10);
   expect(stored).toEqual(["a"]);
   expect(events).toEqual(["a stored"]);
   letters = [];
-  await clock.advance(5000);
+  await clock.advanceAsync(5000);
   expect(letters).toEqual(["bad: impossible"]);
   expect(events).toEqual(["a stored", "bad refused"]);
 });
@@ -263,13 +263,13 @@ test.each<[string, Error, number, number]>([
       throw error;
     };
     void settler.settle(charge("fenced")).catch(() => {});
-    await clock.advance(300_000);
+    await clock.advanceAsync(300_000);
     expect(tries).toBeGreaterThanOrEqual(Math.min(most, 20));
     expect(tries).toBeLessThanOrEqual(most + 5);
     expect(letters).toHaveLength(given);
     expect(settler.backlog).toBe(1 - given);
     renew = async ({ requestId }) => charge(`again-${requestId}`);
-    await clock.advance(5000);
+    await clock.advanceAsync(5000);
     expect(stored).toEqual(given === 0 ? ["again-fenced"] : []);
   },
 );
@@ -279,19 +279,19 @@ test("what a journal remembers is concluded record by record: stored, known, fen
   behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
   const all = ["a", "known", "fenced", "bad"].map((id) => settler.recover(charge(id)));
   all.push(settler.recover({ ...charge("odd"), inputTokens: -1 }));
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   expect(await Promise.all(all)).toEqual(["settled", "settled", "fenced", "settled", "settled"]);
   expect(stored).toEqual(["known", "a"]);
   expect(letters?.toSorted()).toEqual(["bad: impossible", expect.stringMatching(/^odd: its inputTokens, -1,/)]);
   const made = ["x", "y"].map((id) => settler.remake(charge(id)));
-  await clock.advance(10);
+  await clock.advanceAsync(10);
   await Promise.all(made);
   expect(stored.slice(2).toSorted()).toEqual(["again-x", "again-y"]);
 });
 
 test("a fenced charge is made anew and durable once that one is", async () => {
   const promise = settler.settle(charge("fenced"));
-  await clock.advance(20);
+  await clock.advanceAsync(20);
   await promise;
   expect(stored).toEqual(["again-fenced"]);
 });
@@ -305,7 +305,7 @@ test("a fenced charge that cannot be made anew at once is tried again, and its g
     return charge(`again-${requestId}`);
   };
   const promises = ["a", "fenced-b", "fenced-c", "d"].map((id) => settler.settle(charge(id)));
-  await clock.advance(2000);
+  await clock.advanceAsync(2000);
   await Promise.all(promises);
   expect(stored.toSorted()).toEqual(["a", "again-fenced-b", "again-fenced-c", "d"]);
   expect(events.toSorted()).toEqual(["a stored", "again-fenced-b stored", "again-fenced-c stored", "d stored"]);
@@ -316,7 +316,7 @@ test("a charge whose slices were lost after a lost reply is not mistaken for som
   renew = async (lost) => lost;
   journalWorks = false;
   const promise = settler.settle(charge("a"));
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   await promise;
   expect(groups).toEqual([1, 1, 1]);
   expect(events).toEqual(["a stored"]);
@@ -324,7 +324,7 @@ test("a charge whose slices were lost after a lost reply is not mistaken for som
 
 test("closing waits for nobody, whatever came before and comes meanwhile", async () => {
   const promises = ["a", "b"].map((id) => settler.settle(charge(id)));
-  await clock.advance(0);
+  await clock.advanceAsync(0);
   promises.push(settler.settle(charge("c")));
   const closed = settler.close();
   promises.push(settler.settle(charge("d")));

@@ -6,9 +6,9 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { Lot } from "../../../../src/storage/entities/lot.ts";
 import { Slice } from "../../../../src/storage/entities/slice.ts";
 import { type Door, startDoor } from "../../../support/door.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
-import { ManualClock } from "../../manual-clock.ts";
 
 // PostgreSQL does what it is asked, or was never asked, and the core is not told: the connection breaks just then.
 
@@ -19,7 +19,7 @@ let clock: ManualClock;
 let door: Door;
 let metering: Metering;
 beforeEach(async () => {
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   door = await startDoor(await newDatabase("postgresql"));
   metering = await openMetering({ clock, url: door.url });
 });

@@ -8,9 +8,9 @@ import { systemRandom } from "../../../../lib/ids/random.ts";
 import { readReceipts } from "../../../../src/metering/books/receipts.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, testModel, usd } from "../../fixture.ts";
-import { ManualClock } from "../../manual-clock.ts";
 
 // A request pays no more than the rates that it was admitted at, whatever prices and lots do meanwhile.
 
@@ -27,7 +27,7 @@ const receiptOf = async ({ storage }: Metering, requestId: string): Promise<Rece
 const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
 
 describe.each(dialects)("%s", (dialect) => {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const prove = async (metering: Metering) =>
     expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
@@ -78,13 +78,13 @@ describe.each(dialects)("%s", (dialect) => {
     const url = await newDatabase(dialect);
     const random = systemRandom;
     const dying = openJournal(directory, { clock, random, logger });
-    const lastMoments = new ManualClock();
+    const lastMoments = new ManualClock(Date.now());
     const before = await openMetering({ clock: lastMoments, url, journal: dying, coreId: dying.coreId });
     const account = await before.account({ paid: usd });
     const wanted = request(account, output(6000));
     const hold = await lastMoments.until(before.ledger.hold(wanted, never));
     hold.progress(output(6000));
-    await lastMoments.advance(1100);
+    await lastMoments.advanceAsync(1100);
     await before.prices.set(testModel, dear);
     await pay(before, account, "free", usd);
     await dying.close(); // what is in the file now is all that is left
@@ -102,7 +102,7 @@ describe.each(dialects)("%s", (dialect) => {
 });
 
 test("a core that slept past its lease charges 6,000 tokens at what they were admitted at", async () => {
-  const clock = new ManualClock();
+  const clock = new ManualClock(Date.now());
   const url = await newDatabase("postgresql");
   const sleeping = await openMetering({ clock, url });
   const account = await sleeping.account({ free: 6000 * out });

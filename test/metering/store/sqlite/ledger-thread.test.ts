@@ -9,8 +9,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { Slice } from "../../../../src/storage/entities/slice.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
-import { ManualClock } from "../../manual-clock.ts";
 
 // The real thread is ended. A lock that another connection has on the file keeps it in the middle of a call.
 
@@ -28,7 +28,7 @@ let other: DatabaseSync;
 beforeEach(async () => {
   channel("worker_threads").subscribe(started);
   directory = mkdtempSync(join(tmpdir(), "tollgate-thread-"));
-  clock = new ManualClock();
+  clock = new ManualClock(Date.now());
   metering = await openMetering({ clock, url: `sqlite:${join(directory, "tollgate.db")}` });
   other = new DatabaseSync(join(directory, "tollgate.db"));
 });
@@ -81,7 +81,7 @@ test("until it runs again calls fail at once, and it is started again later and 
     await threads.at(-1)?.terminate();
     await expect(metering.store.identify()).rejects.toThrow("cannot be reached");
     pauses.push(/restartMs: (\d+)/.exec(metering.log.at(-1) ?? "")?.[1] ?? "");
-    await clock.advance(Number(pauses.at(-1)));
+    await clock.advanceAsync(Number(pauses.at(-1)));
   }
   expect(pauses).toEqual(["100", "200", "400"]);
   expect(threads.length).toBe(count + 3);

@@ -2,12 +2,12 @@ import { expect, test } from "@jest/globals";
 import { defaultGpu, type Gpu } from "../../../../src/simulator/engine/gpu/gpu.ts";
 import { Scheduler } from "../../../../src/simulator/engine/gpu/scheduler.ts";
 import type { Sequence } from "../../../../src/simulator/engine/gpu/sequence.ts";
-import { FakeClock } from "../../../fake-clock.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 
 const simple: Gpu = { ...defaultGpu, stepBase: 10, stepPerSequence: 0, prefillPerSecond: 1000, prefillChunk: 100 };
 
 function rig(gpu: Partial<Gpu> = {}, speed = 1) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const scheduler = new Scheduler({ ...simple, ...gpu }, speed, clock);
   const start = clock.monotonic();
   /** Starts a sequence and notes when its tokens were told. */

@@ -1,0 +1,16 @@
+import { eventually } from "./eventually.ts";
+import { pause } from "./pause.ts";
+
+const stillMs = 200;
+
+/** Waits until a count has not moved for a fifth of a second, and returns it. */
+export async function standstill(what: string, count: () => number): Promise<number> {
+  let last = count();
+  await eventually(`${what} stand still`, async () => {
+    const before = last;
+    await pause(stillMs, "the count may still move");
+    last = count();
+    return last === before;
+  });
+  return last;
+}
