@@ -32,7 +32,7 @@ export function continueRequest(request: CreateCompletionRequest, requestId: str
     sampling: toSampling(request),
     thinking: Thinking.UNSPECIFIED,
     stopSequences: toStopSequences(request.stop),
-    whole: !request.stream,
+    gathered: !request.stream,
   };
 }
 
@@ -115,15 +115,15 @@ function choice(index: number, text: string): CompletionChoice {
 
 /** What several answers used together; a count that no engine gave stays unsaid. */
 function sumOfUsage(usages: readonly Usage[]): Usage {
-  const total: Usage = { $typeName: "tollgate.inference.v1.Usage", inputTokens: 0, outputTokens: 0 };
+  const total: Usage = { $typeName: "tollgate.inference.v1.Usage", inputTokens: 0n, outputTokens: 0n };
   for (const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens } of usages) {
     total.inputTokens += inputTokens;
     total.outputTokens += outputTokens;
     if (reasoningTokens !== undefined) {
-      total.reasoningTokens = (total.reasoningTokens ?? 0) + reasoningTokens;
+      total.reasoningTokens = (total.reasoningTokens ?? 0n) + reasoningTokens;
     }
     if (cachedInputTokens !== undefined) {
-      total.cachedInputTokens = (total.cachedInputTokens ?? 0) + cachedInputTokens;
+      total.cachedInputTokens = (total.cachedInputTokens ?? 0n) + cachedInputTokens;
     }
   }
   return total;

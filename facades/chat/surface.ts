@@ -65,8 +65,8 @@ export function createChatSurface(core: Core): Surface {
             const separateUsage = request.streamOptions?.includeUsage ?? false;
             return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning }));
           }
-          const whole = await collectAnswer(exchange, answer);
-          exchange.send(200, writeChatCompletion(chatCompletion(head, whole, { hideReasoning })));
+          const collected = await collectAnswer(answer);
+          exchange.send(200, writeChatCompletion(chatCompletion(head, collected, { hideReasoning })));
         },
 
         async createCompletion(request, exchange) {
@@ -77,12 +77,11 @@ export function createChatSurface(core: Core): Surface {
             const separateUsage = request.streamOptions?.includeUsage ?? false;
             return await sendEvents(exchange, answer, completionStream(head, { separateUsage, answers }), answers);
           }
-          exchange.send(200, writeCompletion(completion(head, await collectAnswers(exchange, answer, answers))));
+          exchange.send(200, writeCompletion(completion(head, await collectAnswers(answer, answers))));
         },
 
         async createEmbedding(request, exchange) {
           const response = await core.embeddings.embed(embedRequest(request, exchange.requestId), exchange.callOptions);
-          exchange.rateLimit = response.rateLimit;
           exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
         },
 
@@ -101,7 +100,6 @@ export function createChatSurface(core: Core): Surface {
 
         async testAuth(_request, exchange) {
           const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
-          exchange.rateLimit = status.rateLimit;
           exchange.send(200, writeKeyStatus(keyStatus(status)));
         },
       },

@@ -153,6 +153,7 @@ export class Schemas {
       case ScalarType.DOUBLE:
         return { type: "number", ...boundsOf(rules) };
       case ScalarType.UINT32:
+      case ScalarType.UINT64:
         return { type: "integer", minimum: 0, ...boundsOf(rules) };
       default:
         return { type: "integer", ...boundsOf(rules) };

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import type { CallOptions } from "@connectrpc/connect";
 import { newRequestId } from "../../lib/ids/request-id.ts";
 import { networkOf } from "../../lib/net/network.ts";
+import { type RateLimitState, readRateLimit } from "../../lib/rpc/rate-limit.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
 import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";
@@ -22,8 +23,6 @@ export class Exchange {
   readonly bodyLimits: BodyLimits;
   /** Names the request everywhere: `x-request-id`, `request-id`, and the receipt. */
   readonly requestId: string;
-  /** Where the caller's key stands, once the core has told; goes into the response's headers. */
-  rateLimit: RateLimitStatus | undefined;
   /** The path of its endpoint as the router has it. Undefined: there is none. */
   route: string | undefined;
   /** Which header has the key when both do. */
@@ -32,6 +31,8 @@ export class Exchange {
   readonly #gone = new AbortController();
   readonly #trace: ExchangeTrace | undefined;
   #isStream = false;
+  /** Where the caller's key stands, once the core has told. */
+  #rateLimit: RateLimitState | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime, bodyLimits: BodyLimits) {
     this.request = request;
@@ -68,10 +69,19 @@ export class Exchange {
   }
 
   /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */
-  get callOptions(): { headers: CallHeaders; signal: AbortSignal } {
+  get callOptions(): { headers: CallHeaders; signal: AbortSignal } & CallOptions {
     const headers = callHeaders(this.request, this.address, this.keyHeader);
-    return { headers: Object.assign(headers, this.#trace?.headers), signal: this.#gone.signal };
+    return {
+      headers: Object.assign(headers, this.#trace?.headers),
+      signal: this.#gone.signal,
+      onHeader: this.noteRateLimit,
+    };
   }
+
+  /** Takes from the metadata of the core's answer or error where the caller's key stands, for the response's headers. */
+  readonly noteRateLimit = (metadata: Headers): void => {
+    this.#rateLimit = readRateLimit(metadata) ?? this.#rateLimit;
+  };
 
   /** Writes the head of the response: a status, the content type, and what every response carries. */
   begin(status: number, contentType: string, more: Readonly<Record<string, string>> = {}): void {
@@ -80,8 +90,8 @@ export class Exchange {
       "x-request-id": this.requestId,
       "request-id": this.requestId,
     };
-    if (this.rateLimit !== undefined) {
-      addRateLimit(headers, this.rateLimit, this.runtime.clock.now());
+    if (this.#rateLimit !== undefined) {
+      addRateLimit(headers, this.#rateLimit, this.runtime.clock.now());
     }
     if (contentType.startsWith("text/event-stream")) {
       this.#isStream = true;

@@ -46,14 +46,12 @@ export function createMessagesSurface(core: Core): Surface {
           if (request.stream) {
             return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
           }
-          const answer = await collectAnswer(exchange, stream);
+          const answer = await collectAnswer(stream);
           exchange.send(200, messageJson(toMessage(answer, request.model, requestId)));
         },
 
         async countTokens(request, exchange) {
-          const count = await core.inference.countTokens(countTokensRequest(request), exchange.callOptions);
-          exchange.rateLimit = count.rateLimit;
-          const { inputTokens } = count;
+          const { inputTokens } = await core.inference.countTokens(countTokensRequest(request), exchange.callOptions);
           exchange.send(200, countJson({ $typeName: "tollgate.messages.v1.CountTokensResponse", inputTokens }));
         },
 

@@ -7,12 +7,13 @@ import { type PageRequest, readPage } from "../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { callerOf } from "../interceptors/principal.ts";
-import { type Credit, type Funds, type PicoUsd, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
+import { rateLimitKey } from "../interceptors/rate-limit.ts";
+import type { Credit, Funds, PicoUsd } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { presentLimits, readBudget, readLimits, readMaxInFlight } from "./key-limits.ts";
-import { accountMessage, apiKeyMessage } from "./messages.ts";
+import { accountMessage, apiKeyMessage, rateLimitMessage } from "./messages.ts";
 import {
   invalid,
   requireAmount,
@@ -34,7 +35,6 @@ export interface AccountsDependencies {
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
   readonly funds: Funds;
-  readonly rateLimits: RateLimits;
   readonly clock: Clock;
   readonly random: Random;
   /** Tells this core and, as far as they can be reached, the others that an account or its keys have changed. */
@@ -237,12 +237,12 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
 
     async getKeyStatus(_, context) {
       const caller = callerOf(context);
-      const rateLimit = rateLimitStatus(await deps.rateLimits.read(caller));
+      const rateLimit = context.values.get(rateLimitKey);
       const { balance, freeOnly } = await funds.statement(caller.accountId);
       return {
         ...(caller.keyId === "" ? {} : { key: apiKeyMessage(await keys.get(caller.keyId)) }),
         accountId: caller.accountId,
-        rateLimit,
+        ...(rateLimit && { rateLimit: rateLimitMessage(rateLimit) }),
         balancePicoUsd: balance,
         freeOnly,
         frozen: caller.frozenReason !== undefined,

@@ -2,6 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type AccountSchema, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
+import { durationOf } from "../../lib/time/duration.ts";
 import type { LotStatement, Statement } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
@@ -75,6 +78,12 @@ function toPeriod(period: ApiKey["budgetPeriod"]): BudgetPeriod {
     case undefined:
       return BudgetPeriod.UNSPECIFIED;
   }
+}
+
+/** Where a key stands in its rolling minute as the contract has it. */
+export function rateLimitMessage(state: RateLimitState): MessageInitShape<typeof RateLimitStatusSchema> {
+  const { limit, remaining, resetAfterMs } = state;
+  return { limit, remaining, ...(resetAfterMs > 0 ? { resetAfter: durationOf(resetAfterMs) } : {}) };
 }
 
 function lotKindOf(kind: LotStatement["kind"]): LotKind {

@@ -1,8 +1,6 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
-import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
-import type { Caller } from "../accounts/interface.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
@@ -10,7 +8,7 @@ import { runIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
-import { type Hold, type Ledger, type RateLimits, rateLimitStatus } from "../metering/interface.ts";
+import type { Hold, Ledger } from "../metering/interface.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
 import { validate } from "./validate.ts";
@@ -20,33 +18,19 @@ export interface EmbeddingsDependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;
   readonly ledger: Ledger;
-  readonly rateLimits: RateLimits;
   readonly random: Random;
   readonly observer: EmbeddingsObserver;
 }
 
-/** Runs embedding models: rate, model, length of every input, balance, engine, in this order. */
+/** Runs embedding models: model, length of every input, balance, engine, in this order. */
 export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceImpl<typeof EmbeddingsService> {
   return {
-    async embed(request: EmbedRequest, context: HandlerContext) {
-      const caller = callerOf(context);
-      const admitted = await deps.rateLimits.begin(caller);
-      try {
-        return await embed(request, caller, rateLimitStatus(admitted.rateLimit), context, deps);
-      } finally {
-        admitted.leave();
-      }
-    },
+    embed: (request: EmbedRequest, context: HandlerContext) => embed(request, context, deps),
   };
 }
 
-async function embed(
-  request: EmbedRequest,
-  caller: Caller,
-  rateLimit: RateLimitStatus,
-  context: HandlerContext,
-  deps: EmbeddingsDependencies,
-) {
+async function embed(request: EmbedRequest, context: HandlerContext, deps: EmbeddingsDependencies) {
+  const caller = callerOf(context);
   const requestId = nameRequest(request.requestId, deps.random, context.values);
   validate(request);
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
@@ -66,7 +50,7 @@ async function embed(
   };
   const embedded = await settled(hold, deps.fleet.embed(model, wanted, context.signal));
   deps.observer.embedded(model.id, embedded.inputTokens);
-  return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: embedded.inputTokens, rateLimit };
+  return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: BigInt(embedded.inputTokens) };
 }
 
 /** Charges what was counted before the vectors are handed out; a failure costs nothing. */

@@ -2,7 +2,7 @@ import type { Random } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
-import type { Ledger, RateLimits } from "../metering/interface.ts";
+import type { Ledger } from "../metering/interface.ts";
 import type { ReadAheadSettings } from "./answer/read-ahead.ts";
 import type { InferenceObserver } from "./interface.ts";
 
@@ -11,7 +11,6 @@ export interface InferenceDependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;
   readonly ledger: Ledger;
-  readonly rateLimits: RateLimits;
   readonly random: Random;
   readonly logger: Logger;
   readonly observer: InferenceObserver;

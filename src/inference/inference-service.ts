@@ -10,7 +10,6 @@ import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import { hangUpKey } from "../grpc/hang-up.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
-import { rateLimitStatus } from "../metering/interface.ts";
 import { batch } from "./answer/batch.ts";
 import { generation } from "./answer/generation.ts";
 import { ReadAhead } from "./answer/read-ahead.ts";
@@ -18,21 +17,17 @@ import type { InferenceDependencies } from "./dependencies.ts";
 import { plan } from "./request/plan.ts";
 import { validateConversation } from "./request/validate.ts";
 
-/** Runs generation models: rate, model, balance, engine, in this order; then streams and settles. */
+/** Runs generation models: model, balance, engine, in this order; then streams and settles. */
 export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
   return {
     generate(request: GenerateRequest, context: HandlerContext) {
       const caller = callerOf(context);
-      let leave = () => {};
       const start = async (signal: AbortSignal, stop: () => void) => {
         const observer = deps.observer.received();
-        const admitted = await deps.rateLimits.begin(caller);
-        leave = admitted.leave;
-        const rateLimit = rateLimitStatus(admitted.rateLimit);
         const requestId = nameRequest(request.requestId, deps.random, context.values);
         const model = deps.catalogue.ofKind(request.model, "generation", caller.models);
         const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });
-        const answers = planned.generations.map((one) => generation(one, rateLimit, { ...deps, observer }, signal));
+        const answers = planned.generations.map((one) => generation(one, { ...deps, observer }, signal));
         const [first] = answers;
         return answers.length === 1 && first !== undefined ? first : batch(answers, stop, planned.settled);
       };
@@ -41,19 +36,17 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
         accountId: caller.accountId,
         signal: context.signal,
         hangUp: context.values.get(hangUpKey),
-        onEnd: () => leave(),
       });
     },
 
     async countTokens({ model, conversation }: CountTokensRequest, context: HandlerContext) {
       const caller = callerOf(context);
-      const rateLimit = rateLimitStatus(await deps.rateLimits.admit(caller));
       if (conversation === undefined) {
         throw failure(Reason.INVALID_ARGUMENT, "A conversation is required.", { parameter: "conversation" });
       }
       validateConversation(conversation);
       deps.catalogue.ofKind(model, "generation", caller.models);
-      return { inputTokens: estimateTokens({ case: "conversation", value: conversation }), rateLimit };
+      return { inputTokens: BigInt(estimateTokens({ case: "conversation", value: conversation })) };
     },
   };
 }

@@ -1,6 +1,5 @@
-import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import type { PageStart } from "../../lib/rpc/pages.ts";
-import { durationOf } from "../../lib/time/duration.ts";
+import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../accounts/interface.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
@@ -167,26 +166,12 @@ export interface Funds {
   lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
 }
 
-/** Where a key stands in its rolling minute. */
-export interface RateLimitState {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Until the whole limit is available again. */
-  readonly resetAfterMs: number;
-}
-
-/** A key's standing as the contract carries it. */
-export function rateLimitStatus({ limit, remaining, resetAfterMs }: RateLimitState): RateLimitStatus {
-  const status: RateLimitStatus = { $typeName: "tollgate.metering.v1.RateLimitStatus", limit, remaining };
-  if (resetAfterMs > 0) {
-    status.resetAfter = { $typeName: "google.protobuf.Duration", ...durationOf(resetAfterMs) };
-  }
-  return status;
-}
-
 /** Requests a minute. */
 export interface RateLimits {
-  /** Counts one request. Throws RATE_LIMITED or FREE_TIER_LIMITED with a true retry delay; those count nothing. */
+  /**
+   * Counts one request. Throws RATE_LIMITED or FREE_TIER_LIMITED with a true retry delay, and in its metadata where the
+   * key stands; those count nothing.
+   */
   admit(caller: Caller): Promise<RateLimitState>;
   /**
    * As `admit`, for a request that runs: it takes one of its account's places until `leave` is called. Throws

@@ -2,26 +2,21 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
-import { callerOf, principalOf } from "../interceptors/principal.ts";
+import { principalOf } from "../interceptors/principal.ts";
 import type { Storage } from "../storage/orm.ts";
 import { readReceipts } from "./books/receipts.ts";
 import { streamUsage } from "./books/usage.ts";
-import { type RateLimits, rateLimitStatus } from "./interface.ts";
 
 /** Dependencies. */
 export interface MeteringDependencies {
   readonly storage: Storage;
-  readonly rateLimits: Pick<RateLimits, "admit">;
 }
 
 /** Limits, receipts and usage. */
-export function createMeteringService({
-  storage,
-  rateLimits,
-}: MeteringDependencies): ServiceImpl<typeof MeteringService> {
+export function createMeteringService({ storage }: MeteringDependencies): ServiceImpl<typeof MeteringService> {
   return {
-    async countRequest(_request, context) {
-      return { rateLimit: rateLimitStatus(await rateLimits.admit(callerOf(context))) };
+    async countRequest() {
+      return {}; // the rate limit's interceptor has counted it
     },
 
     async getReceipt({ requestId, accountId }, context) {

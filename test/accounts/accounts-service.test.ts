@@ -18,6 +18,7 @@ import { defaultConfig } from "../../src/config/load.ts";
 import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
 import { principalKey } from "../../src/interceptors/principal.ts";
+import { limitRates } from "../../src/interceptors/rate-limit.ts";
 import { ratePolicyOf } from "../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
@@ -45,7 +46,6 @@ beforeAll(async () => {
     accounts: new Accounts(storage),
     keys: new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: { version: 1, secret: "p" } }),
     funds,
-    rateLimits,
     clock,
     random: systemRandom,
     accountChanged: (accountId) => void changed.push(accountId),
@@ -60,6 +60,7 @@ beforeAll(async () => {
         request.contextValues.set(principalKey, principal);
         return next(request);
       },
+      limitRates(rateLimits),
     ],
   );
   client = createClient(AccountsService, transport);

@@ -173,7 +173,7 @@ test("a request id of a caller's own gets nothing free on two cores, over Connec
       for await (const { events } of createClient(InferenceService, transport).generate(asked, bearer(key))) {
         for (const { event } of events) {
           if (event.case === "finished") {
-            tokens = event.value.usage?.outputTokens ?? 0;
+            tokens = Number(event.value.usage?.outputTokens ?? 0n);
           }
         }
       }

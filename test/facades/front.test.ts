@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { withRateLimit } from "../../lib/rpc/rate-limit.ts";
 import { startFront } from "./http/front-server.ts";
 import { refused, scriptedCore } from "./http/scripted-core.ts";
 
@@ -90,10 +91,10 @@ describe("what leads nowhere", () => {
 describe("the order of checks", () => {
   const noKey = () => refused(Reason.UNAUTHENTICATED, "No key.", Code.Unauthenticated);
   const limited = () =>
-    refused(Reason.RATE_LIMITED, "Slow down.", Code.ResourceExhausted, {
-      retryAfter: { seconds: 7n, nanos: 1 },
-      rateLimit: { limit: 60, remaining: 0 },
-    });
+    withRateLimit(
+      refused(Reason.RATE_LIMITED, "Slow down.", Code.ResourceExhausted, { retryAfter: { seconds: 7n, nanos: 1 } }),
+      { limit: 60, remaining: 0, resetAfterMs: 7001 },
+    );
 
   test.each([
     ["/v1/chat/completions", "{"],

@@ -5,6 +5,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { createCore } from "../../facades/http/core/core.ts";
 import { chooseSurface } from "../../facades/http/routing/choose-surface.ts";
 import { createSurfaces } from "../../facades/surfaces.ts";
+import { withRateLimit } from "../../lib/rpc/rate-limit.ts";
 import { chatSample } from "./chat/sample.ts";
 import { startFront } from "./http/front-server.ts";
 import { RawClient } from "./http/raw-client.ts";
@@ -122,16 +123,16 @@ describe.each(listed)("the surface $name", ({ name, claims, unavailable, sample,
     expect(given.headers.get("anthropic-ratelimit-requests-remaining")).toBe("59");
   });
 
-  const rateLimit = { limit: 60, remaining: 0, resetAfter: { seconds: 7n, nanos: 1 } };
+  const usedUp = { limit: 60, remaining: 0, resetAfterMs: 7001 };
   test.each<[Refusal, ConnectError, Record<string, string | null>]>([
     ["no key", refused(Reason.UNAUTHENTICATED, "Who?", Code.Unauthenticated), { "x-should-retry": "false" }],
     ["model not found", refused(Reason.MODEL_NOT_FOUND, "No model.", Code.NotFound), {}],
     [
       "rate-limited",
-      refused(Reason.RATE_LIMITED, "Slow down.", Code.ResourceExhausted, {
-        retryAfter: { seconds: 7n, nanos: 1 },
-        rateLimit,
-      }),
+      withRateLimit(
+        refused(Reason.RATE_LIMITED, "Slow down.", Code.ResourceExhausted, { retryAfter: { seconds: 7n, nanos: 1 } }),
+        usedUp,
+      ),
       {
         "retry-after": "8",
         "x-should-retry": null,

@@ -88,7 +88,8 @@ export function discrepancies(acknowledged: readonly Asked[], receipts: Readonly
     if (receipt === undefined) {
       return [`${name} was acknowledged but never charged`];
     }
-    const same = receipt.inputTokens === told?.inputTokens && receipt.outputTokens === told.outputTokens;
+    const same =
+      Number(receipt.inputTokens) === told?.inputTokens && Number(receipt.outputTokens) === told.outputTokens;
     const whole = receipt.status === ReceiptStatus.COMPLETED;
     return same && whole
       ? []

@@ -44,7 +44,7 @@ export class ScriptedService implements ServiceImpl<typeof InferenceService>, Wi
   async countTokens({ model }: { model: string }, context: HandlerContext) {
     this.#start(context);
     try {
-      return { inputTokens: await this.#count(context, model) };
+      return { inputTokens: BigInt(await this.#count(context, model)) };
     } finally {
       this.#finish.resolve();
     }

@@ -109,7 +109,7 @@ test("70 callers over gRPC that do not read leave all of 64 places to others", a
     }
     const finished = value?.events.at(-1)?.event;
     if (finished?.case === "finished") {
-      tokens = finished.value.usage?.outputTokens ?? 0;
+      tokens = Number(finished.value.usage?.outputTokens ?? 0n);
     }
   }
   expect(tokens).toBe(4000);

@@ -22,6 +22,12 @@ import { startGrpcServer } from "../../src/grpc/server/server.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
 
+/** A receipt whose counts are numbers, as clients have them. */
+export type CountedReceipt = Omit<Receipt, "inputTokens" | "outputTokens"> & {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+};
+
 /** A whole service with a simulated fleet, on a free port. */
 export interface Service extends AsyncDisposable {
   /** Such as "http://127.0.0.1:40000". */
@@ -29,7 +35,7 @@ export interface Service extends AsyncDisposable {
   /** A key with money. */
   readonly key: string;
   /** What was charged for a request. */
-  receipt(requestId: string | null | undefined): Promise<Receipt | undefined>;
+  receipt(requestId: string | null | undefined): Promise<CountedReceipt | undefined>;
   /** A key of another account with money. */
   anotherKey(): Promise<string>;
   /** The core over gRPC, as host:port. Undefined: it is not served. */
@@ -130,7 +136,16 @@ export async function serveModels(
     anotherKey,
     operator,
     grpc: grpc?.address,
-    receipt: async (requestId) => (await metering.getReceipt({ requestId: requestId ?? "" })).receipt,
+    async receipt(requestId) {
+      const { receipt } = await metering.getReceipt({ requestId: requestId ?? "" });
+      return (
+        receipt && {
+          ...receipt,
+          inputTokens: Number(receipt.inputTokens),
+          outputTokens: Number(receipt.outputTokens),
+        }
+      );
+    },
     async [Symbol.asyncDispose]() {
       await lifecycle.stop();
       await rm(dataDir, { recursive: true });

@@ -24,6 +24,6 @@ export function generateRequest(request: CreateChatCompletionRequest, requestId:
     sampling: toSampling(request),
     thinking: toThinking(request),
     stopSequences: toStopSequences(request.stop),
-    whole: !request.stream,
+    gathered: !request.stream,
   };
 }

@@ -6,7 +6,7 @@ import {
 
 /** Tokens in this surface's words. */
 export function toUsage(usage: CoreUsage | undefined): Usage {
-  const { inputTokens = 0, outputTokens = 0, reasoningTokens, cachedInputTokens = 0 } = usage ?? {};
+  const { inputTokens = 0n, outputTokens = 0n, reasoningTokens, cachedInputTokens = 0n } = usage ?? {};
   return {
     $typeName: "tollgate.chat.v1.Usage",
     promptTokens: inputTokens,

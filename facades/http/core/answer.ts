@@ -1,7 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FinishReason, GenerationEvent, Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { Exchange } from "../exchange.ts";
 
 /** A whole answer. */
 export interface Answer {
@@ -14,24 +13,17 @@ export interface Answer {
   readonly usage: Usage;
 }
 
-/** Gathers an answer that is not streamed, and notes the rate limit that the core tells. */
-export async function collectAnswer(exchange: Exchange, stream: AsyncIterable<GenerateResponse>): Promise<Answer> {
-  const [answer] = await collectAnswers(exchange, stream, 1);
+/** Gathers an answer that is not streamed. */
+export async function collectAnswer(stream: AsyncIterable<GenerateResponse>): Promise<Answer> {
+  const [answer] = await collectAnswers(stream, 1);
   return answer as Answer;
 }
 
 /** Gathers the answers of a batch, in the order of its texts. */
-export async function collectAnswers(
-  exchange: Exchange,
-  stream: AsyncIterable<GenerateResponse>,
-  count: number,
-): Promise<Answer[]> {
+export async function collectAnswers(stream: AsyncIterable<GenerateResponse>, count: number): Promise<Answer[]> {
   const gathered = Array.from({ length: count }, () => new Gathered());
   for await (const { events, choice } of stream) {
     for (const { event } of events) {
-      if (event.case === "started") {
-        exchange.rateLimit = event.value.rateLimit;
-      }
       gathered[choice]?.add(event);
     }
   }

@@ -118,6 +118,7 @@ function absentValue(field: DescField): (() => unknown) | undefined {
     case ScalarType.BOOL:
       return () => false;
     case ScalarType.INT64:
+    case ScalarType.UINT64:
       return () => 0n;
     default:
       return () => 0;

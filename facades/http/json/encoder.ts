@@ -172,6 +172,7 @@ function itemWriter(field: DescField): (value: unknown) => string {
     case ScalarType.INT32:
     case ScalarType.UINT32:
     case ScalarType.INT64:
+    case ScalarType.UINT64:
       return String;
     case ScalarType.DOUBLE:
       return JSON.stringify; // JSON has neither NaN nor Infinity: null

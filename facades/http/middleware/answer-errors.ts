@@ -1,4 +1,4 @@
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { ConnectError } from "@connectrpc/connect";
 import type { Exchange } from "../exchange.ts";
 import type { Choose } from "../routing/choose-surface.ts";
 import type { Surface } from "../routing/surface.ts";
@@ -22,7 +22,9 @@ function answerError({ errorOf }: Surface, exchange: Exchange, error: unknown): 
     return;
   }
   const { status, body, headers } = errorOf(error, exchange.requestId);
-  exchange.rateLimit ??= detailOf(error)?.rateLimit;
+  if (error instanceof ConnectError) {
+    exchange.noteRateLimit(error.metadata);
+  }
   if (status === 500) {
     exchange.logUnexpected(error);
   }

@@ -37,7 +37,7 @@ export async function sendEvents(
   try {
     let finished = 0;
     for await (const { events, choice } of answer) {
-      stream.begin(events);
+      stream.begin();
       if (events.at(-1)?.event.case === "finished") {
         finished++;
       }
@@ -79,21 +79,17 @@ class EventStream {
     this.#keepAlive = keepAlive;
     this.#spokeAt = clock.monotonic();
     this.#stopTimer = clock.after(maxHeldMs, () => {
-      this.begin([]);
+      this.begin();
       this.write(keepAlive);
     });
   }
 
-  /** Sends the head, once. The first event of the core tells the rate limit, which belongs there. */
-  begin(events: readonly GenerationEvent[]): void {
+  /** Sends the head, once. */
+  begin(): void {
     if (this.hasBegun) {
       return;
     }
     this.hasBegun = true;
-    const first = events[0]?.event;
-    if (first?.case === "started") {
-      this.#exchange.rateLimit = first.value.rateLimit;
-    }
     if (this.#exchange.isGone) {
       return;
     }

@@ -54,8 +54,7 @@ async function firstError(core: Core, exchange: Exchange, error: unknown): Promi
     return error;
   }
   try {
-    const { rateLimit } = await core.metering.countRequest({}, exchange.callOptions);
-    exchange.rateLimit = rateLimit;
+    await core.metering.countRequest({}, exchange.callOptions);
     return error;
   } catch (earlier) {
     return earlier;

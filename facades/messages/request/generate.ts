@@ -14,7 +14,7 @@ export function generateRequest(request: CreateMessageRequest, requestId: string
     sampling: toSampling(request),
     thinking: toThinking(request),
     stopSequences: request.stopSequences.filter((sequence) => sequence !== ""),
-    whole: !request.stream,
+    gathered: !request.stream,
   };
 }
 

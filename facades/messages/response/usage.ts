@@ -3,8 +3,8 @@ import { StopReason, type Usage } from "#gen/tollgate/messages/v1/message_pb.js"
 
 /** What is billed, in this surface's words. Cached input counts as input: it is billed as such. */
 export function toUsage(counted: CoreUsage | undefined): Usage {
-  const shown = inputUsage(counted?.inputTokens ?? 0);
-  shown.outputTokens = counted?.outputTokens ?? 0;
+  const shown = inputUsage(counted?.inputTokens ?? 0n);
+  shown.outputTokens = counted?.outputTokens ?? 0n;
   if (counted?.reasoningTokens !== undefined) {
     shown.outputTokensDetails = {
       $typeName: "tollgate.messages.v1.OutputTokensDetails",
@@ -15,13 +15,13 @@ export function toUsage(counted: CoreUsage | undefined): Usage {
 }
 
 /** The counts before any output. Output is 0, since some clients add the final count to this one. */
-export function inputUsage(inputTokens: number): Usage {
+export function inputUsage(inputTokens: bigint): Usage {
   return {
     $typeName: "tollgate.messages.v1.Usage",
     inputTokens,
-    cacheCreationInputTokens: 0,
-    cacheReadInputTokens: 0,
-    outputTokens: 0,
+    cacheCreationInputTokens: 0n,
+    cacheReadInputTokens: 0n,
+    outputTokens: 0n,
   };
 }
 

@@ -30,7 +30,7 @@ export interface Access extends Part {
 
 export async function composeAccess(
   { config, secrets, logger, random, clock, storage, catalogue }: Foundation,
-  { funds, rateLimits, announcements }: Money,
+  { funds, announcements }: Money,
 ): Promise<Access> {
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage);
@@ -72,7 +72,7 @@ export async function composeAccess(
       .catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
   };
   const accountsService = createAccountsService({
-    ...{ accounts, keys, funds, rateLimits, clock, random, accountChanged },
+    ...{ accounts, keys, funds, clock, random, accountChanged },
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
     models: () => catalogue.list().map(({ id }) => id),

@@ -5,7 +5,9 @@ import { authenticate } from "../../interceptors/authenticate.ts";
 import { hideErrors } from "../../interceptors/errors.ts";
 import { logCalls } from "../../interceptors/log.ts";
 import { observeCalls } from "../../interceptors/observe.ts";
+import { limitRates } from "../../interceptors/rate-limit.ts";
 import { shedLoad } from "../../interceptors/shed-load.ts";
+import type { RateLimits } from "../../metering/interface.ts";
 import { unavailable } from "../../metering/ledger/unavailable.ts";
 import { isUnreachable } from "../../storage/unreachable.ts";
 import { traceCalls } from "../../telemetry/traces/calls.ts";
@@ -16,6 +18,7 @@ export function createInterceptors(
   { tracer, metrics, clock, logger }: Foundation,
   gate: Gate,
   overload: Overload,
+  rateLimits: RateLimits,
 ): readonly Interceptor[] {
   return [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
@@ -25,5 +28,6 @@ export function createInterceptors(
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
     authenticate(gate),
+    limitRates(rateLimits),
   ];
 }

@@ -63,7 +63,7 @@ export async function composeMoney(foundation: Foundation): Promise<Money> {
   return {
     ...{ prices, deadLetters, ledger, funds, windows, rateLimits, announcements: store },
     services: [
-      registration(MeteringService, createMeteringService({ storage, rateLimits })),
+      registration(MeteringService, createMeteringService({ storage })),
       registration(PricesService, createPricesService(prices)),
       registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, logger })),
     ],

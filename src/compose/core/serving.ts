@@ -17,7 +17,7 @@ import type { Money } from "./money.ts";
 /** The metered services, and what keeps prices and books in order while they run. */
 export function composeServing(foundation: Foundation, money: Money, fleet: Fleet, overload: Overload): Part {
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
-  const { prices, deadLetters, ledger, windows, rateLimits } = money;
+  const { prices, deadLetters, ledger, windows } = money;
   const stopBackground = startBackground({
     ...{ storage, ledger, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
     deadLetters,
@@ -25,7 +25,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
     utilisation: (model) => fleet.utilisation(model),
   });
   metrics.watch({ clock, ledger, windows, prices, fleet });
-  const dependencies = { catalogue, fleet, ledger, rateLimits, random, observer: metrics.inference };
+  const dependencies = { catalogue, fleet, ledger, random, observer: metrics.inference };
   const inference = createInferenceService({
     ...dependencies,
     logger,

@@ -12,7 +12,7 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
   readonly #source: AsyncIterator<Message>;
   readonly #schema: O;
   readonly #life: CallSignal;
-  #first: IteratorResult<MessageShape<O>, undefined> | undefined;
+  #first: Promise<IteratorResult<MessageShape<O>, undefined>> | undefined;
   #pending = false;
   #resolve: (result: IteratorResult<MessageShape<O>, undefined>) => void = ignore;
   #reject: (error: unknown) => void = ignore;
@@ -29,9 +29,11 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     }
   }
 
-  /** Starts the handler and resolves when its first message is there, and with it the response's headers. */
+  /** Starts the handler and resolves when its first message, or its failure, is there, and with it the response's headers. */
   async started(): Promise<this> {
-    this.#first = await this.next();
+    const first = this.next();
+    await first.catch(ignore); // whoever reads is told
+    this.#first = first;
     return this;
   }
 
@@ -43,7 +45,7 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     const first = this.#first;
     if (first) {
       this.#first = undefined;
-      return Promise.resolve(first);
+      return first;
     }
     if (this.#over) {
       return Promise.resolve(end);

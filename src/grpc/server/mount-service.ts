@@ -118,21 +118,25 @@ async function respond(call: StreamingCall, served: ServedMethod, life: CallSign
   // The duplex stream is still needed for the answer when the handler has read enough.
   const init = initOf(call, life);
   const { message: messages, header, trailer } = await invokeStream(served, init, await readInput(call, served, init));
-  let started = false;
-  for await (const message of messages) {
-    life.signal.throwIfAborted(); // closes the handler's generator
-    if (!started && !isEmpty(header)) {
+  let hasBegun = false;
+  const begin = () => {
+    if (!hasBegun && !isEmpty(header)) {
       call.sendMetadata(metadataOf(header));
     }
-    started = true;
-    if (!call.write(create(served.spec.method.output, message))) {
-      await drained(call, life.signal);
+    hasBegun = true;
+  };
+  try {
+    for await (const message of messages) {
+      life.signal.throwIfAborted(); // closes the handler's generator
+      begin();
+      if (!call.write(create(served.spec.method.output, message))) {
+        await drained(call, life.signal);
+      }
+      life.signal.throwIfAborted();
     }
-    life.signal.throwIfAborted();
-  }
-  life.signal.throwIfAborted(); // a handler may end without a word when its signal tells it to
-  if (!started && !isEmpty(header)) {
-    call.sendMetadata(metadataOf(header));
+    life.signal.throwIfAborted(); // a handler may end without a word when its signal tells it to
+  } finally {
+    begin(); // what the headers tell is true of a call that fails, too
   }
   call.end(metadataOf(trailer));
 }

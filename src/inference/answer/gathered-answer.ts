@@ -8,7 +8,7 @@ const eventBytes = 200;
 /** V8 keeps some 60 bytes beside each piece that is only appended, so pieces are joined as soon as they have this length. */
 const leafLength = 1024;
 
-/** Gathers the events of an answer for a caller that wants it whole; neighbouring pieces of one text become one event. */
+/** Gathers the events of an answer that is sent in one message; neighbouring pieces of one text become one event. */
 export class GatheredAnswer {
   readonly #events: GenerationEvent[] = [];
   /** The text under way and how an event is made of it. */
@@ -36,8 +36,8 @@ export class GatheredAnswer {
     return this.#events;
   }
 
-  #add(whole: GenerationEvent): void {
-    const { event } = whole;
+  #add(entry: GenerationEvent): void {
+    const { event } = entry;
     switch (event.case) {
       case "reasoning":
         this.#append("reasoning", event.value, (value) => ({ case: "reasoning", value }));
@@ -56,7 +56,7 @@ export class GatheredAnswer {
       default:
         this.#close();
         this.#bytes += eventBytes;
-        this.#events.push(whole);
+        this.#events.push(entry);
     }
   }
 

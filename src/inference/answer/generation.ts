@@ -1,7 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { RateLimitStatus } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { EngineUsage } from "../../engines/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
@@ -15,11 +14,10 @@ import { GatheredAnswer } from "./gathered-answer.ts";
  * Runs a planned generation and settles it exactly once, however it ends: finished, failed, cut at the
  * money's limit, or left by the caller, which ends this generator early. The engine's last count is
  * what is charged; nothing is charged when the engine never began. One message a read of the engine, or
- * one for the whole answer.
+ * one for a gathered answer.
  */
 export async function* generation(
-  { model, request, hold, whole, countInput }: PlannedGeneration,
-  rateLimit: RateLimitStatus,
+  { model, request, hold, gathered: isGathered, countInput }: PlannedGeneration,
   deps: Pick<InferenceDependencies, "fleet" | "logger"> & { readonly observer: GenerationObserver },
   signal: AbortSignal,
 ): AsyncGenerator<GenerateResponse> {
@@ -27,7 +25,7 @@ export async function* generation(
   let finish: FinishReason | undefined;
   let started = false;
   let open = true;
-  const gathered = whole ? new GatheredAnswer() : undefined;
+  const gathered = isGathered ? new GatheredAnswer() : undefined;
   try {
     for await (const output of fittedGeneration({ fleet: deps.fleet, model, countInput }, request, signal)) {
       if (output.usage !== undefined) {
@@ -38,7 +36,7 @@ export async function* generation(
       if (!started) {
         started = true;
         deps.observer.began(model.id);
-        const begun = startedEvent(request.requestId, usage?.inputTokens ?? 0, rateLimit);
+        const begun = startedEvent(request.requestId, usage?.inputTokens ?? 0);
         if (gathered === undefined) {
           yield response([begun, ...output.events]);
         } else {
@@ -94,22 +92,22 @@ const response = (events: GenerationEvent[]): GenerateResponse => ({
   choice: 0,
 });
 
-function startedEvent(requestId: string, inputTokens: number, rateLimit: RateLimitStatus): GenerationEvent {
-  const value = { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens, rateLimit } as const;
+function startedEvent(requestId: string, inputTokens: number): GenerationEvent {
+  const value = { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens: BigInt(inputTokens) } as const;
   return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "started", value } };
 }
 
 function finishedEvent(reason: FinishReason, counted: EngineUsage): GenerationEvent {
   const usage: Usage = {
     $typeName: "tollgate.inference.v1.Usage",
-    inputTokens: counted.inputTokens,
-    outputTokens: counted.outputTokens,
+    inputTokens: BigInt(counted.inputTokens),
+    outputTokens: BigInt(counted.outputTokens),
   };
   if (counted.reasoningTokens !== undefined) {
-    usage.reasoningTokens = counted.reasoningTokens;
+    usage.reasoningTokens = BigInt(counted.reasoningTokens);
   }
   if (counted.cachedInputTokens !== undefined) {
-    usage.cachedInputTokens = counted.cachedInputTokens;
+    usage.cachedInputTokens = BigInt(counted.cachedInputTokens);
   }
   const value = { $typeName: "tollgate.inference.v1.Finished", reason, usage } as const;
   return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "finished", value } };

@@ -26,8 +26,6 @@ export interface ReadAheadSettings {
   readonly signal: AbortSignal;
   /** Ends the call of a reader that is too slow to be told. Undefined: it is told when it reads on. */
   readonly hangUp: ((error: ConnectError) => void) | undefined;
-  /** Is told once when the reader has all of it, or the call is over otherwise. */
-  readonly onEnd: () => void;
 }
 
 /** Text that waits is handed on in messages of about this many bytes, so that no later buffer gets it all at once. */
@@ -59,7 +57,6 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #isFetching = false;
   #isOver = false;
   #isClosed = false;
-  #isTold = false;
   #failure: { readonly error: unknown } | undefined;
   #resolve: ((result: Result) => void) | undefined;
   #reject: (error: unknown) => void = ignore;
@@ -281,13 +278,10 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #end(): void {
     this.#isOver = true;
     this.#settings.signal.removeEventListener("abort", this.#onAbort);
-    if (this.#pieces.length > 0 || this.#isTold) {
-      return;
+    if (this.#pieces.length === 0) {
+      this.#stopTimer?.();
+      this.#stopTimer = undefined;
     }
-    this.#isTold = true;
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
-    this.#settings.onEnd();
   }
 }
 

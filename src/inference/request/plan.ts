@@ -21,8 +21,8 @@ export interface PlannedGeneration {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly hold: Hold;
-  /** Whether the answer is wanted in one message. */
-  readonly whole: boolean;
+  /** Whether the answer is gathered and sent in one message. */
+  readonly gathered: boolean;
   /** Counts the prompt, where it and the output may yet pass the context. */
   readonly countInput?: () => Promise<number | undefined>;
 }
@@ -81,7 +81,7 @@ export async function plan(
     return {
       model,
       hold: part,
-      whole: request.whole,
+      gathered: request.gathered,
       ...(limits.mayPass && { countInput }),
       request: {
         ...tokenizable,

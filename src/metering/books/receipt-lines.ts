@@ -16,13 +16,12 @@ interface Tokens {
  */
 export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): ReceiptLine[] {
   const merged = byLot(lines);
-  let { inputTokens } = tokens;
+  let inputTokens = BigInt(tokens.inputTokens);
   let carried: { paid: bigint; lowest: bigint } | undefined;
   for (const line of merged) {
     const ofInput = inputTokens > 0;
     const counted = line.inputTokens + line.outputTokens > 0;
-    const own =
-      BigInt(line.inputTokens) * line.inputPicoUsdPerToken + BigInt(line.outputTokens) * line.outputPicoUsdPerToken;
+    const own = line.inputTokens * line.inputPicoUsdPerToken + line.outputTokens * line.outputPicoUsdPerToken;
     const firstRate = ofInput ? line.inputPicoUsdPerToken : line.outputPicoUsdPerToken;
     // The first token may have been begun by the lines before.
     const due = carried && dueOf(carried, firstRate);
@@ -75,16 +74,16 @@ function byLot(lines: readonly PaidLine[]): ReceiptLine[] {
       lots.set(lotId, {
         $typeName: "tollgate.metering.v1.ReceiptLine",
         lotId,
-        inputTokens,
-        outputTokens,
+        inputTokens: BigInt(inputTokens),
+        outputTokens: BigInt(outputTokens),
         inputPicoUsdPerToken: BigInt(inputRate),
         outputPicoUsdPerToken: BigInt(outputRate),
         costPicoUsd: BigInt(cost),
         sharedTokenPicoUsd: 0n,
       });
     } else {
-      line.inputTokens += inputTokens;
-      line.outputTokens += outputTokens;
+      line.inputTokens += BigInt(inputTokens);
+      line.outputTokens += BigInt(outputTokens);
       line.costPicoUsd += BigInt(cost);
     }
   }

@@ -1,9 +1,10 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
+import { type RateLimitState, withRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
-import type { FundingState, RateLimitState, RateLimits } from "../interface.ts";
+import type { FundingState, RateLimits } from "../interface.ts";
 import { InFlight } from "./in-flight.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
 import type { WindowState, Windows } from "./windows.ts";
@@ -85,15 +86,15 @@ function refusal(max: MaxRpm, { limit, waitMs, resetAfterMs }: WindowState): Err
   const facts: ErrorFacts = {
     retryAfter: durationOf(waitMs),
     bound: { case: "requestRate", value: { requestsPerMinute: limit } },
-    rateLimit: { limit, remaining: 0, resetAfter: durationOf(resetAfterMs) },
   };
   const requests = `${limit} ${limit === 1 ? "request" : "requests"} per minute`;
   const retry = `Retry in ${Math.ceil(waitMs / 1000)} s`;
-  return max.freeTier
+  const error = max.freeTier
     ? failure(
         Reason.FREE_TIER_LIMITED,
         `Accounts that have free-tier credit alone are limited to ${requests} per key. ${retry}, or top up: the cap lifts within a minute.`,
         facts,
       )
     : failure(Reason.RATE_LIMITED, `The rate limit of this key, ${requests}, is reached. ${retry}.`, facts);
+  return withRateLimit(error, { limit, remaining: 0, resetAfterMs });
 }

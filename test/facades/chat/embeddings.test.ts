@@ -21,7 +21,7 @@ function vector(...numbers: number[]): Uint8Array {
 }
 
 function answered(body: object) {
-  const response = create(EmbedResponseSchema, { vectors: [vector(0.5, -1), vector(0.1, 3)], inputTokens: 9 });
+  const response = create(EmbedResponseSchema, { vectors: [vector(0.5, -1), vector(0.1, 3)], inputTokens: 9n });
   const json = JSON.parse(write(embeddingResponse(decode({ model: "m", input: ["a", "b"], ...body }), response)));
   expectDescribed("/v1/embeddings", "post", 200, json);
   return json;

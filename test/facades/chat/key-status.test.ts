@@ -4,7 +4,9 @@ import { expectDescribed } from "../http/openapi.ts";
 import { type Script, scriptedCore } from "../http/scripted-core.ts";
 
 async function testAuth(keyStatus: Script["keyStatus"]) {
-  await using front = await startFront(scriptedCore({ keyStatus }).transport);
+  await using front = await startFront(
+    scriptedCore({ keyStatus, rateLimit: { limit: 300, remaining: 299, resetAfterMs: 1500 } }).transport,
+  );
   const response = await fetch(`${front.url}/test-auth`, { headers: { authorization: "Bearer tg-1" } });
   expect(response.status).toBe(200);
   const json = await response.json();

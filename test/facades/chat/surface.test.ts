@@ -1,6 +1,7 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { withRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed, expectDescribedRequest } from "../http/openapi.ts";
 import { type EventInit, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";
@@ -78,7 +79,8 @@ test.each([false, true])("reasoning.exclude hides the thinking, streamed: %s", a
 });
 
 describe("every error of the core, over the wire", () => {
-  const soon = { retryAfter: { seconds: 5n, nanos: 0 }, rateLimit: { limit: 60, remaining: 0 } };
+  const soon = { retryAfter: { seconds: 5n, nanos: 0 } };
+  const usedUp = { limit: 60, remaining: 0, resetAfterMs: 5000 };
   const errors: [
     error: ConnectError,
     status: number,
@@ -104,7 +106,7 @@ describe("every error of the core, over the wire", () => {
     [refused(Reason.MODEL_KIND_MISMATCH, "No.", Code.NotFound), 404, "invalid_request_error", "model_not_found", {}],
     [refused(Reason.CONTEXT_LENGTH_EXCEEDED, "Long."), 400, "invalid_request_error", "context_length_exceeded", {}],
     [
-      refused(Reason.RATE_LIMITED, "Slow.", Code.ResourceExhausted, soon),
+      withRateLimit(refused(Reason.RATE_LIMITED, "Slow.", Code.ResourceExhausted, soon), usedUp),
       429,
       "rate_limit_error",
       "rate_limit_exceeded",
@@ -183,12 +185,12 @@ test("a failure after the first output ends the stream as an event", async () =>
 });
 
 test("embeddings carry the rate limit and come in input order", async () => {
+  const rateLimit = { limit: 60, remaining: 12, resetAfterMs: 0 };
   const embed: Script["embed"] = ({ inputs }) => ({
     vectors: inputs.map((_, index) => new Uint8Array(new Float32Array([index]).buffer)),
-    inputTokens: 4,
-    rateLimit: { limit: 60, remaining: 12 },
+    inputTokens: 4n,
   });
-  const { headers, text } = await post("/v1/embeddings", { model: "m", input: ["a", "b", "c"] }, { embed });
+  const { headers, text } = await post("/v1/embeddings", { model: "m", input: ["a", "b", "c"] }, { embed, rateLimit });
   expect(headers.get("x-ratelimit-remaining-requests")).toBe("12");
   expect(JSON.parse(text).data.map(({ embedding }: { embedding: number[] }) => embedding[0])).toEqual([0, 1, 2]);
 });

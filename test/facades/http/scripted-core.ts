@@ -17,7 +17,7 @@ import {
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-
+import { type RateLimitState, writeRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 
@@ -28,11 +28,13 @@ export interface Script {
     context: HandlerContext,
   ): AsyncIterable<MessageInitShape<typeof GenerateResponseSchema>>;
   embed(request: EmbedRequest): MessageInitShape<typeof EmbedResponseSchema>;
-  countTokens(request: CountTokensRequest): { inputTokens: number };
+  countTokens(request: CountTokensRequest): { inputTokens: bigint };
   models: MessageInitShape<typeof ModelSchema>[];
   /** What the catalogue does before it answers; true: it answers with nothing. */
   lookUp?: (context: HandlerContext) => Promise<boolean>;
   keyStatus: MessageInitShape<typeof GetKeyStatusResponseSchema>;
+  /** Where the key stands after each call. */
+  rateLimit: RateLimitState;
   /** Refuses a call before anything else; also what CountRequest answers with. */
   refuse?: (headers: Headers) => ConnectError | undefined;
 }
@@ -54,19 +56,21 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
     async *generate() {
       yield { events: answer("Hello") };
     },
-    embed: ({ inputs }) => ({ vectors: inputs.map(() => new Uint8Array(8)), inputTokens: inputs.length }),
-    countTokens: () => ({ inputTokens: 3 }),
+    embed: ({ inputs }) => ({ vectors: inputs.map(() => new Uint8Array(8)), inputTokens: BigInt(inputs.length) }),
+    countTokens: () => ({ inputTokens: 3n }),
     models: [],
     keyStatus: {},
+    rateLimit: { limit: 60, remaining: 59, resetAfterMs: 1500 },
     ...script,
   };
   const log: CoreLog = { generated: [], embedded: [], counted: 0, identified: 0, headers: [] };
-  const admit = ({ requestHeader }: HandlerContext) => {
+  const admit = ({ requestHeader, responseHeader }: HandlerContext) => {
     log.headers.push(requestHeader);
     const refusal = told.refuse?.(requestHeader);
     if (refusal !== undefined) {
       throw refusal;
     }
+    writeRateLimit(responseHeader, told.rateLimit);
   };
   const services = [
     registration(InferenceService, {
@@ -117,7 +121,7 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
       countRequest(_request: object, context: HandlerContext) {
         admit(context);
         log.counted++;
-        return { rateLimit: { limit: 60, remaining: 59 } };
+        return {};
       },
     }),
   ];
@@ -143,13 +147,12 @@ export function answer(text: string): EventInit[] {
 
 /** The first event of every answer. */
 export function started(): EventInit {
-  const rateLimit = { limit: 60, remaining: 59, resetAfter: { seconds: 1n, nanos: 500_000_000 } };
-  return { event: { case: "started", value: { requestId: "req_1", inputTokens: 7, rateLimit } } };
+  return { event: { case: "started", value: { requestId: "req_1", inputTokens: 7n } } };
 }
 
 /** The last event of every answer: reason stop, 7 tokens in, 5 out of which 2 were thinking. */
 export function finished(reason = 1): EventInit {
-  const usage = { inputTokens: 7, outputTokens: 5, reasoningTokens: 2 };
+  const usage = { inputTokens: 7n, outputTokens: 5n, reasoningTokens: 2n };
   return { event: { case: "finished", value: { reason, usage } } };
 }
 

@@ -2,7 +2,7 @@ import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/in
 
 /** Short makers of the core's events, for tests. */
 
-export function started(requestId = "r1", inputTokens = 12): GenerationEvent {
+export function started(requestId = "r1", inputTokens = 12n): GenerationEvent {
   return event({
     case: "started",
     value: { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens },
@@ -37,7 +37,7 @@ export function finished(reason = FinishReason.STOP, counted: Partial<Usage> = {
     value: {
       $typeName: "tollgate.inference.v1.Finished",
       reason,
-      usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 12, outputTokens: 5, ...counted },
+      usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 12n, outputTokens: 5n, ...counted },
     },
   });
 }

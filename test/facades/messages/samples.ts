@@ -45,12 +45,12 @@ export const samples: fc.Arbitrary<Sample> = fc
       ...pieces(JSON.stringify(input, null, made.spaced ? 2 : 0), made.cuts).map((piece) => args(i, piece)),
     ]);
     const events = [
-      started("r1", made.inputTokens),
+      started("r1", BigInt(made.inputTokens)),
       ...interleaved([said, ...calls], made.order),
       finished(made.reason, {
-        inputTokens: made.inputTokens,
-        outputTokens: made.outputTokens,
-        reasoningTokens: made.reasoningTokens,
+        inputTokens: BigInt(made.inputTokens),
+        outputTokens: BigInt(made.outputTokens),
+        reasoningTokens: made.reasoningTokens === undefined ? undefined : BigInt(made.reasoningTokens),
       }),
     ];
     const batches: GenerationEvent[][] = [];

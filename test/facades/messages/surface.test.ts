@@ -227,7 +227,7 @@ describe("errors", () => {
 });
 
 test("counting tokens", async () => {
-  const { post } = await start({ countTokens: () => ({ inputTokens: 42 }) });
+  const { post } = await start({ countTokens: () => ({ inputTokens: 42n }) });
   const response = await post("/v1/messages/count_tokens", { ...plain, max_tokens: undefined, stream: true });
   const count = await response.json();
   expectDescribed("/v1/messages/count_tokens", "post", 200, count);

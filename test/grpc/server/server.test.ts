@@ -134,7 +134,7 @@ test("a client that speaks something else does no harm", async () => {
     socket.resetAndDestroy();
     await once(socket, "close");
   }
-  expect(await client.countTokens({})).toMatchObject({ inputTokens: 0 });
+  expect(await client.countTokens({})).toMatchObject({ inputTokens: 0n });
 });
 
 test("a bound on the age of connections breaks no call", async () => {

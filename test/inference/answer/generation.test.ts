@@ -1,8 +1,6 @@
-import { create } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
@@ -17,7 +15,6 @@ const text = (value: string): GenerationEvent => ({
   event: { case: "text", value },
 });
 const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
-const rateLimit = create(RateLimitStatusSchema, { limit: 60, remaining: 59 });
 
 /** A hold that writes down what becomes of it. */
 function recordingHold(outputTokens: number) {
@@ -37,7 +34,7 @@ function recordingHold(outputTokens: number) {
 /** Runs a scripted engine; an Error in the script is thrown. `take` is how many messages the caller reads. */
 async function run(
   script: (EngineOutput | Error)[],
-  options: { take?: number; cap?: number; abort?: boolean; whole?: boolean } = {},
+  options: { take?: number; cap?: number; abort?: boolean; gathered?: boolean } = {},
 ) {
   const { hold, ended } = recordingHold(options.cap ?? 1000);
   const alarms: string[] = [];
@@ -68,13 +65,13 @@ async function run(
     model: { id: "m" },
     request: { requestId: "req_1" },
     hold,
-    whole: options.whole ?? false,
+    gathered: options.gathered ?? false,
   } as unknown as PlannedGeneration;
   const events: GenerationEvent["event"][] = [];
   let error: unknown;
   let taken = 0;
   try {
-    for await (const message of generation(planned, rateLimit, { fleet, logger, observer }, controller.signal)) {
+    for await (const message of generation(planned, { fleet, logger, observer }, controller.signal)) {
       events.push(...message.events.map(({ event }) => event));
       if (++taken === options.take) {
         if (options.abort) {
@@ -100,10 +97,10 @@ test("starts, streams, settles, finishes", async () => {
   ]);
   expect(error).toBeUndefined();
   expect(events.map((event) => event.case)).toEqual(["started", "text", "text", "finished"]);
-  expect(events[0]?.value).toMatchObject({ requestId: "req_1", inputTokens: 7, rateLimit: { remaining: 59 } });
+  expect(events[0]?.value).toMatchObject({ requestId: "req_1", inputTokens: 7n });
   expect(events[3]?.value).toMatchObject({
     reason: FinishReason.STOP,
-    usage: { inputTokens: 7, outputTokens: 3, reasoningTokens: 0, cachedInputTokens: 4 },
+    usage: { inputTokens: 7n, outputTokens: 3n, reasoningTokens: 0n, cachedInputTokens: 4n },
   });
   expect(ended).toEqual([["settled", usage(7, 3), "completed"]]);
   expect(observed).toEqual([
@@ -112,13 +109,13 @@ test("starts, streams, settles, finishes", async () => {
   ]);
 });
 
-test("a whole answer is one message, settled before it", async () => {
+test("a gathered answer is one message, settled before it", async () => {
   const script: EngineOutput[] = [
     { events: [text("Hel")], usage: usage(7, 1) },
     { events: [text("lo")], usage: usage(7, 2) },
     { events: [], usage: usage(7, 3), finish: FinishReason.STOP },
   ];
-  const { events, ended } = await run(script, { whole: true, take: 1, abort: true });
+  const { events, ended } = await run(script, { gathered: true, take: 1, abort: true });
   expect(events.map(({ case: kind }) => kind)).toEqual(["started", "text", "finished"]);
   expect(events[1]).toMatchObject({ value: "Hello" });
   expect(ended).toEqual([["settled", usage(7, 3), "completed"]]);
@@ -142,8 +139,8 @@ test.each<[string, Parameters<typeof run>, Awaited<ReturnType<typeof run>>["ende
     [["settled", usage(5, 1), "failed"]],
   ],
   [
-    "the engine breaks midway in an answer that is wanted whole",
-    [[{ events: [text("a")], usage: usage(5, 1) }, aborted], { whole: true }],
+    "the engine breaks midway in an answer that is wanted gathered",
+    [[{ events: [text("a")], usage: usage(5, 1) }, aborted], { gathered: true }],
     [["settled", usage(5, 1), "failed"]],
   ],
   [

@@ -45,7 +45,7 @@ describe.each([
         onTrailer: (trailer) => told.push(trailer.get("x-trailer")),
       },
     );
-    expect(response.inputTokens).toBe(4);
+    expect(response.inputTokens).toBe(4n);
     expect(told).toEqual(["early", "late"]);
   });
 

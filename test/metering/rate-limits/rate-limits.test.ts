@@ -1,3 +1,4 @@
+import type { ConnectError } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
@@ -39,8 +40,8 @@ test("a paying account's key has its tier's requests, then waits as long as it i
     reason: Reason.RATE_LIMITED,
     retryAfter: { seconds: 47n, nanos: 655_000_000 },
     bound: { case: "requestRate", value: { requestsPerMinute: 60 } },
-    rateLimit: { limit: 60, remaining: 0, resetAfter: { seconds: 60n, nanos: 0 } },
   });
+  expect((error as ConnectError).metadata.get("x-tollgate-rate-limit")).toBe("limit=60, remaining=0, reset=60");
   expect(await limits.read(caller)).toEqual({ limit: 60, remaining: 0, resetAfterMs: 60_000 });
   clock.advance(47_000);
   await expect(limits.admit(caller)).rejects.toThrow("The rate limit of this key, 60 requests per minute, is reached");

@@ -773,23 +773,23 @@ export declare type Usage = Message<"tollgate.chat.v1.Usage"> & {
   /**
    * Of the prompt.
    *
-   * @generated from field: uint32 prompt_tokens = 1;
+   * @generated from field: uint64 prompt_tokens = 1;
    */
-  promptTokens: number;
+  promptTokens: bigint;
 
   /**
    * Of the answer, thinking included.
    *
-   * @generated from field: uint32 completion_tokens = 2;
+   * @generated from field: uint64 completion_tokens = 2;
    */
-  completionTokens: number;
+  completionTokens: bigint;
 
   /**
    * Both.
    *
-   * @generated from field: uint32 total_tokens = 3;
+   * @generated from field: uint64 total_tokens = 3;
    */
-  totalTokens: number;
+  totalTokens: bigint;
 
   /**
    * More of the prompt.
@@ -821,9 +821,9 @@ export declare type PromptTokensDetails = Message<"tollgate.chat.v1.PromptTokens
   /**
    * How many the engine had in its prefix cache. They cost the same.
    *
-   * @generated from field: uint32 cached_tokens = 1;
+   * @generated from field: uint64 cached_tokens = 1;
    */
-  cachedTokens: number;
+  cachedTokens: bigint;
 };
 
 /**
@@ -841,9 +841,9 @@ export declare type CompletionTokensDetails = Message<"tollgate.chat.v1.Completi
   /**
    * How many were thinking.
    *
-   * @generated from field: uint32 reasoning_tokens = 1;
+   * @generated from field: uint64 reasoning_tokens = 1;
    */
-  reasoningTokens: number;
+  reasoningTokens: bigint;
 };
 
 /**

@@ -247,16 +247,16 @@ export declare type EmbeddingUsage = Message<"tollgate.chat.v1.EmbeddingUsage"> 
   /**
    * Input tokens as the engine counted them.
    *
-   * @generated from field: uint32 prompt_tokens = 1;
+   * @generated from field: uint64 prompt_tokens = 1;
    */
-  promptTokens: number;
+  promptTokens: bigint;
 
   /**
    * The same again.
    *
-   * @generated from field: uint32 total_tokens = 2;
+   * @generated from field: uint64 total_tokens = 2;
    */
-  totalTokens: number;
+  totalTokens: bigint;
 };
 
 /**

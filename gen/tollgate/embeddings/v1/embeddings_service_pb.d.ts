@@ -4,7 +4,6 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 
 /**
  * Describes the file tollgate/embeddings/v1/embeddings_service.proto.
@@ -71,16 +70,9 @@ export declare type EmbedResponse = Message<"tollgate.embeddings.v1.EmbedRespons
   /**
    * What is billed.
    *
-   * @generated from field: uint32 input_tokens = 3;
+   * @generated from field: uint64 input_tokens = 3;
    */
-  inputTokens: number;
-
-  /**
-   * Where the caller's key stands after this request.
-   *
-   * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 4;
-   */
-  rateLimit?: RateLimitStatus | undefined;
+  inputTokens: bigint;
 };
 
 /**

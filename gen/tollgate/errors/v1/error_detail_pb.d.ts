@@ -7,7 +7,6 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 
 /**
  * Describes the file tollgate/errors/v1/error_detail.proto.
@@ -49,13 +48,6 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
    * @generated from field: string made = 13;
    */
   made: string;
-
-  /**
-   * The key's rate limit after this request. Absent: the request was refused before it was counted.
-   *
-   * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 6;
-   */
-  rateLimit?: RateLimitStatus | undefined;
 
   /**
    * The bound that was passed, in its own unit. Absent: no bound was, or it is not known.

@@ -4,7 +4,6 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 
 /**
  * Describes the file tollgate/inference/v1/generation_event.proto.
@@ -96,16 +95,9 @@ export declare type Started = Message<"tollgate.inference.v1.Started"> & {
   /**
    * Tokens of the prompt as the engine counted them; a bounded estimate where it has not told yet.
    *
-   * @generated from field: uint32 input_tokens = 2;
+   * @generated from field: uint64 input_tokens = 2;
    */
-  inputTokens: number;
-
-  /**
-   * Where the caller's key stands after this request.
-   *
-   * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 3;
-   */
-  rateLimit?: RateLimitStatus | undefined;
+  inputTokens: bigint;
 };
 
 /**
@@ -211,30 +203,30 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
   /**
    * Tokens of the prompt, cached ones included.
    *
-   * @generated from field: uint32 input_tokens = 1;
+   * @generated from field: uint64 input_tokens = 1;
    */
-  inputTokens: number;
+  inputTokens: bigint;
 
   /**
    * Tokens of the answer, reasoning included.
    *
-   * @generated from field: uint32 output_tokens = 2;
+   * @generated from field: uint64 output_tokens = 2;
    */
-  outputTokens: number;
+  outputTokens: bigint;
 
   /**
    * How many of output_tokens were thinking. Absent: the engine does not tell.
    *
-   * @generated from field: optional uint32 reasoning_tokens = 3;
+   * @generated from field: optional uint64 reasoning_tokens = 3;
    */
-  reasoningTokens?: number | undefined;
+  reasoningTokens?: bigint | undefined;
 
   /**
    * How many of input_tokens the engine had in its prefix cache. Absent: the engine does not tell.
    *
-   * @generated from field: optional uint32 cached_input_tokens = 4;
+   * @generated from field: optional uint64 cached_input_tokens = 4;
    */
-  cachedInputTokens?: number | undefined;
+  cachedInputTokens?: bigint | undefined;
 };
 
 /**

@@ -6,7 +6,6 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Conversation } from "./conversation_pb.js";
 import type { GenerationEvent } from "./generation_event_pb.js";
-import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 
 /**
  * Describes the file tollgate/inference/v1/inference_service.proto.
@@ -97,12 +96,12 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
   stopSequences: string[];
 
   /**
-   * Whether the answer is wanted in one message when it is complete, with neighbouring pieces of text joined.
-   * Billed as a stream is, also when it fails or its caller goes away before its end. False: as it is produced.
+   * Whether the answer is gathered and sent in one message when it is complete, with neighbouring pieces of text joined.
+   * Billed as a stream is, also when it fails or its caller goes away before its end. False: sent as it is produced.
    *
-   * @generated from field: bool whole = 9;
+   * @generated from field: bool gathered = 9;
    */
-  whole: boolean;
+  gathered: boolean;
 };
 
 /**
@@ -188,8 +187,8 @@ export declare const SamplingSchema: GenMessage<Sampling>;
 export declare type GenerateResponse = Message<"tollgate.inference.v1.GenerateResponse"> & {
   /**
    * What the engine produced since the last message, in order; at least one. Events that reach the
-   * core together travel together, which saves work under load and never delays one. When the whole
-   * answer was asked for: all events, in the only message.
+   * core together travel together, which saves work under load and never delays one. Of a gathered
+   * answer: all events, in its only message.
    *
    * @generated from field: repeated tollgate.inference.v1.GenerationEvent events = 1;
    */
@@ -266,16 +265,9 @@ export declare type CountTokensResponse = Message<"tollgate.inference.v1.CountTo
   /**
    * Tokens, roughly.
    *
-   * @generated from field: uint32 input_tokens = 1;
+   * @generated from field: uint64 input_tokens = 1;
    */
-  inputTokens: number;
-
-  /**
-   * Where the caller's key stands after this request.
-   *
-   * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 2;
-   */
-  rateLimit?: RateLimitStatus | undefined;
+  inputTokens: bigint;
 };
 
 /**

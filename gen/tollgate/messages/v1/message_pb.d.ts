@@ -213,30 +213,30 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
   /**
    * Tokens of the prompt; all of them, since there is no prompt caching.
    *
-   * @generated from field: uint32 input_tokens = 1;
+   * @generated from field: uint64 input_tokens = 1;
    */
-  inputTokens: number;
+  inputTokens: bigint;
 
   /**
    * Always 0.
    *
-   * @generated from field: uint32 cache_creation_input_tokens = 2;
+   * @generated from field: uint64 cache_creation_input_tokens = 2;
    */
-  cacheCreationInputTokens: number;
+  cacheCreationInputTokens: bigint;
 
   /**
    * Always 0.
    *
-   * @generated from field: uint32 cache_read_input_tokens = 3;
+   * @generated from field: uint64 cache_read_input_tokens = 3;
    */
-  cacheReadInputTokens: number;
+  cacheReadInputTokens: bigint;
 
   /**
    * Tokens of the answer, thinking included.
    *
-   * @generated from field: uint32 output_tokens = 4;
+   * @generated from field: uint64 output_tokens = 4;
    */
-  outputTokens: number;
+  outputTokens: bigint;
 
   /**
    * What output_tokens is made of. Absent: the engine does not tell.
@@ -261,9 +261,9 @@ export declare type OutputTokensDetails = Message$1<"tollgate.messages.v1.Output
   /**
    * How many were thinking.
    *
-   * @generated from field: uint32 thinking_tokens = 1;
+   * @generated from field: uint64 thinking_tokens = 1;
    */
-  thinkingTokens: number;
+  thinkingTokens: bigint;
 };
 
 /**

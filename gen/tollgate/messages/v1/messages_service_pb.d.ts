@@ -239,9 +239,9 @@ export declare type CountTokensResponse = Message<"tollgate.messages.v1.CountTok
   /**
    * Input tokens, roughly.
    *
-   * @generated from field: uint32 input_tokens = 1;
+   * @generated from field: uint64 input_tokens = 1;
    */
-  inputTokens: number;
+  inputTokens: bigint;
 };
 
 /**

@@ -4,7 +4,6 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { RateLimitStatus } from "./rate_limit_pb.js";
 import type { Receipt, UsageRow } from "./usage_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -28,17 +27,11 @@ export declare type CountRequestRequest = Message<"tollgate.metering.v1.CountReq
 export declare const CountRequestRequestSchema: GenMessage<CountRequestRequest>;
 
 /**
- * The request was within the limit.
+ * The request was within the limit; the response's metadata tell where the key stands.
  *
  * @generated from message tollgate.metering.v1.CountRequestResponse
  */
 export declare type CountRequestResponse = Message<"tollgate.metering.v1.CountRequestResponse"> & {
-  /**
-   * Where the key stands after this request.
-   *
-   * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 1;
-   */
-  rateLimit?: RateLimitStatus | undefined;
 };
 
 /**

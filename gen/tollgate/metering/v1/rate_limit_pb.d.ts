@@ -2,9 +2,9 @@
 // @generated from file tollgate/metering/v1/rate_limit.proto (package tollgate.metering.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Duration } from "@bufbuild/protobuf/wkt";
+import type { Duration, MethodOptions } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file tollgate/metering/v1/rate_limit.proto.
@@ -44,4 +44,54 @@ export declare type RateLimitStatus = Message<"tollgate.metering.v1.RateLimitSta
  * Use `create(RateLimitStatusSchema)` to create a new message.
  */
 export declare const RateLimitStatusSchema: GenMessage<RateLimitStatus>;
+
+/**
+ * What a call does to the rate limit of the key that makes it. Wherever it is counted or read, the metadata of the
+ * response, or of the error, tell where the key stands then, as `x-tollgate-rate-limit: limit=60, remaining=59, reset=0.25`:
+ * the requests allowed in any 60 seconds, those that would be admitted right now, and the seconds until the whole limit is
+ * available again, which are left out when it is.
+ *
+ * @generated from enum tollgate.metering.v1.RateLimitUse
+ */
+export enum RateLimitUse {
+  /**
+   * Neither counted nor told.
+   *
+   * @generated from enum value: RATE_LIMIT_USE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Told, not counted.
+   *
+   * @generated from enum value: RATE_LIMIT_USE_READ = 1;
+   */
+  READ = 1,
+
+  /**
+   * Counted as one request, before anything of it is judged but its credential.
+   *
+   * @generated from enum value: RATE_LIMIT_USE_COUNT = 2;
+   */
+  COUNT = 2,
+
+  /**
+   * Counted as one request, which also takes one of its account's places for as long as it runs.
+   *
+   * @generated from enum value: RATE_LIMIT_USE_RUN = 3;
+   */
+  RUN = 3,
+}
+
+/**
+ * Describes the enum tollgate.metering.v1.RateLimitUse.
+ */
+export declare const RateLimitUseSchema: GenEnum<RateLimitUse>;
+
+/**
+ * What this method does to its caller's rate limit. Absent: nothing.
+ *
+ * @generated from extension: tollgate.metering.v1.RateLimitUse rate_limit_use = 51012;
+ */
+export declare const rate_limit_use: GenExtension<MethodOptions, RateLimitUse>;
 

@@ -2,14 +2,14 @@
 // @generated from file tollgate/metering/v1/rate_limit.proto (package tollgate.metering.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
+import { enumDesc, extDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
+import { file_google_protobuf_descriptor, file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file tollgate/metering/v1/rate_limit.proto.
  */
 export const file_tollgate_metering_v1_rate_limit = /*@__PURE__*/
-  fileDesc("CiV0b2xsZ2F0ZS9tZXRlcmluZy92MS9yYXRlX2xpbWl0LnByb3RvEhR0b2xsZ2F0ZS5tZXRlcmluZy52MSJjCg9SYXRlTGltaXRTdGF0dXMSDQoFbGltaXQYASABKA0SEQoJcmVtYWluaW5nGAIgASgNEi4KC3Jlc2V0X2FmdGVyGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQs8BCh1pbnRlcm5hbC50b2xsZ2F0ZS5tZXRlcmluZy52MUIOUmF0ZUxpbWl0UHJvdG9QAVosdG9sbGdhdGUvZ2VuL3RvbGxnYXRlL21ldGVyaW5nL3YxO21ldGVyaW5ndjGiAgNUTViqAhRUb2xsZ2F0ZS5NZXRlcmluZy5WMcoCFFRvbGxnYXRlXE1ldGVyaW5nXFYx4gIgVG9sbGdhdGVcTWV0ZXJpbmdcVjFcR1BCTWV0YWRhdGHqAhZUb2xsZ2F0ZTo6TWV0ZXJpbmc6OlYxYgZwcm90bzM", [file_google_protobuf_duration]);
+  fileDesc("CiV0b2xsZ2F0ZS9tZXRlcmluZy92MS9yYXRlX2xpbWl0LnByb3RvEhR0b2xsZ2F0ZS5tZXRlcmluZy52MSJjCg9SYXRlTGltaXRTdGF0dXMSDQoFbGltaXQYASABKA0SEQoJcmVtYWluaW5nGAIgASgNEi4KC3Jlc2V0X2FmdGVyGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uKnkKDFJhdGVMaW1pdFVzZRIeChpSQVRFX0xJTUlUX1VTRV9VTlNQRUNJRklFRBAAEhcKE1JBVEVfTElNSVRfVVNFX1JFQUQQARIYChRSQVRFX0xJTUlUX1VTRV9DT1VOVBACEhYKElJBVEVfTElNSVRfVVNFX1JVThADOmoKDnJhdGVfbGltaXRfdXNlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYxI4DIAEoDjIiLnRvbGxnYXRlLm1ldGVyaW5nLnYxLlJhdGVMaW1pdFVzZVIMcmF0ZUxpbWl0VXNlQs8BCh1pbnRlcm5hbC50b2xsZ2F0ZS5tZXRlcmluZy52MUIOUmF0ZUxpbWl0UHJvdG9QAVosdG9sbGdhdGUvZ2VuL3RvbGxnYXRlL21ldGVyaW5nL3YxO21ldGVyaW5ndjGiAgNUTViqAhRUb2xsZ2F0ZS5NZXRlcmluZy5WMcoCFFRvbGxnYXRlXE1ldGVyaW5nXFYx4gIgVG9sbGdhdGVcTWV0ZXJpbmdcVjFcR1BCTWV0YWRhdGHqAhZUb2xsZ2F0ZTo6TWV0ZXJpbmc6OlYxYgZwcm90bzM", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
  * Describes the message tollgate.metering.v1.RateLimitStatus.
@@ -17,4 +17,29 @@ export const file_tollgate_metering_v1_rate_limit = /*@__PURE__*/
  */
 export const RateLimitStatusSchema = /*@__PURE__*/
   messageDesc(file_tollgate_metering_v1_rate_limit, 0);
+
+/**
+ * Describes the enum tollgate.metering.v1.RateLimitUse.
+ */
+export const RateLimitUseSchema = /*@__PURE__*/
+  enumDesc(file_tollgate_metering_v1_rate_limit, 0);
+
+/**
+ * What a call does to the rate limit of the key that makes it. Wherever it is counted or read, the metadata of the
+ * response, or of the error, tell where the key stands then, as `x-tollgate-rate-limit: limit=60, remaining=59, reset=0.25`:
+ * the requests allowed in any 60 seconds, those that would be admitted right now, and the seconds until the whole limit is
+ * available again, which are left out when it is.
+ *
+ * @generated from enum tollgate.metering.v1.RateLimitUse
+ */
+export const RateLimitUse = /*@__PURE__*/
+  tsEnum(RateLimitUseSchema);
+
+/**
+ * What this method does to its caller's rate limit. Absent: nothing.
+ *
+ * @generated from extension: tollgate.metering.v1.RateLimitUse rate_limit_use = 51012;
+ */
+export const rate_limit_use = /*@__PURE__*/
+  extDesc(file_tollgate_metering_v1_rate_limit, 0);
 

@@ -48,16 +48,16 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   /**
    * Tokens of the prompt, as the engine counted them.
    *
-   * @generated from field: uint32 input_tokens = 5;
+   * @generated from field: uint64 input_tokens = 5;
    */
-  inputTokens: number;
+  inputTokens: bigint;
 
   /**
    * Tokens of the answer, thinking included, as the engine counted them.
    *
-   * @generated from field: uint32 output_tokens = 6;
+   * @generated from field: uint64 output_tokens = 6;
    */
-  outputTokens: number;
+  outputTokens: bigint;
 
   /**
    * The sum of the lines.
@@ -124,16 +124,16 @@ export declare type ReceiptLine = Message<"tollgate.metering.v1.ReceiptLine"> & 
   /**
    * Input tokens that it paid for, or that nothing was left for.
    *
-   * @generated from field: uint32 input_tokens = 2;
+   * @generated from field: uint64 input_tokens = 2;
    */
-  inputTokens: number;
+  inputTokens: bigint;
 
   /**
    * Output tokens that it paid for, or that nothing was left for.
    *
-   * @generated from field: uint32 output_tokens = 3;
+   * @generated from field: uint64 output_tokens = 3;
    */
-  outputTokens: number;
+  outputTokens: bigint;
 
   /**
    * The lot's rate for an input token of this model, or that of the request's admission where it is lower or no lot paid.

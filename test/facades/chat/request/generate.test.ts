@@ -20,14 +20,14 @@ test("the least request leaves everything else to the model", () => {
     sampling: { $typeName: "tollgate.inference.v1.Sampling" },
     thinking: Thinking.UNSPECIFIED,
     stopSequences: [],
-    whole: true,
+    gathered: true,
   });
 });
 
 test.each<[field: object, expected: object]>([
-  [{ stream: true }, { whole: false }],
-  [{ stream: false }, { whole: true }],
-  [{ stream: null }, { whole: true }],
+  [{ stream: true }, { gathered: false }],
+  [{ stream: false }, { gathered: true }],
+  [{ stream: null }, { gathered: true }],
   [{ temperature: 0 }, { sampling: { temperature: 0 } }],
   [{ top_p: 0.5 }, { sampling: { topP: 0.5 } }],
   [{ top_k: 40, min_p: 0.05, repetition_penalty: 1.1 }, { sampling: { topK: 40, minP: 0.05, repetitionPenalty: 1.1 } }],

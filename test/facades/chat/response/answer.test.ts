@@ -12,7 +12,7 @@ const plain: Answer = {
   text: "Hi",
   toolCalls: [],
   finishReason: FinishReason.STOP,
-  usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 3, outputTokens: 2 },
+  usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 3n, outputTokens: 2n },
 };
 const toolCalls = [{ id: "c", name: "f", arguments: "{}" }];
 
@@ -68,10 +68,10 @@ test.each<[FinishReason, string]>([
 test("usage tells of thinking and of the cache where the engine does", () => {
   const usage = {
     $typeName: "tollgate.inference.v1.Usage" as const,
-    inputTokens: 30,
-    outputTokens: 20,
-    reasoningTokens: 7,
-    cachedInputTokens: 16,
+    inputTokens: 30n,
+    outputTokens: 20n,
+    reasoningTokens: 7n,
+    cachedInputTokens: 16n,
   };
   expect(written({ usage }).usage).toEqual({
     prompt_tokens: 30,

@@ -12,7 +12,7 @@ import { readChatStream, type StreamedAnswer } from "./stream-grammar.ts";
 const head = { id: "chatcmpl-1", created: 1, model: "m" };
 type Event = Parameters<typeof create<typeof GenerationEventSchema>>[1] & object;
 const event = (init: Event): GenerationEvent => create(GenerationEventSchema, init);
-const started = event({ event: { case: "started", value: { inputTokens: 7 } } });
+const started = event({ event: { case: "started", value: { inputTokens: 7n } } });
 const text = (value: string) => event({ event: { case: "text", value } });
 const reasoning = (value: string) => event({ event: { case: "reasoning", value } });
 const call = (index: number, id: string, name: string) =>
@@ -23,7 +23,7 @@ const finished = (reason = 1) =>
   event({
     event: {
       case: "finished",
-      value: { reason, usage: { inputTokens: 7, outputTokens: 5, reasoningTokens: 2, cachedInputTokens: 4 } },
+      value: { reason, usage: { inputTokens: 7n, outputTokens: 5n, reasoningTokens: 2n, cachedInputTokens: 4n } },
     },
   });
 

@@ -3,7 +3,6 @@ import * as fc from "fast-check";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
 import { collectAnswer } from "../../../../facades/http/core/answer.ts";
-import type { Exchange } from "../../../../facades/http/exchange.ts";
 import { jsonEncoder } from "../../../../facades/http/json/encoder.ts";
 import { toMessage } from "../../../../facades/messages/response/answer.ts";
 import { args, call, finished, reasoning, started, text } from "../events.ts";
@@ -18,7 +17,7 @@ async function body(...batches: GenerationEvent[][]): Promise<string> {
       yield { $typeName: "tollgate.inference.v1.GenerateResponse" as const, choice: 0, events };
     }
   }
-  return json(toMessage(await collectAnswer({} as Exchange, stream()), "m", "req_r1"));
+  return json(toMessage(await collectAnswer(stream()), "m", "req_r1"));
 }
 
 test("a whole message, byte for byte", async () => {
@@ -31,7 +30,7 @@ test("a whole message, byte for byte", async () => {
     args(0, '{"b":1,'),
     reasoning("m"),
     args(0, '"a":2}'),
-    finished(FinishReason.TOOL_CALLS, { reasoningTokens: 2 }),
+    finished(FinishReason.TOOL_CALLS, { reasoningTokens: 2n }),
   ];
   expect(await body(events)).toBe(
     '{"id":"msg_r1","type":"message","role":"assistant","model":"m","content":[' +

@@ -40,7 +40,12 @@ function outline(...events: GenerationEvent[]): string[] {
 }
 
 test("a whole stream, byte for byte", () => {
-  const events = [started("r1", 12), reasoning("Hm"), text("Hi"), finished(FinishReason.STOP, { reasoningTokens: 3 })];
+  const events = [
+    started("r1", 12n),
+    reasoning("Hm"),
+    text("Hi"),
+    finished(FinishReason.STOP, { reasoningTokens: 3n }),
+  ];
   expect(body(events)).toBe(
     [
       `event: message_start`,

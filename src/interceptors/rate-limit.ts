@@ -1,0 +1,90 @@
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import {
+  ConnectError,
+  createContextKey,
+  type Interceptor,
+  type StreamRequest,
+  type StreamResponse,
+  type UnaryRequest,
+  type UnaryResponse,
+} from "@connectrpc/connect";
+import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import { type RateLimitState, withRateLimit, writeRateLimit } from "../../lib/rpc/rate-limit.ts";
+import type { Caller } from "../accounts/interface.ts";
+import type { Next } from "../grpc/apply-interceptors.ts";
+import type { RateLimits } from "../metering/interface.ts";
+import { callerOf } from "./principal.ts";
+
+/** Where the caller's key stands after this call was counted or looked up. Undefined: the method does neither. */
+export const rateLimitKey = createContextKey<RateLimitState | undefined>(undefined, { description: "rate limit" });
+
+/**
+ * Does to the caller's rate limit what a method's `tollgate.metering.v1.rate_limit_use` option says, before anything of
+ * the request is judged but its credential, and tells where the key stands in the metadata of the response or the error.
+ * A request that runs keeps its account's place until its call is over.
+ */
+export function limitRates(limits: RateLimits): Interceptor {
+  return (next) => async (request) => {
+    const use = useOf(request.method);
+    if (use === RateLimitUse.UNSPECIFIED) {
+      return next(request);
+    }
+    const caller = callerOf({ values: request.contextValues });
+    if (use === RateLimitUse.RUN) {
+      const { rateLimit, leave } = await limits.begin(caller);
+      return run(next, request, rateLimit, leave);
+    }
+    return tell(next, request, await count(limits, use, caller));
+  };
+}
+
+function count(
+  limits: RateLimits,
+  use: Exclude<RateLimitUse, RateLimitUse.UNSPECIFIED | RateLimitUse.RUN>,
+  caller: Caller,
+): Promise<RateLimitState> {
+  switch (use) {
+    case RateLimitUse.READ:
+      return limits.read(caller);
+    case RateLimitUse.COUNT:
+      return limits.admit(caller);
+  }
+}
+
+type Request = UnaryRequest | StreamRequest;
+type Response = UnaryResponse | StreamResponse;
+
+async function run(next: Next, request: Request, state: RateLimitState, leave: () => void): Promise<Response> {
+  if (!request.stream) {
+    return tell(next, request, state).finally(leave);
+  }
+  // Every transport aborts the signal when the call is over, however it ends: cheaper than watching each message.
+  request.signal.addEventListener("abort", leave, { once: true });
+  if (request.signal.aborted) {
+    leave();
+  }
+  return tell(next, request, state);
+}
+
+async function tell(next: Next, request: Request, state: RateLimitState): Promise<Response> {
+  request.contextValues.set(rateLimitKey, state);
+  try {
+    const response = await next(request);
+    writeRateLimit(response.header, state);
+    return response;
+  } catch (error) {
+    throw error instanceof ConnectError ? withRateLimit(error, state) : error;
+  }
+}
+
+const uses = new WeakMap<DescMethod, RateLimitUse>();
+
+/** What a method does to its caller's rate limit. */
+function useOf(method: DescMethod): RateLimitUse {
+  let found = uses.get(method);
+  if (found === undefined) {
+    found = getOption(method, rate_limit_use);
+    uses.set(method, found);
+  }
+  return found;
+}
