@@ -22,6 +22,13 @@ export function shedLoad(overload: Overload): Interceptor {
 }
 
 function isShed(method: DescMethod): boolean {
-  const access = accessOf(method);
-  return access === Access.CALLER || (access === Access.PUBLIC && method.parent.typeName.startsWith("tollgate."));
+  switch (accessOf(method)) {
+    case Access.CALLER:
+    case Access.PUBLIC_OR_CALLER:
+      return true;
+    case Access.PUBLIC:
+      return method.parent.typeName.startsWith("tollgate.");
+    default:
+      return false;
+  }
 }
