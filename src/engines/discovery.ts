@@ -50,10 +50,13 @@ export async function discoverServer(url: string, signal: AbortSignal): Promise<
   }
   const adapter = registry[engine].create(url, settings);
   try {
-    const listed = await adapter.listModels(signal);
+    const listed = await adapter.listModels(signal).catch(() => []);
     const models = await Promise.all(listed.map((model) => describe(adapter, model, signal)));
     if (models.length === 0) {
-      throw new Error(`the inference server at ${url} serves no model`);
+      const entry = `{ id: NAME, servers: [{ url: "${url}", engine: ${engine} }] }`;
+      throw new Error(
+        `the inference server at ${url} lists no model: load one, or name the one that it has in a configuration, models: [${entry}], and start with --config`,
+      );
     }
     return { url, engine, models };
   } finally {
@@ -81,14 +84,17 @@ async function detectEngine(url: string, signal: AbortSignal): Promise<EngineNam
     if (owner !== undefined) {
       return owner.engine;
     }
-    const answers = await Promise.all(
+    const recognised = await Promise.all(
       known.map(async ({ engine, call }) => {
         const answer = call && (await ask(connection, call.path, signal));
         return call && answer?.[call.field] !== undefined ? engine : undefined;
       }),
     );
-    const answering = answers.find((engine) => engine !== undefined);
-    return answering ?? (Array.isArray(list?.data) ? unknown : undefined);
+    const answering = recognised.find((engine) => engine !== undefined);
+    if (answering !== undefined) {
+      return answering;
+    }
+    return Array.isArray(list?.data) || (await answers(connection, "/health", signal)) ? unknown : undefined;
   } finally {
     await connection.close();
   }
@@ -106,6 +112,15 @@ async function ask(connection: HttpConnection, path: string, signal: AbortSignal
     return typeof body === "object" && body !== null ? body : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a call is answered well, whatever with. */
+async function answers(connection: HttpConnection, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await connection.send({ path }, signal)).status === 200;
+  } catch {
+    return false;
   }
 }
 

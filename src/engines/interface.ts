@@ -2,6 +2,7 @@ import type { Conversation } from "#gen/tollgate/inference/v1/conversation_pb.js
 import type { FinishReason, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { TraceContext } from "../../lib/rpc/trace-context.ts";
+import type { EngineName } from "./names.ts";
 
 /** What an engine is asked to generate. Everything is settled: defaults are applied, limits are clamped. */
 export interface EngineRequest {
@@ -71,6 +72,12 @@ export interface EngineOutput {
   /** What the engine said that is no count at all, for the log. Undefined: nothing. */
   readonly implausible?: string;
 }
+
+/**
+ * Engines that may take a prompt beyond the context that the configuration says, and neither count it in advance nor
+ * refuse it: what they are behind the common API is not known.
+ */
+export const unboundedEngines: readonly EngineName[] = ["openai"];
 
 /** What an engine is asked to embed. */
 export interface EngineEmbedRequest {

@@ -54,5 +54,10 @@ test("says so when nothing listens, or something else does", async () => {
   await using server = await scriptedServer({ "/v1/models": (_, response) => void response.end("<html>") });
   await expect(discoverServer(server.url, soon())).rejects.toThrow("is it running?");
   await using empty = await scriptedServer({ "/v1/models": (_, response) => json(response, { data: [] }) });
-  await expect(discoverServer(empty.url, soon())).rejects.toThrow("serves no model");
+  await expect(discoverServer(empty.url, soon())).rejects.toThrow("lists no model");
+  await using folder = await scriptedServer({
+    "/v1/models": (_, response) => void response.writeHead(500).end(),
+    "/health": (_, response) => json(response, { status: "ok" }),
+  });
+  await expect(discoverServer(folder.url, soon())).rejects.toThrow(/lists no model.*engine: openai/);
 });

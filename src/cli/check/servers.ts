@@ -1,8 +1,15 @@
 import type { Config } from "../../config/schema.ts";
 import { createEngine } from "../../engines/create-engine.ts";
 import { inspectServer, startCommand } from "../../engines/inspect-server.ts";
-import { type Engine, EngineFault } from "../../engines/interface.ts";
-import { type Inspection, type Remark, type Subject, servedName } from "../../engines/shared/inspection/inspection.ts";
+import { type Engine, EngineFault, type EngineModel } from "../../engines/interface.ts";
+import {
+  type Inspection,
+  type Remark,
+  type Subject,
+  servedName,
+  warning,
+  wrong,
+} from "../../engines/shared/inspection/inspection.ts";
 import { plainText } from "../../engines/shared/inspection/told.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
 import { type Finding, patienceMs, type Status, toReason } from "./finding.ts";
@@ -58,13 +65,14 @@ async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspect
     engine = createEngine(subject.server, subject.model, fleet);
     const signal = AbortSignal.timeout(patienceMs);
     await engine.checkHealth(signal);
-    const other = await wrongModel(engine, subject, signal);
-    if (other !== undefined) {
-      return { facts: {}, remarks: [{ status: "wrong", message: other }] };
+    const listed = await judgeList(engine, subject, signal);
+    if (listed.some(({ status }) => status === "wrong")) {
+      return { facts: {}, remarks: listed };
     }
     const trial = AbortSignal.timeout(trialMs);
     const inspection = await inspectServer(subject, fleet.connect_timeout_s * 1000, trial);
-    return { ...inspection, remarks: [...(await tryEmbedding(engine, subject, trial)), ...inspection.remarks] };
+    const remarks = [...(await tryEmbedding(engine, subject, trial)), ...inspection.remarks, ...listed];
+    return { ...inspection, remarks };
   } catch (error) {
     const what = whatHappened(error);
     const refused = /answered 40[13]\b/.test(what);
@@ -75,22 +83,45 @@ async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspect
   }
 }
 
-async function wrongModel(engine: Engine, subject: Subject, signal: AbortSignal): Promise<string | undefined> {
+/** Whether the model is among those that the server lists. */
+async function judgeList(engine: Engine, subject: Subject, signal: AbortSignal): Promise<Remark[]> {
   const { model, server } = subject;
   if (server.url.startsWith("file:")) {
-    return undefined; // it has the one that the file is
+    return []; // it has the one that the file is
   }
-  const listed = await engine.listModels(signal);
   const name = servedName(subject);
+  const listed = await listModels(engine, server.engine, signal);
+  if (listed.length === 0 && server.engine === "openai") {
+    return [
+      warning(`lists no models, as transformers serve does for one from a folder: whether it is ${name} is not known`),
+    ];
+  }
   const found = listed.find((one) => one.id === name);
   if (!found) {
     const names = plainText(listed.map((one) => one.id).join(", ")) || "none";
-    return `does not serve ${name}, only ${names}: set model: of this server to one of these`;
+    return [wrong(`does not serve ${name}, only ${names}: set model: of this server to one of these`)];
   }
-  if (found.contextLength === undefined || found.contextLength >= model.context_length) {
-    return undefined;
+  const { contextLength = model.context_length } = found;
+  if (contextLength >= model.context_length) {
+    return [];
   }
-  return `takes ${found.contextLength} tokens, fewer than context_length ${model.context_length}: lower that, or raise the server's limit`;
+  return [
+    wrong(
+      `takes ${contextLength} tokens, fewer than context_length ${model.context_length}: lower that, or raise the server's limit`,
+    ),
+  ];
+}
+
+/** The models that a server lists. A healthy one of which nothing is known may fail to list them. */
+async function listModels(engine: Engine, name: string, signal: AbortSignal): Promise<readonly EngineModel[]> {
+  try {
+    return await engine.listModels(signal);
+  } catch (error) {
+    if (name !== "openai" || signal.aborted) {
+      throw error;
+    }
+    return [];
+  }
 }
 
 function whatHappened(error: unknown): string {

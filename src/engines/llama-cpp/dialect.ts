@@ -12,6 +12,7 @@ export const llamaCpp: Dialect = {
   reasoningField: "reasoning_content",
   sampling: "llama.cpp",
   countsAsItGoes: true,
+  mayRepeatPrefill: true,
   promptFields: (request, continued) => ({
     ...thinkingFields(request),
     // It goes on with a last assistant turn by itself, but refuses to do so while thinking.

@@ -9,6 +9,7 @@ export const openaiCompatible: Dialect = {
   promptFields: thinkingFields,
   fields: () => ({ stream_options: { include_usage: true } }),
   healthPath: "/v1/models",
+  otherHealthPath: "/health", // transformers serve fails to list a model that it has from a folder
   embedBatch: 128,
   embedFormat: "float",
 };

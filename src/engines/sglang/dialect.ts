@@ -8,7 +8,7 @@ export const sglang: Dialect = {
   sampling: "sglang",
   countsAsItGoes: true,
   promptFields: (request, continued) => ({
-    ...thinkingFields(request),
+    ...thinkingFields(request, continued),
     ...(continued && { continue_final_message: true }),
   }),
   fields: ({ runId, cacheSalt }) => ({

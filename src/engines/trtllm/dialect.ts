@@ -28,11 +28,11 @@ export const trtllm: Dialect = {
 };
 
 /** It also refuses a variable that the template does not use, so the switch goes under one name alone. */
-function oneSwitch(request: ThinkingRequest): Fields {
-  const { chat_template_kwargs: variables, ...fields } = thinkingFields(request);
-  if (variables === undefined || request.thinking === undefined) {
+function oneSwitch(request: ThinkingRequest, continued: boolean): Fields {
+  const { chat_template_kwargs: variables, ...fields } = thinkingFields(request, continued);
+  if (variables === undefined) {
     return fields;
   }
   const name = /deepseek|kimi/i.test(request.model) ? "thinking" : "enable_thinking";
-  return { ...fields, chat_template_kwargs: { [name]: request.thinking.enabled } };
+  return { ...fields, chat_template_kwargs: { [name]: (variables as Fields)[name] } };
 }

@@ -8,7 +8,7 @@ export const vllm: Dialect = {
   sampling: "vllm",
   countsAsItGoes: true,
   promptFields: (request, continued) => ({
-    ...thinkingFields(request),
+    ...thinkingFields(request, continued),
     ...(continued && { continue_final_message: true, add_generation_prompt: false }),
   }),
   fields: ({ prompt, cacheSalt }) => ({

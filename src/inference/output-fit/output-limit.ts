@@ -1,6 +1,8 @@
+import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
+import { unboundedEngines } from "../../engines/interface.ts";
 
 // How long an answer may be is settled in this order:
 // 1. the client's wish, at most the model's max_output (limitOutput);
@@ -32,7 +34,8 @@ export interface PromptLength {
 /**
  * Clamps the output to the model's maximum and to what the context leaves. The engine's tokenizer, which
  * reads the whole prompt once more, is asked only when neither the bound nor the estimate says that all
- * fits; without one the engine's own refusal decides. Throws CONTEXT_LENGTH_EXCEEDED.
+ * fits; without one the engine's own refusal decides, and the estimate where an engine may not refuse. Throws
+ * CONTEXT_LENGTH_EXCEEDED.
  */
 export async function limitOutput(
   model: ServedModel,
@@ -51,6 +54,9 @@ export async function limitOutput(
   if (exact !== undefined) {
     return { input: exact, output: outputBeside(exact, wanted, context), mayPass: false };
   }
+  if (prompt.estimate >= context && model.servers.some(({ engine }) => unboundedEngines.includes(engine))) {
+    throw beyondContext(`about ${prompt.estimate}`, prompt.estimate, context);
+  }
   const left = Math.max(1, context - Math.min(prompt.bound, prompt.estimate));
   return { input: prompt.bound, output: Math.min(wanted, left), mayPass: true };
 }
@@ -60,9 +66,13 @@ export function outputBeside(prompt: number, wanted: number, context: number): n
   if (prompt < context) {
     return Math.min(wanted, context - prompt);
   }
-  throw failure(
+  throw beyondContext(`${prompt}`, prompt, context);
+}
+
+function beyondContext(words: string, prompt: number, context: number): ConnectError {
+  return failure(
     Reason.CONTEXT_LENGTH_EXCEEDED,
-    `The prompt has ${prompt} tokens, which leaves no room for an answer in the model's context of ${context} tokens.`,
+    `The prompt has ${words} tokens, which leaves no room for an answer in the model's context of ${context} tokens.`,
     { bound: { case: "tokens", value: { limit: BigInt(context), actual: BigInt(prompt) } } },
   );
 }

@@ -7,6 +7,7 @@ import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
+import { json, scriptedServer } from "../../engines/scripted-server.ts";
 import { runHere } from "../../support/run-here.ts";
 
 let folder: string;
@@ -194,4 +195,24 @@ test("a database that is none is refused", async () => {
   await rm(path);
   expect(code).toBe(1);
   expect(of("storage")).toMatchObject({ status: "wrong", message: expect.stringContaining("not a database") });
+});
+
+test.each([
+  ["none", 200],
+  ["a failure", 500],
+])("a server of a model from a folder that lists %s is asked all the same", async (_, status) => {
+  const chunks = [
+    { choices: [{ index: 0, delta: { content: "no" }, finish_reason: null }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 90, completion_tokens: 1 } },
+  ];
+  const stream = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+  await using server = await scriptedServer({
+    "/health": (__, response) => json(response, { status: "ok" }),
+    "/v1/models": (__, response) => json(response, status === 200 ? { data: [] } : { detail: "no" }, status),
+    "/v1/chat/completions": (__, response) => void response.writeHead(200).end(stream),
+  });
+  const models = [{ id: "/models/mine", servers: [{ url: server.url, engine: "openai" }] }];
+  const { code, of } = await check({ models });
+  expect(code).toBe(0);
+  expect(of("server")).toMatchObject({ status: "warning", message: expect.stringContaining("lists no models") });
 });

@@ -4,7 +4,7 @@ import { detailOf } from "../../../lib/errors/detail.ts";
 import type { ServedModel } from "../../../src/catalogue/interface.ts";
 import { limitOutput } from "../../../src/inference/output-fit/output-limit.ts";
 
-const model = { context_length: 1000, max_output: 400 } as ServedModel;
+const model = { context_length: 1000, max_output: 400, servers: [{ engine: "ollama" }] } as unknown as ServedModel;
 const unasked = async () => {
   throw new Error("the tokenizer must not be asked");
 };
@@ -40,6 +40,19 @@ test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) =
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
     bound: { case: "tokens", value: { limit: 1000n, actual: BigInt(exact) } },
   });
+});
+
+test("an engine that may take more than its context gets no prompt that is about longer", async () => {
+  const boundless = { ...model, servers: [{ engine: "openai" }] } as unknown as ServedModel;
+  const length = { bound: 9000, count: async () => undefined };
+  const error = await limitOutput(boundless, 10, { ...length, estimate: 1500 }).catch((thrown: unknown) => thrown);
+  expect(detailOf(error)).toMatchObject({
+    reason: Reason.CONTEXT_LENGTH_EXCEEDED,
+    bound: { case: "tokens", value: { limit: 1000n, actual: 1500n } },
+  });
+  expect(await limitOutput(boundless, 300, { ...length, estimate: 999 })).toMatchObject({ output: 1 });
+  const counted = { ...length, estimate: 1500, count: async () => 900 };
+  expect(await limitOutput(boundless, 300, counted)).toMatchObject({ output: 100 });
 });
 
 test("leaves the decision to an engine without a tokenizer", async () => {

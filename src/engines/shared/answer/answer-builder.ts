@@ -4,6 +4,7 @@ import { engineFailed } from "../faults.ts";
 import { reasoningEvent, textEvent } from "./events.ts";
 import { finishReason } from "./finish-reason.ts";
 import { LowerBound } from "./lower-bound.ts";
+import { type EchoTraits, echoFor, type PrefillEcho } from "./prefill-echo.ts";
 import { splitterFor } from "./splitter-for.ts";
 import type { ThinkSplitter } from "./think-splitter.ts";
 import { type ToolCallDelta, ToolCalls } from "./tool-calls.ts";
@@ -16,6 +17,8 @@ export interface EngineTraits {
   readonly countsAsItGoes: boolean;
   /** Whether it was seen to send reasoning apart from the text. Set when an answer shows it. */
   sendsReasoning: boolean;
+  /** Set on engines of which some builds repeat what the caller has begun. */
+  readonly echo?: EchoTraits;
 }
 
 /** Puts the parts of an answer, as an engine's protocol brings them, together to outputs. One a request. */
@@ -25,6 +28,7 @@ export class AnswerBuilder {
   readonly #splitter: ThinkSplitter | undefined;
   readonly #toolCalls: ToolCalls;
   readonly #bound: LowerBound | undefined;
+  #echo: PrefillEcho | undefined;
   #events: GenerationEvent[] = [];
   #usage: EngineUsage | undefined;
   #finish: FinishReason | undefined;
@@ -40,6 +44,7 @@ export class AnswerBuilder {
     this.#traits = traits;
     this.#splitter = splitterFor(request, traits.sendsReasoning);
     this.#toolCalls = new ToolCalls(request.runId);
+    this.#echo = traits.echo && echoFor(request, traits.echo);
     this.#bound = traits.countsAsItGoes ? undefined : new LowerBound(request.prompt);
   }
 
@@ -63,13 +68,22 @@ export class AnswerBuilder {
     this.#bound?.add();
   }
 
-  addText(text: string): void {
+  addText(told: string): void {
+    const text = this.#echo === undefined ? told : this.#withoutEcho(this.#echo, told);
+    if (text === "") {
+      return;
+    }
     if (this.#splitter === undefined || this.#reasoned) {
       this.#events.push(textEvent(text));
     } else {
       this.#splitter.push(text, this.#events);
     }
     this.#bound?.add();
+  }
+
+  #withoutEcho(echo: PrefillEcho, first: string): string {
+    this.#echo = undefined;
+    return echo.strip(first);
   }
 
   addCall(call: ToolCallDelta): void {

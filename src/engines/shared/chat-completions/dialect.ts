@@ -22,10 +22,14 @@ export interface Dialect {
   readonly promptFields: (request: ThinkingRequest, continued: boolean) => Fields;
   /** Other fields that this engine alone takes: running usage, cache salt. */
   readonly fields: (request: EngineRequest) => Fields;
+  /** Whether some versions repeat the last assistant turn in the answer that continues it. */
+  readonly mayRepeatPrefill?: true;
   /** Reads the engine's own running count, where the common `usage` is absent from a chunk. */
   readonly readUsage?: (chunk: Fields) => WireUsage | undefined;
   /** Answers 200 when the engine can take work. */
   readonly healthPath: string;
+  /** Asked when that answers with a failure: it may say nothing of the work. Undefined: it says it all. */
+  readonly otherHealthPath?: string;
   /** Counts a prompt's tokens. Undefined: the engine cannot tell. */
   readonly tokenize?: (prompt: Fields) => TokenizeCall;
   /** The Prometheus metrics that tell the load. Undefined: it has none. */

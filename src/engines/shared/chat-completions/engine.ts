@@ -44,6 +44,7 @@ export class ChatCompletionsEngine implements Engine {
       where: `${dialect.engine} at ${this.#connection.origin}`,
       countsAsItGoes: dialect.countsAsItGoes,
       sendsReasoning: false,
+      ...(dialect.mayRepeatPrefill && { echo: { repeatsPrefill: undefined } }),
     };
   }
 
@@ -115,7 +116,14 @@ export class ChatCompletionsEngine implements Engine {
   }
 
   async checkHealth(signal: AbortSignal): Promise<void> {
-    const response = await this.#connection.send({ path: this.#dialect.healthPath }, signal);
+    const { healthPath, otherHealthPath } = this.#dialect;
+    const response = await this.#connection.send({ path: healthPath }, signal);
+    if (response.status >= 500 && otherHealthPath !== undefined) {
+      const other = await this.#connection.send({ path: otherHealthPath }, signal);
+      if (other.status === 200) {
+        return;
+      }
+    }
     if (response.status !== 200) {
       throw toRefusal(this.#traits.where, response);
     }

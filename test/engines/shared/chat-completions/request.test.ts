@@ -138,6 +138,21 @@ test("continues the assistant's last turn", () => {
   expect(body(request)).toMatchObject({ continue_final_message: true, add_generation_prompt: false });
 });
 
+test.each<[Partial<EngineRequest["recipe"]>, object | undefined]>([
+  [{ mode: "default_on" }, { thinking: false, enable_thinking: false }],
+  [{ mode: "default_off" }, { thinking: false, enable_thinking: false }],
+  [{ mode: "always" }, undefined],
+  [{ mode: "none" }, undefined],
+  [{ mode: "default_on", switch: "reasoning_effort" }, undefined],
+])("does not think about what is begun, where %j has a switch", (recipe, kwargs) => {
+  const messages = [
+    { role: Role.USER, text: "hi" },
+    { role: Role.ASSISTANT, text: "Hel" },
+  ];
+  const whole = { mode: "none", depths: false, switch: "chat_template_kwargs", ...recipe } as const;
+  expect(body(chatRequest({ messages }, { recipe: whole })).chat_template_kwargs).toEqual(kwargs);
+});
+
 test("has nothing to continue in an empty last turn", () => {
   const request = chatRequest({ messages: [{ role: Role.USER, text: "hi" }, { role: Role.ASSISTANT }] });
   expect(body(request).messages).toEqual([{ role: "user", content: "hi" }]);
