@@ -1,14 +1,17 @@
 import { durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
+import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
 import { type PageRequest, readPage } from "../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import { noteBefore, noteWithin } from "../interceptors/change.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { rateLimitKey } from "../interceptors/rate-limit.ts";
-import type { Credit, Funds, PicoUsd } from "../metering/interface.ts";
+import type { Alongside, Credit, Funds, PicoUsd } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";
@@ -67,8 +70,8 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     };
   }
 
-  async function credit(movement: Credit) {
-    const { lotId } = await funds.credit(movement);
+  async function credit(movement: Credit, context: HandlerContext) {
+    const { lotId } = await noteMovement(context, (alongside) => funds.credit(movement, alongside));
     return moved(movement.accountId, lotId);
   }
 
@@ -85,14 +88,27 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     };
   }
 
+  async function open(
+    account: { id: string; name: string; maxKeys: number; requestId?: string },
+    context: HandlerContext,
+  ) {
+    const after = { id: account.id, max_keys: account.maxKeys, free_grant_pico_usd: String(deps.freeGrant) };
+    await noteWithin(context, (note) =>
+      funds.open(account, deps.freeGrant, (em) => note(em, { target: account.id, after })),
+    );
+  }
+
   /** Makes an account unless the same request has made one. */
-  async function openOnce(account: { id: string; name: string; maxKeys: number; requestId: string }): Promise<Account> {
+  async function openOnce(
+    account: { id: string; name: string; maxKeys: number; requestId: string },
+    context: HandlerContext,
+  ): Promise<Account> {
     const before = await accounts.madeBy(account.requestId);
     if (before !== undefined) {
       return before;
     }
     try {
-      await funds.open(account, deps.freeGrant);
+      await open(account, context);
     } catch (error) {
       // The same request, sent twice at once: the database lets one of them make the account.
       const other = await accounts.madeBy(account.requestId);
@@ -104,17 +120,33 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     return accounts.get(account.id);
   }
 
+  /** Keeps what an account was, but for its money, for the audit log. Throws ACCOUNT_NOT_FOUND. */
+  async function noteAccount(context: HandlerContext, id: string): Promise<void> {
+    const { name, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
+    noteBefore(context, AccountSchema, {
+      ...{ id, name, maxKeys },
+      ...(frozenReason ? { frozen: true, frozenReason } : {}),
+      ...(maxInFlight ? { maxInFlight } : {}),
+      ...(lowBalance ? { lowBalancePicoUsd: BigInt(lowBalance) } : {}),
+    });
+  }
+
+  /** Keeps what a key was, for the audit log. Throws KEY_NOT_FOUND. */
+  async function noteKey(context: HandlerContext, id: string): Promise<void> {
+    noteBefore(context, ApiKeySchema, apiKeyMessage(await keys.get(id)));
+  }
+
   return {
-    async createAccount(request) {
+    async createAccount(request, context) {
       const name = requireName(request.name);
       const maxKeys = requireCount("max_keys", request.maxKeys ?? deps.maxKeys, mostKeys);
       const id = deps.random.uuid();
       const requestId = requireRequestId(request.requestId);
       if (requestId === "") {
-        await funds.open({ id, name, maxKeys }, deps.freeGrant);
+        await open({ id, name, maxKeys }, context);
         return describe(await accounts.get(id));
       }
-      return describe(await openOnce({ id, name, maxKeys, requestId }));
+      return describe(await openOnce({ id, name, maxKeys, requestId }, context));
     },
 
     async getAccount({ accountId, allLots, ...page }) {
@@ -146,7 +178,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { accounts: messages, nextPageToken };
     },
 
-    async updateAccount({ accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, updateMask }) {
+    async updateAccount({ accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, updateMask }, context) {
       const id = requireId(accountId, "account");
       const changes = readUpdateMask(updateMask, {
         ...{ name, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
@@ -159,38 +191,43 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
           ? { lowBalance: readBudget("low_balance_pico_usd", lowBalancePicoUsd) }
           : {}),
       };
+      await noteAccount(context, id);
       const account = await accounts.update(id, facts);
       deps.accountChanged(id);
       return describe(account);
     },
 
-    async freezeAccount({ accountId, reason }) {
+    async freezeAccount({ accountId, reason }, context) {
       const id = requireId(accountId, "account");
+      await noteAccount(context, id);
       const account = await accounts.freeze(id, requireReason(reason), new Date(deps.clock.now()));
       deps.accountChanged(id);
       return describe(account);
     },
 
-    async unfreezeAccount({ accountId }) {
-      const account = await accounts.unfreeze(requireId(accountId, "account"));
+    async unfreezeAccount({ accountId }, context) {
+      const id = requireId(accountId, "account");
+      await noteAccount(context, id);
+      const account = await accounts.unfreeze(id);
       deps.accountChanged(account.id);
       return describe(account);
     },
 
-    async topUp(request) {
-      return credit({ ...movement(request), kind: "paid" });
+    async topUp(request, context) {
+      return credit({ ...movement(request), kind: "paid" }, context);
     },
 
-    async grant(request) {
+    async grant(request, context) {
       const expiresAt = request.expiresAt && timestampDate(request.expiresAt);
       if (expiresAt && !(expiresAt.getTime() > deps.clock.now())) {
         throw invalid("expires_at", "A grant must lapse in the future.");
       }
-      return credit({ ...movement(request), kind: "grant", ...(expiresAt ? { expiresAt } : {}) });
+      return credit({ ...movement(request), kind: "grant", ...(expiresAt ? { expiresAt } : {}) }, context);
     },
 
-    async refund(request) {
-      const { lotId } = await funds.refund(movement(request));
+    async refund(request, context) {
+      const refund = movement(request);
+      const { lotId } = await noteMovement(context, (alongside) => funds.refund(refund, alongside));
       return moved(request.accountId, lotId);
     },
 
@@ -207,30 +244,35 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { keys: page.entries.map(apiKeyMessage), nextPageToken: page.nextPageToken };
     },
 
-    async rotateKey({ keyId, overlap, requestId }) {
+    async rotateKey({ keyId, overlap, requestId }, context) {
       const overlapMs = overlap ? durationMs(overlap) : dayMs;
       if (!(overlapMs >= 0 && overlapMs <= longestOverlapMs)) {
         throw invalid("overlap", "An overlap must be from 0 to 365 days.");
       }
       const id = requireId(keyId, "key");
+      await noteKey(context, id);
       const { key, secret } = await keys.rotate(id, overlapMs, requireRequestId(requestId));
       deps.accountChanged(key.accountId);
       return { key: apiKeyMessage(key), secret };
     },
 
-    async revokeKey({ keyId }) {
-      const key = await keys.revoke(requireId(keyId, "key"));
+    async revokeKey({ keyId }, context) {
+      const id = requireId(keyId, "key");
+      await noteKey(context, id);
+      const key = await keys.revoke(id);
       deps.accountChanged(key.accountId);
       return { key: apiKeyMessage(key) };
     },
 
-    async updateKey({ keyId, name, updateMask, ...fields }) {
+    async updateKey({ keyId, name, updateMask, ...fields }, context) {
       const changes = readUpdateMask(updateMask, { name, ...presentLimits(fields) });
       const facts = {
         ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
         ...readLimits(fields, changes, limitRules()),
       };
-      const key = await keys.update(requireId(keyId, "key"), facts);
+      const id = requireId(keyId, "key");
+      await noteKey(context, id);
+      const key = await keys.update(id, facts);
       deps.accountChanged(key.accountId);
       return { key: apiKeyMessage(key) };
     },
@@ -253,4 +295,17 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { accountId: callerOf(context).accountId };
     },
   };
+}
+
+/** Moves money, and notes it in the audit log in the money's own transaction. */
+function noteMovement<T>(context: HandlerContext, run: (alongside: Alongside) => Promise<T>): Promise<T> {
+  return noteWithin(context, (note) =>
+    run((em, { accountId, lotId, paidTotal }) =>
+      note(em, {
+        target: accountId,
+        before: { paid_total_pico_usd: String(paidTotal.before) },
+        after: { lot_id: lotId, paid_total_pico_usd: String(paidTotal.after) },
+      }),
+    ),
+  );
 }

@@ -2,8 +2,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { readPage, sliceOf } from "../../lib/rpc/pages.ts";
 import type { Fleet } from "../fleet/interface.ts";
+import { noteBefore } from "../interceptors/change.ts";
 import { principalKey } from "../interceptors/principal.ts";
 import type { Prices } from "../metering/interface.ts";
 import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
@@ -25,6 +27,14 @@ export function createCatalogueService({
   onDrain,
 }: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
+  /** Keeps what a server was, for the audit log. */
+  function keepServer(context: HandlerContext, serverId: string): void {
+    const server = fleet.servers().find(({ id }) => id === serverId);
+    if (server !== undefined) {
+      noteBefore(context, ServerSchema, server);
+    }
+  }
+
   return {
     async listModels(request, context) {
       const models = catalogue.list(allowedTo(context));
@@ -39,12 +49,14 @@ export function createCatalogueService({
       return { servers: [...entries], nextPageToken };
     },
 
-    drainServer({ serverId }) {
+    drainServer({ serverId }, context) {
+      keepServer(context, serverId);
       const server = fleet.drain(serverId);
       onDrain(serverId, true);
       return { server };
     },
-    resumeServer({ serverId }) {
+    resumeServer({ serverId }, context) {
+      keepServer(context, serverId);
       const server = fleet.resume(serverId);
       onDrain(serverId, false);
       return { server };

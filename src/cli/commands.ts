@@ -21,5 +21,6 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   reconcile: async () => (await import("./admin/reconcile.ts")).addReconcile,
   servers: async () => (await import("./admin/servers.ts")).addServers,
   operators: async () => (await import("./admin/operators.ts")).addOperators,
+  audit: async () => (await import("./admin/audit.ts")).addAudit,
   "migrate-storage": async () => (await import("./migrate/command.ts")).addMigrateStorage,
 };

@@ -1,3 +1,4 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../accounts/interface.ts";
@@ -145,21 +146,36 @@ export interface Statement extends FundingState {
   readonly lots: readonly LotStatement[];
 }
 
-/** Prepaid money, coming in and going back. */
+/** Money that moved. */
+export interface Movement {
+  readonly accountId: string;
+  readonly kind: Credit["kind"] | "refund";
+  readonly amount: PicoUsd;
+  readonly reference: string;
+  /** The lot that was made, or the newest one that was refunded from. */
+  readonly lotId: string;
+  /** Everything ever paid in, refunds deducted, before and after. */
+  readonly paidTotal: { readonly before: bigint; readonly after: bigint };
+}
+
+/** Is told of a movement in its own transaction, which may run more than once; what it throws undoes it all. */
+export type Alongside = (em: SqlEntityManager, movement: Movement) => Promise<void>;
+
+/** Prepaid money, coming in and going back. A movement that was made before is not made again, and nobody is told. */
 export interface Funds {
   /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
   open(
     account: { readonly id: string; readonly name: string; readonly maxKeys: number; readonly requestId?: string },
     freeGrant: PicoUsd,
+    alongside?: (em: SqlEntityManager) => Promise<void>,
   ): Promise<void>;
   /** Makes a lot at today's prices. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */
-  credit(credit: Credit): Promise<{ readonly lotId: string }>;
+  credit(credit: Credit, alongside?: Alongside): Promise<{ readonly lotId: string }>;
   /** Takes unspent paid money back. Throws ACCOUNT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, PAYMENT_REFERENCE_CONFLICT. */
-  refund(refund: {
-    readonly accountId: string;
-    readonly amount: PicoUsd;
-    readonly reference: string;
-  }): Promise<{ readonly lotId: string }>;
+  refund(
+    refund: { readonly accountId: string; readonly amount: PicoUsd; readonly reference: string },
+    alongside?: Alongside,
+  ): Promise<{ readonly lotId: string }>;
   /** Throws ACCOUNT_NOT_FOUND. */
   statement(accountId: string): Promise<Statement>;
   /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */

@@ -1,10 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
 import { isStorable } from "../../lib/text/storable.ts";
+import { noteBefore } from "../interceptors/change.ts";
 import { operatorOf } from "../interceptors/principal.ts";
 import { operatorMessage, readRole } from "./messages.ts";
 import type { Operators } from "./operators.ts";
@@ -47,10 +49,12 @@ export function createOperatorsService({
       return { operators: entries.map(operatorMessage), nextPageToken };
     },
 
-    async revokeOperator({ operatorId }) {
+    async revokeOperator({ operatorId }, context) {
       if (!isUuid(operatorId)) {
         throw failure(Reason.OPERATOR_NOT_FOUND, "There is no such operator.", { parameter: "operator_id" });
       }
+      const before = await operators.get(operatorId);
+      noteBefore(context, OperatorSchema, operatorMessage(before));
       const operator = await operators.revoke(operatorId);
       changed();
       return { operator: operatorMessage(operator) };

@@ -6,6 +6,7 @@ import type { InferenceObserver } from "../inference/interface.ts";
 import type { CallObserver } from "../interceptors/observe.ts";
 import type { LedgerState, MeteringObserver, Prices } from "../metering/interface.ts";
 import type { WebhookObserver } from "../payments/stripe-webhook.ts";
+import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
@@ -20,6 +21,8 @@ export interface CoreMetrics {
   readonly metering: MeteringObserver;
   readonly fleet: FleetObserver;
   readonly webhook: WebhookObserver;
+  /** A change was made that could not be noted in the audit log. */
+  readonly audit: () => void;
   /** Shows what can be seen at any time whenever metrics are read. */
   watch(parts: {
     readonly clock: { readonly apart: number };
@@ -39,6 +42,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     metering: meteringMetrics(registry, clock, models),
     fleet: fleetMetrics(registry, () => servers()),
     webhook: webhookMetrics(registry),
+    audit: auditMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {
       watchClock(registry, clock);
       watchLedger(registry, () => ledger.state());

@@ -2,6 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
@@ -77,6 +78,18 @@ export function operatorDocument(operator: Operator) {
     role: word(Role, operator.role),
     created_at: time(operator.createdAt),
     revoked_at: time(operator.revokedAt),
+  };
+}
+
+export function auditDocument(event: AuditEvent) {
+  return {
+    at: time(event.at),
+    operator: event.operator,
+    method: event.method,
+    target: event.target,
+    before: event.before ?? null,
+    after: event.after ?? null,
+    address: event.address,
   };
 }
 

@@ -1,7 +1,9 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+
 /** What a command prints: the JSON itself for machines, tables made of it for people. */
 export type Document = DocumentRow | readonly DocumentRow[];
 export type DocumentRow = { readonly [field: string]: Cell | readonly DocumentRow[] };
-type Cell = Scalar | readonly string[] | CellGroup;
+type Cell = Scalar | readonly string[] | CellGroup | JsonObject;
 type Scalar = string | number | boolean | null;
 /** Values that belong together; in a table they share a cell. */
 type CellGroup = { readonly [name: string]: Scalar | readonly string[] };
@@ -73,9 +75,16 @@ function text(value: Cell | undefined): string {
   }
   if (typeof value === "object" && !Array.isArray(value)) {
     const set = Object.entries(value).filter(([, part]) => part !== null);
-    return set.length === 0 ? "-" : set.map(([name, part]) => `${name}=${part}`).join(" ");
+    return set.length === 0
+      ? "-"
+      : set.map(([name, part]) => `${name}=${isNested(part) ? JSON.stringify(part) : part}`).join(" ");
   }
   return String(value);
+}
+
+/** Whether a part of a cell is more than a word or a list of words. */
+function isNested(part: unknown): boolean {
+  return typeof part === "object" && !(Array.isArray(part) && part.every((word) => typeof word === "string"));
 }
 
 function indent(lines: string): string {

@@ -1,4 +1,5 @@
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { Accounts } from "../../accounts/accounts.ts";
 import { createAccountsService } from "../../accounts/accounts-service.ts";
@@ -8,6 +9,8 @@ import { KeyFilter } from "../../accounts/key-filter.ts";
 import { LastUsed } from "../../accounts/last-used.ts";
 import { reportPeppers } from "../../accounts/report-peppers.ts";
 import { verifyPeppers } from "../../accounts/verify-peppers.ts";
+import { createAuditService } from "../../audit/audit-service.ts";
+import { AuditTrail } from "../../audit/audit-trail.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Gate } from "../../grpc/server/gate.ts";
 import { registration } from "../../grpc/server/registration.ts";
@@ -26,6 +29,10 @@ import type { Money } from "./money.ts";
 /** Accounts, their keys, operators, and who is let in with which credential. */
 export interface Access extends Part {
   readonly gate: Gate;
+  /** What operators change is written here. */
+  readonly trail: AuditTrail;
+  /** Who is believed about the addresses of operators and callers. */
+  readonly trusts: TrustsPeer;
 }
 
 export async function composeAccess(
@@ -46,6 +53,8 @@ export async function composeAccess(
   await reportPeppers(keys, secrets.peppers, logger);
   const operators = new Operators({ storage, clock, random });
   const liveTokens = new LiveTokens(() => operators.live(), clock);
+  const trail = new AuditTrail({ storage, clock, random });
+  const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const authenticator = createAuthenticator({
     ...secrets,
@@ -80,9 +89,11 @@ export async function composeAccess(
   return {
     services: [
       registration(AccountsService, accountsService),
+      registration(AuditService, createAuditService(trail)),
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
     ],
-    gate: createGate(authenticator, createFailedAttempts({}, clock), readTrust(config)),
+    gate: createGate(authenticator, createFailedAttempts({}, clock), trusts),
+    ...{ trail, trusts },
     async stop() {
       stopKeyFilter();
       await lastUsed.flush();

@@ -1,6 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { Overload } from "../../../lib/overload/monitor.ts";
-import type { Gate } from "../../grpc/server/gate.ts";
+import { recordChanges } from "../../audit/record-changes.ts";
 import { authenticate } from "../../interceptors/authenticate.ts";
 import { hideErrors } from "../../interceptors/errors.ts";
 import { logCalls } from "../../interceptors/log.ts";
@@ -11,12 +11,13 @@ import type { RateLimits } from "../../metering/interface.ts";
 import { unavailable } from "../../metering/ledger/unavailable.ts";
 import { isUnreachable } from "../../storage/unreachable.ts";
 import { traceCalls } from "../../telemetry/traces/calls.ts";
+import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** What every call passes, outermost first. */
 export function createInterceptors(
   { tracer, metrics, clock, logger }: Foundation,
-  gate: Gate,
+  { gate, trail, trusts }: Pick<Access, "gate" | "trail" | "trusts">,
   overload: Overload,
   rateLimits: RateLimits,
 ): readonly Interceptor[] {
@@ -28,6 +29,7 @@ export function createInterceptors(
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
     authenticate(gate),
+    recordChanges({ trail, trusts, logger, lost: metrics.audit }),
     limitRates(rateLimits),
   ];
 }

@@ -2,10 +2,11 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
+import { type DeadLetter, DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import { readPage } from "../../../lib/rpc/pages.ts";
+import { noteBefore } from "../../interceptors/change.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../interface.ts";
@@ -51,8 +52,10 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
       return { deadLetters: entries.map(toDeadLetter), nextPageToken };
     },
 
-    async settleDeadLetter({ deadLetterId: id, inputTokens, outputTokens }) {
-      const { charge } = await find(id);
+    async settleDeadLetter({ deadLetterId: id, inputTokens, outputTokens }, context) {
+      const found = await find(id);
+      noteBefore(context, DeadLetterSchema, toDeadLetter(found));
+      const { charge } = found;
       const tokens = {
         inputTokens: inputTokens === undefined ? charge.inputTokens : Number(inputTokens),
         outputTokens: outputTokens === undefined ? charge.outputTokens : Number(outputTokens),
@@ -63,8 +66,9 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
       return { requestId: charge.requestId, accountId: charge.accountId };
     },
 
-    async dropDeadLetter({ deadLetterId: id }) {
+    async dropDeadLetter({ deadLetterId: id }, context) {
       const found = await find(id);
+      noteBefore(context, DeadLetterSchema, toDeadLetter(found));
       await deadLetters.remove(id);
       logger.warn({ id, charge: found.charge, reason: found.reason }, "a dead letter was dropped: it is never charged");
       return { deadLetter: toDeadLetter(found) };

@@ -13,7 +13,7 @@ import { readSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row } from "../../storage/snapshot.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import type { Credit, Funds, PicoUsd } from "../interface.ts";
+import type { Alongside, Credit, Funds, Movement, PicoUsd } from "../interface.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
 import { priorities } from "../store/spending-order.ts";
 import { createDebts, payDebt } from "./debts.ts";
@@ -46,10 +46,12 @@ export interface FundsParts {
   readonly limits: PaymentLimits;
   readonly clock: Clock;
   readonly random: Random;
+  /** Is told of every movement. Absent: nobody is. */
+  readonly announce?: Alongside;
 }
 
 /** Makes lots of money that comes in, and takes unspent money out of them again. */
-export function createFunds({ storage, ledger, limits, clock, random }: FundsParts): Funds {
+export function createFunds({ storage, ledger, limits, clock, random, announce }: FundsParts): Funds {
   const debts = createDebts({ storage, clock, random });
 
   /** Runs one transaction that has the account for itself. */
@@ -111,6 +113,28 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
     if (kind === "paid") {
       account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
     }
+    return lotId;
+  }
+
+  /** Tells of a movement in its own transaction. */
+  async function tell(em: SqlEntityManager, movement: Movement, alongside: Alongside | undefined): Promise<void> {
+    await em.flush();
+    await announce?.(em, movement);
+    await alongside?.(em, movement);
+  }
+
+  /** Adds a lot and tells of it. */
+  async function takeIn(
+    em: SqlEntityManager,
+    account: Account,
+    credit: Credit,
+    alongside?: Alongside,
+  ): Promise<string> {
+    const before = account.paidTotal;
+    const lotId = await addLot(em, account, credit);
+    const paidTotal = { before, after: account.paidTotal };
+    const { kind, amount, reference } = credit;
+    await tell(em, { accountId: account.id, kind, amount, reference, lotId, paidTotal }, alongside);
     return lotId;
   }
 
@@ -204,7 +228,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
   }
 
   return {
-    async open(account, freeGrant) {
+    async open(account, freeGrant, alongside) {
       await inTransaction(storage, async (em) => {
         const row = em.create(Account, {
           requestId: null,
@@ -214,12 +238,13 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
           debt: 0n,
         });
         await em.flush();
+        await alongside?.(em);
         if (freeGrant === 0) {
           return;
         }
         checkAmount(freeGrant);
         const reference = `free:${account.id}`;
-        await addLot(em, row, {
+        await takeIn(em, row, {
           accountId: account.id,
           kind: "free",
           amount: freeGrant,
@@ -228,7 +253,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       });
     },
 
-    async credit(credit) {
+    async credit(credit, alongside) {
       checkAmount(credit.amount);
       try {
         const lotId = await withAccount(credit.accountId, async (em, account) => {
@@ -239,7 +264,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
           if (credit.kind === "paid") {
             await checkLimits(em, account.id, credit.amount);
           }
-          return addLot(em, account, credit);
+          return takeIn(em, account, credit, alongside);
         });
         return { lotId };
       } finally {
@@ -247,7 +272,7 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
       }
     },
 
-    async refund(refund) {
+    async refund(refund, alongside) {
       checkAmount(refund.amount);
       const { accountId, amount, reference } = refund;
       const attempt = async () => {
@@ -262,10 +287,13 @@ export function createFunds({ storage, ledger, limits, clock, random }: FundsPar
             throw owes(amount, account.debt);
           }
           const id = random.uuid();
-          const newest = await takeBack(em, account, amount, id);
+          const paidBefore = account.paidTotal;
+          const lotId = await takeBack(em, account, amount, id);
           const at = new Date(clock.now());
-          await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId: newest, at });
-          return newest;
+          await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId, at });
+          const paidTotal = { before: paidBefore, after: account.paidTotal };
+          await tell(em, { accountId, kind: "refund", amount, reference, lotId, paidTotal }, alongside);
+          return lotId;
         });
       };
       try {

@@ -1,13 +1,22 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
-import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { type Price, PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { readPage, sliceOf } from "../../../lib/rpc/pages.ts";
+import { noteBefore } from "../../interceptors/change.ts";
 import type { PriceRecord } from "./price-versions.ts";
 import type { PriceList } from "./prices.ts";
 
 /** The prices that are, those that were, and the operator's hand on them. */
 export function createPricesService(prices: PriceList): ServiceImpl<typeof PricesService> {
+  /** Keeps what a price was, for the audit log. */
+  function keepPrice(context: HandlerContext, model: string): void {
+    const price = prices.list().find((one) => one.model === model);
+    if (price !== undefined) {
+      noteBefore(context, PriceSchema, toPrice(price));
+    }
+  }
+
   return {
     async listPrices(request) {
       const slice = sliceOf(prices.list(), ({ model }) => model);
@@ -27,12 +36,14 @@ export function createPricesService(prices: PriceList): ServiceImpl<typeof Price
       return { prices: entries.map(toPrice), nextPageToken };
     },
 
-    async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }) {
+    async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }, context) {
+      keepPrice(context, model);
       const rates = { input: Number(inputPicoUsdPerToken), output: Number(outputPicoUsdPerToken) };
       return { price: toPrice(await prices.set(model, rates)) };
     },
 
-    async pinPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }) {
+    async pinPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }, context) {
+      keepPrice(context, model);
       const price = await prices.pin(model, {
         ...(inputPicoUsdPerToken === undefined ? {} : { input: Number(inputPicoUsdPerToken) }),
         ...(outputPicoUsdPerToken === undefined ? {} : { output: Number(outputPicoUsdPerToken) }),
@@ -40,7 +51,8 @@ export function createPricesService(prices: PriceList): ServiceImpl<typeof Price
       return { price: toPrice(price) };
     },
 
-    async unpinPrice({ model }) {
+    async unpinPrice({ model }, context) {
+      keepPrice(context, model);
       return { price: toPrice(await prices.unpin(model)) };
     },
   };

@@ -1,5 +1,6 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
+import { AuditEvent } from "./audit-event.ts";
 import { DeadLetter } from "./dead-letter.ts";
 import { Lot, LotEntry } from "./lot.ts";
 import { Operator } from "./operator.ts";
@@ -25,4 +26,5 @@ export const entities = [
   DeadLetter,
   Setting,
   Operator,
+  AuditEvent,
 ];

@@ -73,3 +73,48 @@ test("a reader sees and changes nothing; billing moves money and keys, not price
     });
   }
 });
+
+test("what operators change is listed, newest first, with before and after and without a secret", async () => {
+  const { token } = await json(undefined, "operators", "create", "--name", "Cy", "--role", "billing");
+  const { id } = await json(undefined, "accounts", "create", "--name", "first");
+  await json(token, "accounts", "update", id, "--name", "second");
+  const paid = await json(token, "accounts", "top-up", id, "--usd", "5", "--ref", "audited");
+  await json(token, "accounts", "top-up", id, "--usd", "5", "--ref", "audited"); // changes nothing
+  const { id: key, key: secret } = await json(token, "keys", "create", id);
+  await json(token, "keys", "revoke", key);
+  await json(undefined, "prices", "pin", testModel);
+  const rows = await json(undefined, "audit", "list", "--limit", "6");
+  const row = (operator: string, method: string, target: string, before: unknown, after: unknown) => ({
+    ...{ at: expect.stringMatching(iso), operator, method: `tollgate.${method}`, target, before, after },
+    address: "127.0.0.1",
+  });
+  const some = expect.objectContaining;
+  const accounts = "accounts.v1.AccountsService";
+  expect(rows).toEqual([
+    row(
+      "root",
+      "metering.v1.PricesService/PinPrice",
+      testModel,
+      some({ model: testModel }),
+      some({ model: testModel }),
+    ),
+    row("Cy", `${accounts}/RevokeKey`, key, some({ id: key }), some({ key_id: key })),
+    row("Cy", `${accounts}/CreateKey`, key, null, some({ account_id: id })),
+    row(
+      "Cy",
+      `${accounts}/TopUp`,
+      id,
+      { paid_total_pico_usd: "0" },
+      {
+        ...{ account_id: id, amount_pico_usd: "5000000000000", reference: "audited" },
+        ...{ lot_id: paid.lot_id, paid_total_pico_usd: "5000000000000" },
+      },
+    ),
+    row("Cy", `${accounts}/UpdateAccount`, id, some({ name: "first" }), some({ name: "second" })),
+    row("root", `${accounts}/CreateAccount`, id, null, some({ id, name: "first" })),
+  ]);
+  const all = JSON.stringify(await json(token, "audit", "list", "--from", rows[5].at));
+  expect(all).toContain(key);
+  expect([all.includes(secret), all.includes(token)]).toEqual([false, false]);
+  expect(await json(undefined, "audit", "list", "--from", "2099-01-01")).toEqual([]);
+});

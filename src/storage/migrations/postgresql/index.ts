@@ -11,6 +11,7 @@ import { Migration20261122060000 } from "./Migration20261122060000.ts";
 import { Migration20261122070000 } from "./Migration20261122070000.ts";
 import { Migration20261122080000 } from "./Migration20261122080000.ts";
 import { Migration20261122090000 } from "./Migration20261122090000.ts";
+import { Migration20261122090100 } from "./Migration20261122090100.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -26,4 +27,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122080000", class: Migration20261122080000 },
   { name: "Migration20261122090000", class: Migration20261122090000 },
   { name: "Migration20261122070000", class: Migration20261122070000 },
+  { name: "Migration20261122090100", class: Migration20261122090100 },
 ];

@@ -1,0 +1,87 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { Logger } from "../../lib/logger.ts";
+import type { Operator } from "../accounts/interface.ts";
+import { roleOf } from "../interceptors/authenticate.ts";
+import { type Change, type ChangeFacts, changeKey } from "../interceptors/change.ts";
+import { clientAddressOf, type TrustsPeer } from "../interceptors/client-address.ts";
+import { principalKey } from "../interceptors/principal.ts";
+import { toPublicJson } from "../interceptors/public-json.ts";
+import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
+
+/** What noting changes takes. */
+export interface RecorderParts {
+  readonly trail: Pick<AuditTrail, "add" | "addWithin">;
+  readonly trusts: TrustsPeer;
+  readonly logger: Logger;
+  /** Is told of a change that was made and could not be noted. */
+  readonly lost: () => void;
+}
+
+/**
+ * Notes every change that an operator makes: each call of a method whose least role is above reader. Where money moves,
+ * the handler notes it in the money's own transaction; any other change is noted as soon as it is made. Stands behind the
+ * interceptor that tells who calls.
+ */
+export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): Interceptor {
+  return (next) => async (request) => {
+    const { contextValues } = request;
+    const principal = contextValues.get(principalKey);
+    if (principal?.kind !== "operator" || request.stream || roleOf(request.method) === Role.READER) {
+      return next(request);
+    }
+    const asked = toPublicJson(request.method.input, request.message);
+    const head = readHead(request, principal, trusts);
+    const change: Change = {
+      settled: false,
+      note: (em, facts) => trail.addWithin(em, { ...head, ...merge(asked, facts) }),
+    };
+    contextValues.set(changeKey, change);
+    const response = await next(request);
+    if (change.settled || response.stream) {
+      return response;
+    }
+    const event = { ...head, ...readOutcome(asked, change.before, response) };
+    try {
+      await trail.add(event);
+    } catch (error) {
+      lost();
+      logger.error({ error, event }, "a change is not in the audit log: it was made, and could not be noted");
+    }
+    return response;
+  };
+}
+
+function readHead(request: UnaryRequest, { id, name }: Operator, trusts: TrustsPeer) {
+  return {
+    operator: name,
+    operatorId: id === "" ? null : id,
+    method: `${request.service.typeName}/${request.method.name}`,
+    address: clientAddressOf(request, trusts),
+  };
+}
+
+type Outcome = Pick<NewAuditEvent, "target" | "before" | "after">;
+
+function merge(asked: JsonObject, { target, before, after }: ChangeFacts): Outcome {
+  return { target, before, after: { ...asked, ...after } };
+}
+
+function readOutcome(asked: JsonObject, before: JsonObject | undefined, response: UnaryResponse): Outcome {
+  const answered = toPublicJson(response.method.output, response.message);
+  return { target: readTarget(asked, answered), before, after: { ...asked, ...answered } };
+}
+
+/** The id of what was made or changed: what the answer shows, else what the request names. */
+function readTarget(asked: JsonObject, answered: JsonObject): string {
+  for (const value of Object.values(answered)) {
+    if (typeof value === "object" && value !== null && "id" in value && typeof value.id === "string") {
+      return value.id;
+    }
+  }
+  const named = Object.entries(asked).find(
+    ([name]) => name === "model" || (/_id$/.test(name) && name !== "request_id"),
+  );
+  return typeof named?.[1] === "string" ? named[1] : "";
+}

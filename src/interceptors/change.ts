@@ -1,0 +1,55 @@
+import type { DescMessage, JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { createContextKey, type HandlerContext } from "@connectrpc/connect";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { toPublicJson } from "./public-json.ts";
+
+/** What a change's own transaction knows of it. */
+export interface ChangeFacts {
+  readonly target: string;
+  readonly before?: JsonObject;
+  /** Is added to what was asked for. */
+  readonly after: JsonObject;
+}
+
+/** A change that an operator is making; it is noted in the audit log when it is made. */
+export interface Change {
+  /** What is known of the target as it was. Absent: it is new, or nothing of it is replaced. */
+  before?: JsonObject;
+  /** Whether it is noted, or nothing was changed after all. */
+  settled: boolean;
+  /** Notes it in the transaction that makes it. */
+  note(em: SqlEntityManager, facts: ChangeFacts): Promise<void>;
+}
+
+/** The change that a call makes. Undefined: the call changes nothing, or nobody keeps a log. */
+export const changeKey = createContextKey<Change | undefined>(undefined, { description: "change" });
+
+type Context = Pick<HandlerContext, "values">;
+
+/** Keeps what a call's target was, for the audit log. */
+export function noteBefore<Desc extends DescMessage>(
+  context: Context,
+  schema: Desc,
+  before: MessageInitShape<Desc>,
+): void {
+  const change = context.values.get(changeKey);
+  if (change !== undefined) {
+    change.before = toPublicJson(schema, before);
+  }
+}
+
+/**
+ * Runs what makes a change in a transaction of its own and notes it there; money never moves without a trace. `run`
+ * calls the function it is given inside that transaction, unless it turns out that there is nothing to change.
+ */
+export async function noteWithin<T>(
+  context: Context,
+  run: (note: (em: SqlEntityManager, facts: ChangeFacts) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const change = context.values.get(changeKey);
+  const result = await run(async (em, facts) => change?.note(em, facts));
+  if (change !== undefined) {
+    change.settled = true;
+  }
+  return result;
+}

@@ -1,0 +1,23 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+
+/** A change that an operator made. Triggers of both databases refuse to change or delete a row. */
+export const AuditEvent = defineEntity({
+  name: "AuditEvent",
+  properties: {
+    id: p.uuid().primary(),
+    at: p.datetime(3),
+    /** The name, as it was. */
+    operator: p.string(),
+    /** Null: the configured token. */
+    operatorId: p.uuid().nullable(),
+    method: p.string(),
+    target: p.string(),
+    /** JSON. Null: nothing of it was replaced. */
+    before: p.text().nullable(),
+    /** JSON. */
+    after: p.text(),
+    address: p.string(),
+  },
+  indexes: [{ properties: ["at", "id"] }],
+});
+export type AuditEvent = InferEntity<typeof AuditEvent>;

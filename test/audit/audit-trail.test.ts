@@ -1,0 +1,103 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { systemRandom } from "../../lib/ids/random.ts";
+import { createAuditService } from "../../src/audit/audit-service.ts";
+import { AuditTrail } from "../../src/audit/audit-trail.ts";
+import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
+import { registration } from "../../src/grpc/server/registration.ts";
+import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { inTransaction } from "../../src/storage/transaction.ts";
+import { databases, dialects } from "../metering/databases.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+
+const newDatabase = databases();
+const open: Storage[] = [];
+afterEach(async () => {
+  for (const storage of open.splice(0)) {
+    await storage.close();
+  }
+});
+
+const event = (target: string) => ({
+  ...{ operator: "Ada", operatorId: null, method: "S/M", target, address: "127.0.0.1" },
+  ...{ before: { name: "a" }, after: { name: "b", nothing: null } },
+});
+
+describe.each(dialects)("%s", (dialect) => {
+  async function start() {
+    const storage = await openStorage(await newDatabase(dialect));
+    open.push(storage);
+    const clock = new ManualClock();
+    const trail = new AuditTrail({ storage, clock, random: systemRandom });
+    const services = [registration(AuditService, createAuditService(trail))];
+    return { storage, clock, trail, client: createClient(AuditService, createDirectTransport(services, [])) };
+  }
+
+  test("changes are listed newest first, page by page, from a time on", async () => {
+    const { clock, trail, client } = await start();
+    const times: number[] = [];
+    for (let i = 0; i < 7; i++) {
+      times.push(clock.now());
+      await trail.add(event(`t${i}`));
+      clock.advance(i % 2 === 0 ? 0 : 1000); // some at the same moment
+    }
+    const seen: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await client.listAuditEvents({ pageSize: 2, pageToken });
+      seen.push(...page.auditEvents.map(({ target }) => target));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(seen).toEqual(["t6", "t5", "t4", "t3", "t2", "t1", "t0"]);
+    const from = timestampFromDate(new Date(times[4] ?? 0));
+    const { auditEvents, nextPageToken } = await client.listAuditEvents({ from, pageSize: 2 });
+    const rest = await client.listAuditEvents({ from, pageSize: 2, pageToken: nextPageToken });
+    const since = [...auditEvents, ...rest.auditEvents];
+    expect(since.map(({ target }) => target)).toEqual(["t6", "t5", "t4"]);
+    expect(since[0]).toMatchObject({
+      operator: "Ada",
+      operatorId: "",
+      before: { name: "a" },
+      after: { nothing: null },
+    });
+    const wrong = await client.listAuditEvents({ pageToken: nextPageToken }).catch((error: unknown) => error);
+    expect(ConnectError.from(wrong).code).toBe(Code.InvalidArgument);
+  });
+
+  test.each(["update audit_event set operator = 'Eve'", "delete from audit_event"])(
+    "the database itself refuses to %s",
+    async (sql) => {
+      const { storage, trail } = await start();
+      await trail.add(event("kept"));
+      await expect(storage.orm.em.fork().execute(sql)).rejects.toThrow("append-only");
+      expect((await trail.list({ from: undefined }, { after: undefined, limit: 9 })).length).toBe(1);
+    },
+  );
+
+  if (dialect === "postgresql") {
+    test("nor is it emptied at once", async () => {
+      const { storage } = await start();
+      await expect(storage.orm.em.fork().execute("truncate audit_event")).rejects.toThrow("append-only");
+    });
+  }
+
+  test("a change that is undone leaves no trace", async () => {
+    const { storage, trail } = await start();
+    const undone = inTransaction(storage, async (em) => {
+      await trail.addWithin(em, event("undone"));
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    expect(await trail.list({ from: undefined }, { after: undefined, limit: 9 })).toEqual([]);
+  });
+
+  test("texts beyond what a row takes are cut, and the change is noted all the same", async () => {
+    const { trail } = await start();
+    await trail.add({ ...event("x".repeat(1000)), after: { name: "y".repeat(100_000), nul: "\u0000" } });
+    const [row] = await trail.list({ from: undefined }, { after: undefined, limit: 9 });
+    expect(row?.target.length).toBe(255);
+    expect(JSON.parse(row?.after ?? "")).toEqual({ left_out: expect.stringMatching(/^\d+ characters$/) });
+  });
+});
