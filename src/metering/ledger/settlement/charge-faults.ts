@@ -12,6 +12,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * it by itself. It trusts no type: what a journal holds may come from another version, or from anywhere.
  */
 export function findFault(charge: Charge): string | undefined {
+  return findTextFault(charge) ?? findIdFault(charge) ?? findCountFault(charge) ?? findLineFault(charge);
+}
+
+function findTextFault(charge: Charge): string | undefined {
   for (const name of ["requestId", "keyId", "model", "status"] as const) {
     const text: unknown = charge[name];
     if (typeof text !== "string") {
@@ -24,12 +28,17 @@ export function findFault(charge: Charge): string | undefined {
       return `its ${name} has a NUL character`;
     }
   }
-  if (!uuid.test(String(charge.accountId))) {
+  return undefined;
+}
+
+function findIdFault({ accountId, runId }: Charge): string | undefined {
+  if (!uuid.test(String(accountId))) {
     return "its accountId is no account's id";
   }
-  if (!uuid.test(String(charge.runId))) {
-    return "its runId is no run's id";
-  }
+  return uuid.test(String(runId)) ? undefined : "its runId is no run's id";
+}
+
+function findCountFault(charge: Charge): string | undefined {
   for (const name of ["inputTokens", "outputTokens", "cost", "shortfall"] as const) {
     if (!isCount(charge[name])) {
       return `its ${name}, ${String(charge[name])}, is not a whole number below 2^53`;
@@ -39,13 +48,14 @@ export function findFault(charge: Charge): string | undefined {
   if (!isCount(input) || !isCount(output)) {
     return "its maxRates are no whole numbers below 2^53";
   }
-  if (!Number.isFinite(charge.settledAt)) {
-    return "its settledAt is no time";
-  }
-  if (!Array.isArray(charge.lines)) {
+  return Number.isFinite(charge.settledAt) ? undefined : "its settledAt is no time";
+}
+
+function findLineFault({ lines }: Charge): string | undefined {
+  if (!Array.isArray(lines)) {
     return "it has no lines";
   }
-  return charge.lines.every(isLine) ? undefined : "one of its lines is none";
+  return lines.every(isLine) ? undefined : "one of its lines is none";
 }
 
 function isLine(line: Partial<ChargeLine> | null | undefined): boolean {

@@ -54,15 +54,13 @@ export class GroupCommit {
     this.#parts = parts;
   }
 
-  /** Never rejects. */
-  commit(open: OpenCharge): Promise<Committed> {
-    return new Promise((conclude) => {
-      this.#queue.push({ open, conclude });
-      if (!this.#running) {
-        this.#running = true;
-        void this.#commitAll();
-      }
-    });
+  /** Tells what became of the charge, once; a function rather than a promise, as this is done for every request. */
+  commit(open: OpenCharge, conclude: (outcome: Committed) => void): void {
+    this.#queue.push({ open, conclude });
+    if (!this.#running) {
+      this.#running = true;
+      void this.#commitAll();
+    }
   }
 
   /** Has groups wait for nobody until the given work is done. */
@@ -110,16 +108,10 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
-    const { store, charges, pauses, clock, logger, observer } = this.#parts;
+    const { store, charges, pauses, logger, observer } = this.#parts;
     for (let attempt = 1; ; attempt++) {
       try {
-        const since = clock.monotonic();
-        const outcomes = await store.settle(group.map(({ open }) => open.charge));
-        observer.committed(group.length, clock.monotonic() - since);
-        for (const [at, { conclude }] of group.entries()) {
-          conclude(outcomes[at] ?? "stored");
-        }
-        return;
+        return await this.#store(group);
       } catch (error) {
         for (const { open } of group) {
           open.doubtful = true;
@@ -129,12 +121,22 @@ export class GroupCommit {
         if (store.isViolation(error) || group.some(({ open }) => findFault(open.charge) !== undefined)) {
           return this.#commitEach(group, error);
         }
-        if (pauses.over && attempt > 1) {
-          await charges.promise();
-          return leave(group);
-        }
-        await pauses.pause(attempt, lastRetryMs);
       }
+      if (pauses.over && attempt > 1) {
+        await charges.promise();
+        return leave(group);
+      }
+      await pauses.pause(attempt, lastRetryMs);
+    }
+  }
+
+  async #store(group: readonly Waiting[]): Promise<void> {
+    const { store, clock, observer } = this.#parts;
+    const since = clock.monotonic();
+    const outcomes = await store.settle(group.map(({ open }) => open.charge));
+    observer.committed(group.length, clock.monotonic() - since);
+    for (const [at, { conclude }] of group.entries()) {
+      conclude(outcomes[at] ?? "stored");
     }
   }
 

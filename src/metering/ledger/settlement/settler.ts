@@ -10,7 +10,7 @@ import type { Charge, LedgerStore, StoredCharge } from "../../store/ledger-store
 import { runKey } from "../run.ts";
 import { findFault } from "./charge-faults.ts";
 import type { Conclusions } from "./conclusions.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { type Committed, GroupCommit } from "./group-commit.ts";
 import { isLasting } from "./lasting.ts";
 import type { LateCharges } from "./late-charges.ts";
 import { type OpenCharge, OpenCharges } from "./open-charges.ts";
@@ -83,7 +83,7 @@ export class Settler {
 
   #settleFrom(step: Step, charge: Charge): Promise<void> {
     return new Promise((durable, refused) => {
-      void this.#follow({ charge, run: charge, promised: false, doubtful: false, durable, refused }, step);
+      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, step);
     });
   }
 
@@ -96,7 +96,7 @@ export class Settler {
       const settled = () => resolve("settled");
       const fenced = () => resolve("fenced");
       const known = { charge, run: charge, promised: true, doubtful: true };
-      void this.#follow({ ...known, durable: settled, refused: settled, fenced }, unlessFaulty(charge, "commit"));
+      this.#begin({ ...known, durable: settled, refused: settled, fenced }, unlessFaulty(charge, "commit"));
     });
   }
 
@@ -104,7 +104,7 @@ export class Settler {
   remake(charge: Charge): Promise<void> {
     return new Promise((resolve) => {
       const known = { charge, run: charge, promised: true, doubtful: true };
-      void this.#follow({ ...known, durable: resolve, refused: () => resolve() }, unlessFaulty(charge, "renew"));
+      this.#begin({ ...known, durable: resolve, refused: () => resolve() }, unlessFaulty(charge, "renew"));
     });
   }
 
@@ -114,14 +114,23 @@ export class Settler {
     return this.#commits.flush(this.#charges.emptied());
   }
 
-  /** Does with a charge what has to be done next, until nothing has. Never rejects. */
-  async #follow(open: OpenCharge, first: Step): Promise<void> {
+  #begin(open: OpenCharge, step: Step): void {
     this.#charges.add(open);
+    if (step === "commit") {
+      this.#commit(open);
+    } else {
+      void this.#follow(open, step);
+    }
+  }
+
+  /** Does with a charge what has to be done next, until it is to be committed or nothing has. Never rejects. */
+  async #follow(open: OpenCharge, first: Step): Promise<void> {
     let step = first;
     while (step !== "done") {
       if (step === "commit") {
-        step = await this.#commit(open);
-      } else if (step === "renew") {
+        return this.#commit(open);
+      }
+      if (step === "renew") {
         step = await this.#renew(open);
       } else if (step === "rest") {
         step = await this.#settleRest(open);
@@ -132,13 +141,20 @@ export class Settler {
     this.#charges.delete(open);
   }
 
-  async #commit(open: OpenCharge): Promise<Step> {
-    const outcome = await this.#commits.commit(open);
-    switch (outcome) {
-      case "stored":
+  #commit(open: OpenCharge): void {
+    this.#commits.commit(open, (outcome) => {
+      if (outcome === "stored") {
         this.#parts.conclusions.settled(open.charge, "stored", open.run);
         open.durable();
-        return "done";
+        this.#charges.delete(open);
+      } else {
+        void this.#follow(open, this.#afterCommit(open, outcome));
+      }
+    });
+  }
+
+  #afterCommit(open: OpenCharge, outcome: Exclude<Committed, "stored">): Step {
+    switch (outcome) {
       case "repeated":
         return "rest";
       case "fenced":

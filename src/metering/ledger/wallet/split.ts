@@ -38,42 +38,13 @@ export function costOf(tokens: ChargedTokens, rates: Rates): PicoUsd {
  * before a later one is touched, and no token costs more than its dearest source's rate.
  */
 export function split(sources: readonly Source[], tokens: ChargedTokens): Split {
-  const parts: Part[] = [];
-  const unpaid = { inputTokens: tokens.inputTokens, outputTokens: tokens.outputTokens };
-  let shared: SharedToken | undefined;
-  for (let at = 0; at < sources.length && (unpaid.inputTokens > 0 || unpaid.outputTokens > 0); at++) {
-    const { available, rates } = sources[at] as Source;
-    const paid = { inputTokens: 0, outputTokens: 0 };
-    let left = available;
-    if (shared !== undefined) {
-      const rate = unpaid.inputTokens > 0 ? rates.input : rates.output;
-      shared = { lowest: Math.min(shared.lowest, rate), paid: shared.paid };
-      const due = dueOn(shared);
-      if (due > left) {
-        shared = { ...shared, paid: shared.paid + left };
-        left = 0;
-      } else {
-        left -= due;
-        shared = undefined;
-        paid[unpaid.inputTokens > 0 ? "inputTokens" : "outputTokens"]++;
-      }
-    }
-    if (shared === undefined) {
-      left = payWhole(unpaid, paid, { left, rates });
-      unpaid.inputTokens -= paid.inputTokens;
-      unpaid.outputTokens -= paid.outputTokens;
-      if (unpaid.inputTokens > 0 || unpaid.outputTokens > 0) {
-        shared = left > 0 ? { paid: left, lowest: unpaid.inputTokens > 0 ? rates.input : rates.output } : undefined;
-        left = 0;
-      }
-    }
-    const cost = available - left;
-    if (cost > 0 || paid.inputTokens > 0 || paid.outputTokens > 0) {
-      parts.push({ source: at, ...paid, cost });
-    }
+  const splitting = new Splitting(tokens);
+  for (let at = 0; at < sources.length && splitting.unfinished; at++) {
+    splitting.pay(at, sources[at] as Source);
   }
+  const { parts, unpaid, due } = splitting;
   mustConserve(sources, tokens, { parts, unpaid });
-  return { parts, unpaid, due: shared === undefined ? undefined : dueOn(shared) };
+  return { parts, unpaid, due };
 }
 
 /** A token that no source so far could pay whole: what was paid of it, and the lowest rate met. */
@@ -82,25 +53,76 @@ interface SharedToken {
   readonly lowest: PicoUsd;
 }
 
-function dueOn({ lowest, paid }: SharedToken): PicoUsd {
-  return Math.max(0, lowest - paid);
-}
+/** How far the sources have come. */
+class Splitting {
+  readonly parts: Part[] = [];
+  readonly unpaid: { inputTokens: number; outputTokens: number };
+  #shared: SharedToken | undefined;
 
-/** Pays as many whole tokens as the money does, input first. Adds them to those paid; returns the money left. */
-function payWhole(
-  unpaid: ChargedTokens,
-  paid: { inputTokens: number; outputTokens: number },
-  { left, rates }: { readonly left: PicoUsd; readonly rates: Rates },
-): PicoUsd {
-  const input = Math.min(unpaid.inputTokens - paid.inputTokens, affordable(left, rates.input));
-  paid.inputTokens += input;
-  const afterInput = left - input * rates.input;
-  if (paid.inputTokens < unpaid.inputTokens) {
-    return afterInput;
+  constructor({ inputTokens, outputTokens }: ChargedTokens) {
+    this.unpaid = { inputTokens, outputTokens };
   }
-  const output = Math.min(unpaid.outputTokens - paid.outputTokens, affordable(afterInput, rates.output));
-  paid.outputTokens += output;
-  return afterInput - output * rates.output;
+
+  get unfinished(): boolean {
+    return this.unpaid.inputTokens > 0 || this.unpaid.outputTokens > 0;
+  }
+
+  /** What the shared token still costs. */
+  get due(): PicoUsd | undefined {
+    return this.#shared === undefined ? undefined : Math.max(0, this.#shared.lowest - this.#shared.paid);
+  }
+
+  pay(source: number, { available, rates }: Source): void {
+    const before = { ...this.unpaid };
+    let left = this.#payShared(available, rates);
+    if (this.#shared === undefined) {
+      left = this.#payWhole(left, rates);
+      if (this.unfinished) {
+        this.#shared = left > 0 ? { paid: left, lowest: this.#rateOfNext(rates) } : undefined;
+        left = 0;
+      }
+    }
+    const cost = available - left;
+    const inputTokens = before.inputTokens - this.unpaid.inputTokens;
+    const outputTokens = before.outputTokens - this.unpaid.outputTokens;
+    if (cost > 0 || inputTokens > 0 || outputTokens > 0) {
+      this.parts.push({ source, inputTokens, outputTokens, cost });
+    }
+  }
+
+  /** Pays what is due of a shared token, all that there is if that does not do. Returns the money left. */
+  #payShared(money: PicoUsd, rates: Rates): PicoUsd {
+    if (this.#shared === undefined) {
+      return money;
+    }
+    const { paid, lowest } = this.#shared;
+    this.#shared = { paid, lowest: Math.min(lowest, this.#rateOfNext(rates)) };
+    const due = Math.max(0, this.#shared.lowest - paid);
+    if (due > money) {
+      this.#shared = { ...this.#shared, paid: paid + money };
+      return 0;
+    }
+    this.#shared = undefined;
+    this.unpaid[this.unpaid.inputTokens > 0 ? "inputTokens" : "outputTokens"]--;
+    return money - due;
+  }
+
+  /** Pays as many whole tokens as the money does, input first. Returns the money left. */
+  #payWhole(money: PicoUsd, rates: Rates): PicoUsd {
+    const input = Math.min(this.unpaid.inputTokens, affordable(money, rates.input));
+    this.unpaid.inputTokens -= input;
+    const left = money - input * rates.input;
+    if (this.unpaid.inputTokens > 0) {
+      return left;
+    }
+    const output = Math.min(this.unpaid.outputTokens, affordable(left, rates.output));
+    this.unpaid.outputTokens -= output;
+    return left - output * rates.output;
+  }
+
+  #rateOfNext(rates: Rates): PicoUsd {
+    return this.unpaid.inputTokens > 0 ? rates.input : rates.output;
+  }
 }
 
 function mustConserve(sources: readonly Source[], tokens: ChargedTokens, { parts, unpaid }: Omit<Split, "due">): void {
