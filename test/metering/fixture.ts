@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { newRequestId } from "../../lib/ids/request-id.ts";
 import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import { type Clock, systemClock } from "../../lib/time/clock.ts";
 import { configSchema, type ModelConfig } from "../../src/config/schema.ts";
 import { createDebts } from "../../src/metering/books/debts.ts";
 import { createFunds } from "../../src/metering/books/funds.ts";
@@ -58,6 +58,10 @@ export async function openMetering(
     /** Rates that the price book remembers. */
     bookSize?: number;
     coreId?: string;
+    /** The server itself, where the URL is a pooler's. */
+    listenUrl?: string;
+    /** What the thread of a SQLite file is watched by: the system's, as it works in real time. */
+    threadClock?: Clock;
     wrap?: (store: LedgerStore) => LedgerStore;
   } = {},
 ): Promise<Metering> {
@@ -70,7 +74,8 @@ export async function openMetering(
   const book = new PriceBook(storage, options.bookSize);
   const prices = await createPrices({ storage, clock: time, models: options.models ?? models(), book });
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7(), {
-    clock,
+    clock: options.threadClock ?? systemClock,
+    listenUrl: options.listenUrl,
     ended: (error, restartMs) => note({ error, restartMs }, "the ledger's thread ended"),
   });
   const store = options.wrap?.(bare) ?? bare;

@@ -7,6 +7,11 @@ import type { StoreAnswer, StoreCall } from "./worker.ts";
 const firstPauseMs = 100;
 const lastPauseMs = 10_000;
 
+/** A thread that answers nothing for so long, though it has something to do, is ended. */
+const silenceMs = 30_000;
+/** Counted second by second, so that a process that was suspended does not take its own sleep for the thread's. */
+const tickMs = 1000;
+
 /** What the thread's owner gives it and hears of it. */
 export interface ThreadLife {
   readonly clock: Pick<Clock, "after">;
@@ -20,9 +25,10 @@ interface Pending {
 }
 
 /**
- * Calls the thread that writes the ledger, and starts it again when it ends, whatever ended it. Calls that it had not
- * answered fail with LEDGER_UNAVAILABLE, and nobody knows what became of them: SQLite rolls back what was not
- * committed. Until it runs again every call fails at once.
+ * Calls the thread that writes the ledger, and starts it again when it ends, whatever ended it; one that lives and answers
+ * nothing is ended. Calls that it had not answered fail with LEDGER_UNAVAILABLE, and nobody knows what became of them:
+ * SQLite rolls back what was not committed. Until it runs again every call fails at once, and it runs again only once
+ * the one before is over, so that two never write.
  */
 export class LedgerThread {
   readonly #make: () => Worker;
@@ -35,6 +41,10 @@ export class LedgerThread {
   #lastError: Error | undefined;
   #closing = false;
   #stopWaiting = () => {};
+  /** Ends the wait for the next answer. Undefined: none is due. */
+  #stopWatching: (() => void) | undefined;
+  /** Why the last thread was given up. Undefined: it was not. */
+  #silent: Error | undefined;
 
   constructor(make: () => Worker, life: ThreadLife) {
     this.#make = make;
@@ -53,7 +63,46 @@ export class LedgerThread {
     return new Promise((resolve, reject) => {
       worker.postMessage({ id, method, parameters } satisfies StoreCall);
       this.#pending.set(id, { resolve, reject });
+      this.#watch(worker);
     });
+  }
+
+  /** It does one call after the other, so that the time to answer counts from its last answer on. */
+  #watch(worker: Worker, silentMs = 0): void {
+    this.#stopWatching ??= this.#life.clock.after(tickMs, () => {
+      this.#stopWatching = undefined;
+      if (silentMs + tickMs >= silenceMs) {
+        this.#giveUp(worker);
+      } else {
+        this.#watch(worker, silentMs + tickMs);
+      }
+    });
+  }
+
+  #stopWatch(): void {
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
+  }
+
+  /** Lets go all who wait. What holds the thread up may be the disk, so that its end may take any time. */
+  #giveUp(worker: Worker): void {
+    if (this.#worker !== worker) {
+      return;
+    }
+    const silent = new Error(`the thread answered nothing for ${silenceMs / 1000} seconds`);
+    this.#worker = undefined;
+    this.#lastError = silent;
+    this.#refuseAll(silent);
+    this.#silent = silent;
+    void worker.terminate();
+  }
+
+  #refuseAll(error: Error): void {
+    const unanswered = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of unanswered) {
+      reject(ended(error));
+    }
   }
 
   /** Lets the thread finish and ends it. What it cannot finish the next process takes over. */
@@ -66,6 +115,7 @@ export class LedgerThread {
 
   #start(): void {
     const worker = this.#make();
+    this.#silent = undefined;
     this.#worker = worker;
     worker.unref();
     let cause: Error | undefined;
@@ -79,15 +129,21 @@ export class LedgerThread {
     });
     worker.on("message", (answer: StoreAnswer) => this.#answered(worker, answer));
     // Only now is its connection closed, and what it had not committed rolled back.
-    worker.on("exit", (code) => this.#ended(cause ?? new Error(`the thread ended with code ${code}`)));
+    worker.on("exit", (code) => this.#ended(cause ?? this.#silent ?? new Error(`the thread ended with code ${code}`)));
   }
 
   #answered(worker: Worker, answer: StoreAnswer): void {
+    if (this.#worker !== worker) {
+      return; // it had been given up
+    }
     this.#ends = 0;
     const pending = this.#pending.get(answer.id);
     this.#pending.delete(answer.id);
+    this.#stopWatch();
     if (this.#pending.size === 0) {
       worker.unref();
+    } else {
+      this.#watch(worker);
     }
     if ("error" in answer) {
       pending?.reject(Object.assign(new Error(answer.error), { errcode: answer.errcode }));
@@ -99,11 +155,8 @@ export class LedgerThread {
   #ended(error: Error): void {
     this.#worker = undefined;
     this.#lastError = error;
-    const unanswered = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const { reject } of unanswered) {
-      reject(ended(error));
-    }
+    this.#stopWatch();
+    this.#refuseAll(error);
     if (this.#closing) {
       return;
     }

@@ -29,7 +29,7 @@ beforeEach(async () => {
   channel("worker_threads").subscribe(started);
   directory = mkdtempSync(join(tmpdir(), "tollgate-thread-"));
   clock = new ManualClock(Date.now());
-  metering = await openMetering({ clock, url: `sqlite:${join(directory, "tollgate.db")}` });
+  metering = await openMetering({ clock, threadClock: clock, url: `sqlite:${join(directory, "tollgate.db")}` });
   other = new DatabaseSync(join(directory, "tollgate.db"));
 });
 afterEach(async () => {
@@ -72,6 +72,54 @@ test("a charge that it ends in is stored once, on the slices that the core has",
   expect(metering.log.join()).not.toContain("after its slices were lost");
   expect(await balance(account)).toBe(BigInt(usd - 10 * out));
   expect(await prove()).toMatchObject({ ok: true, receipts: 1n });
+});
+
+/** Has a call begin while the file is locked, and lets so much time pass that its thread is given up. */
+async function silence<T>(call: () => Promise<T>): Promise<PromiseSettledResult<T>[]> {
+  const silent = threads.at(-1);
+  other.exec("begin immediate");
+  const called = Promise.allSettled([call()]);
+  await clock.advance(29_000);
+  expect(threads.at(-1)).toBe(silent);
+  await clock.advance(1000);
+  return called;
+}
+
+/** Lets the silent thread go on to its end, and the next one start. */
+async function giveVoice(): Promise<void> {
+  const over = new Promise((resolve) => threads.at(-1)?.once("exit", resolve));
+  other.exec("rollback");
+  await over;
+  await clock.advance(100);
+}
+
+test("a thread that lives and answers nothing for 30 seconds is given up: what asked it fails as unavailable", async () => {
+  const account = await metering.account({ paid: usd });
+  const [outcome] = await silence(() => metering.ledger.hold(request(account, output(1)), never));
+  expect(outcome?.status).toBe("rejected");
+  expect(detailOf((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
+  const count = threads.length;
+  await expect(metering.store.identify()).rejects.toThrow("cannot be reached");
+  await giveVoice();
+  expect(metering.log.join()).toContain("the thread answered nothing for 30 seconds");
+  expect(threads.length).toBe(count + 1);
+  await clock.pass(1000);
+  await clock.until(run(metering.ledger, request(account, output(usd / out))));
+  expect(await balance(account)).toBe(0n);
+  expect(await prove()).toMatchObject({ ok: true });
+});
+
+test("a charge that a silent thread has not answered, and may yet commit, is stored once", async () => {
+  const account = await metering.account({ paid: usd });
+  const hold = await clock.until(metering.ledger.hold(request(account, output(10)), never));
+  let settled: Promise<void> = Promise.resolve();
+  await silence(async () => {
+    settled = hold.settle(output(10), "completed");
+  });
+  await giveVoice();
+  await clock.until(settled);
+  expect(await balance(account)).toBe(BigInt(usd - 10 * out));
+  expect(await prove()).toMatchObject({ ok: true, receipts: 1n, debtPicoUsd: "0" });
 });
 
 test("until it runs again calls fail at once, and it is started again later and later", async () => {
