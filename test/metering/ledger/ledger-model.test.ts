@@ -8,12 +8,13 @@ import { createDebts } from "../../../src/metering/books/debts.ts";
 import { createFunds } from "../../../src/metering/books/funds.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
-import type { Hold } from "../../../src/metering/interface.ts";
+import type { ChargedTokens, Hold, Rates } from "../../../src/metering/interface.ts";
 import { FileJournal } from "../../../src/metering/journal/file-journal.ts";
 import type { JournalFile } from "../../../src/metering/journal/journal-file.ts";
 import { decode } from "../../../src/metering/journal/journal-record.ts";
 import type { CoreLedger } from "../../../src/metering/ledger/core-ledger.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
+import { costOf } from "../../../src/metering/ledger/wallet/split.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
@@ -21,15 +22,22 @@ import { Slice } from "../../../src/storage/entities/slice.ts";
 import { Usage } from "../../../src/storage/entities/usage.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { models, request } from "../fixture.ts";
+import { models, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 
-// Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account.
-// Prices stand still, so that a charge is tokens times rates however many lots it spans.
+// Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account. Which lots pay a
+// charge is not its business, so while prices move it knows the most and the least that one may cost: its tokens at the
+// dearest price up to its admission, and at the cheapest of all. With one price they are the same.
 
-const inRate = 200_000;
-const out = 250_000;
-const cost = (inputTokens: number, outputTokens: number) => inputTokens * inRate + outputTokens * out;
+const firstRates: Rates = { input: 200_000, output: 250_000 };
+const mostOf = (a: Rates, b: Rates): Rates => ({
+  input: Math.max(a.input, b.input),
+  output: Math.max(a.output, b.output),
+});
+const leastOf = (a: Rates, b: Rates): Rates => ({
+  input: Math.min(a.input, b.input),
+  output: Math.min(a.output, b.output),
+});
 
 const account = fc.integer({ min: 0, max: 1 });
 const tokens = fc.integer({ min: 0, max: 3000 });
@@ -82,6 +90,17 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.constantFrom(1, 60, 1100, 3000) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const) }) },
   {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("price" as const),
+      rates: fc.record({
+        input: fc.integer({ min: 100_000, max: 2_000_000 }),
+        output: fc.integer({ min: 100_000, max: 2_500_000 }),
+      }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("stop" as const) }) },
+  {
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant("fault" as const),
@@ -97,8 +116,18 @@ interface Running {
   readonly account: number;
   readonly input: number;
   readonly hold: Hold;
+  /** The most that a token of it may cost. */
+  readonly dearest: Rates;
   /** Output tokens that progress was last told of. Undefined: it was told of nothing. */
   counted: number | undefined;
+}
+
+/** A request whose charge was acknowledged, or is to be. */
+interface Charged {
+  readonly id: string;
+  readonly account: number;
+  readonly tokens: ChargedTokens;
+  readonly dearest: Rates;
 }
 
 /** Everything of one life. */
@@ -112,7 +141,11 @@ async function live(steps: readonly Step[]): Promise<void> {
   const accounts = [v7(), v7()];
   const balances = [0, 0];
   const unsettled = new Set<Promise<void>>();
+  const charged: Charged[] = [];
   let running: Running[] = [];
+  /** Of all prices so far. */
+  let dearest = firstRates;
+  let cheapest = firstRates;
   let fault: "before" | "after" | "lost" | undefined;
   /** Whether an engine ever passed its cap: only then may something be owed. */
   let overrun = false;
@@ -251,7 +284,8 @@ async function live(steps: readonly Step[]): Promise<void> {
           return;
         }
         const input = now.counts ? exact : now.input;
-        running.push({ id: wanted.requestId, account: now.account, input, hold: held, counted: undefined });
+        const { requestId: id } = wanted;
+        running.push({ id, account: now.account, input, hold: held, dearest, counted: undefined });
         return;
       }
       case "progress": {
@@ -273,7 +307,8 @@ async function live(steps: readonly Step[]): Promise<void> {
           overrun = true;
         }
         unsettled.add(one.hold.settle({ inputTokens: one.input, outputTokens }, "completed"));
-        balances[one.account] = (balances[one.account] ?? 0) - cost(one.input, outputTokens);
+        const { id, account, dearest } = one;
+        charged.push({ id, account, dearest, tokens: { inputTokens: one.input, outputTokens } });
         return;
       }
       case "release": {
@@ -305,11 +340,24 @@ async function live(steps: readonly Step[]): Promise<void> {
             expect(receipt.shortfall).toBe(0);
           }
           expect(receipt.outputTokens).toBeLessThanOrEqual(one.counted ?? 0);
+          expect(receipt.cost).toBeLessThanOrEqual(costOf(receipt, one.dearest));
           balances[one.account] = (balances[one.account] ?? 0) - receipt.cost;
         }
         const lost = await storage.orm.em.fork().find(Slice, { open: true });
         expect(lost.every((slice) => accounts.includes(slice.accountId))).toBe(true);
         return;
+      }
+      case "price":
+        await prices.set(testModel, now.rates);
+        dearest = mostOf(dearest, now.rates);
+        cheapest = leastOf(cheapest, now.rates);
+        return;
+      case "stop": {
+        // The process sleeps past its lease, and another gives back what it has leased.
+        const open = await storage.orm.em.fork().find(Slice, { open: true });
+        const reaper = new SqliteLedgerStore(storage.exclusive, systemRandom, "core", open[0]?.epoch);
+        await reaper.close(open.map(({ id }) => id));
+        return clock.advanceAsync(31_000);
       }
     }
   };
@@ -322,7 +370,16 @@ async function live(steps: readonly Step[]): Promise<void> {
     one.hold.release();
   }
   await clock.until(Promise.all(unsettled));
-  await clock.advanceAsync(3000); // what the journal promised reaches the store, and what became of lost replies is known
+  // What the journal promised reaches the store, what became of lost replies is known, and free money has paid what is owed,
+  // which is looked for each minute.
+  await clock.advanceAsync(63_000);
+  for (const { id, account, tokens, dearest } of charged) {
+    const receipt = await storage.orm.em.fork().findOneOrFail(Usage, { requestId: id });
+    expect(receipt).toMatchObject(tokens);
+    expect(receipt.cost).toBeLessThanOrEqual(costOf(tokens, dearest));
+    expect(receipt.cost).toBeGreaterThanOrEqual(costOf(tokens, cheapest));
+    balances[account] = (balances[account] ?? 0) - receipt.cost;
+  }
   const proof = await clock.until(reconcile(storage, ledger));
   expect(proof).toMatchObject({ ok: true, findings: [], ...(overrun ? {} : { debtPicoUsd: "0" }) });
   for (const [at, id] of accounts.entries()) {

@@ -79,9 +79,9 @@ async function silence<T>(call: () => Promise<T>): Promise<PromiseSettledResult<
   const silent = threads.at(-1);
   other.exec("begin immediate");
   const called = Promise.allSettled([call()]);
-  await clock.advance(29_000);
+  await clock.advanceAsync(29_000);
   expect(threads.at(-1)).toBe(silent);
-  await clock.advance(1000);
+  await clock.advanceAsync(1000);
   return called;
 }
 
@@ -90,7 +90,7 @@ async function giveVoice(): Promise<void> {
   const over = new Promise((resolve) => threads.at(-1)?.once("exit", resolve));
   other.exec("rollback");
   await over;
-  await clock.advance(100);
+  await clock.advanceAsync(100);
 }
 
 test("a thread that lives and answers nothing for 30 seconds is given up: what asked it fails as unavailable", async () => {
