@@ -19,6 +19,10 @@ const hiddenText = "(hidden)";
 const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
   TOLLGATE_DATA_DIR: { setting: "data_dir", value: ({ dataDir }) => dataDir },
   TOLLGATE_STORAGE_URL: { setting: "storage.url", value: ({ storageUrl }) => storageUrl },
+  TOLLGATE_STORAGE_LISTEN_URL: {
+    setting: "storage.listen_url",
+    value: ({ listenUrl, storageUrl }) => listenUrl ?? storageUrl,
+  },
   TOLLGATE_RATE_LIMIT_URL: { setting: "rate_limits.url", value: ({ rateLimitUrl }) => rateLimitUrl },
   TOLLGATE_OPERATOR_TOKEN: { setting: "operator_token", value: ({ operatorToken }) => hidden(operatorToken) },
   TOLLGATE_KEY_PEPPER: { setting: "key_pepper", value: ({ peppers }) => hidden(peppers[0].secret) },

@@ -320,6 +320,13 @@ export const configSchema = z.strictObject({
         .describe(
           "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
         ),
+      listen_url: z
+        .string()
+        .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
+        .optional()
+        .describe(
+          "Where a pooler of transactions stands before PostgreSQL: postgresql://… of the server itself, on which each core hears the others over one connection; TOLLGATE_STORAGE_LISTEN_URL wins. Default: storage.url.",
+        ),
     })
     .prefault({}),
   rate_limits: z

@@ -25,6 +25,8 @@ export interface Secrets {
   /** Where an embedded service keeps its state. */
   readonly dataDir: string;
   readonly storageUrl: string;
+  /** Where cores hear each other when the storage is reached through a pooler. Undefined: there, if they can. */
+  readonly listenUrl: string | undefined;
   readonly rateLimitUrl: string;
   readonly operatorToken: string;
   /** The first one makes new digests; the others are still recognised. */
@@ -82,6 +84,7 @@ async function readSecretsWith(
   return {
     dataDir,
     storageUrl,
+    listenUrl: (await readSetting(environment, "TOLLGATE_STORAGE_LISTEN_URL")) ?? config.storage.listen_url,
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
     peppers: parsePeppers(keyPepper),

@@ -4,7 +4,7 @@ import { type Pooler, startPooler } from "../../scripts/test-services/pgbouncer.
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { openStorage } from "../../src/storage/orm.ts";
-import { openMetering, request, run, usd } from "../metering/fixture.ts";
+import { never, openMetering, request, run, usd } from "../metering/fixture.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 
 // A real PgBouncer in transaction mode, of any version: that of the distribution knows no prepared statements.
@@ -54,6 +54,21 @@ test("two cores lease, charge and give back through one, and their logs stay qui
   expect(cores.flatMap((core) => core.log).filter((line) => /error|fail|prepared/i.test(line))).toEqual([]);
   for (const core of cores) {
     await core.storage.close();
+  }
+}, 60_000);
+
+test("cores hear each other through one when they know the server itself: what one has leased the other can refund", async () => {
+  const direct = await server.createDatabase();
+  const url = pooler.urlOf(direct);
+  const clock = new ManualClock(Date.now());
+  const options = { clock, url, listenUrl: direct };
+  const [one, other] = [await openMetering(options), await openMetering(options)];
+  const account = await one.account({ paid: usd });
+  (await clock.until(one.ledger.hold(request(account, { inputTokens: 10, outputTokens: 10 }), never))).release();
+  await clock.until(other.funds.refund({ accountId: account, amount: usd, reference: "all" }));
+  expect((await one.funds.statement(account)).balance).toBe(0n);
+  for (const core of [one, other]) {
+    await clock.until(core.close());
   }
 }, 60_000);
 

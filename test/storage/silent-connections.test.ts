@@ -140,7 +140,7 @@ test("announcements come again after the connection that carries them has gone s
   const teller = await openStorage(url, never);
   const heard: string[] = [];
   const [listening, telling] = [storage, teller as PostgresqlStorage].map(
-    ({ pool }, at) => new PostgresqlLedgerStore(pool, systemRandom, `core-${at}`),
+    ({ pool }, at) => new PostgresqlLedgerStore({ pool, pooled: false }, systemRandom, `core-${at}`),
   ) as [PostgresqlLedgerStore, PostgresqlLedgerStore];
   const listener = (accountId: string) => void heard.push(accountId);
   await listening.listen(listener);

@@ -43,6 +43,7 @@ export async function composeMoney(foundation: Foundation): Promise<Money> {
   const journal = openCoreJournal(join(secrets.dataDir, "cores"), inMemory, { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId, {
     clock,
+    listenUrl: secrets.listenUrl,
     ended(error, restartMs) {
       metrics.metering.threadEnded();
       logger.error({ error, restartMs }, "the thread that writes the ledger ended and is started again");

@@ -1,3 +1,4 @@
+import { Pool } from "pg";
 import type { Random } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import type { Storage } from "../../storage/orm.ts";
@@ -7,18 +8,33 @@ import type { ThreadLife } from "./sqlite/ledger-thread.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
 import { SqliteThreadStore } from "./sqlite/thread.ts";
 
+/** What a store needs beside the database. */
+export interface StoreOptions extends ThreadLife {
+  /** PostgreSQL itself, where a pooler of transactions stands before it. Undefined: none does, or nobody need be heard. */
+  readonly listenUrl?: string | undefined;
+}
+
+/** How long a connection to hear other cores on may take. */
+const connectMs = 10_000;
+
 /** The ledger's statements for a database, on behalf of one core. Its thread, where it has one, tells of its end. */
 export function createLedgerStore(
   storage: Storage,
   random: Random,
   coreId: string,
-  life: ThreadLife = { clock: systemClock, ended() {} },
+  options: StoreOptions = { clock: systemClock, ended() {} },
 ): LedgerStore {
   if (storage.dialect === "postgresql") {
-    return new PostgresqlLedgerStore(storage.pool, random, coreId, storage.pooled);
+    const { pool, pooled } = storage;
+    const { listenUrl } = options;
+    const listening =
+      listenUrl === undefined
+        ? undefined
+        : new Pool({ connectionString: listenUrl, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId);
   }
   if (storage.path === ":memory:") {
     return new SqliteLedgerStore(storage.exclusive, random, coreId);
   }
-  return new SqliteThreadStore(storage.path, coreId, life);
+  return new SqliteThreadStore(storage.path, coreId, options);
 }

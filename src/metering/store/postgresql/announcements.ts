@@ -7,7 +7,8 @@ const channel = "tollgate_account";
  * ever makes things happen sooner.
  */
 export class Announcements {
-  readonly #pool: Pool;
+  readonly #announcing: Pool;
+  readonly #hearing: Pool | undefined;
   /** Names this process, as two may run under the name of one core. */
   readonly #sender: string;
   readonly #listeners = new Set<(accountId: string) => void>();
@@ -16,13 +17,15 @@ export class Announcements {
   #attempt: Promise<void> | undefined;
   #ended = false;
 
-  constructor(pool: Pool, sender: string) {
-    this.#pool = pool;
+  /** Listen: connections that stay those of one session. Undefined: there are none, and nothing is heard. */
+  constructor({ announce, listen }: { announce: Pool; listen: Pool | undefined }, sender: string) {
+    this.#announcing = announce;
+    this.#hearing = listen;
     this.#sender = sender;
   }
 
   async announce(accountId: string): Promise<void> {
-    await this.#pool.query("select pg_notify($1, $2)", [channel, `${this.#sender} ${accountId}`]);
+    await this.#announcing.query("select pg_notify($1, $2)", [channel, `${this.#sender} ${accountId}`]);
   }
 
   /**
@@ -30,9 +33,13 @@ export class Announcements {
    * and has it asked for an answer, as one that is lost in silence looks like one on which nothing is announced.
    */
   async listen(heard: (accountId: string) => void): Promise<void> {
+    if (this.#hearing === undefined) {
+      return;
+    }
+    const hearing = this.#hearing;
     this.#listeners.add(heard);
     const client = this.#listening;
-    this.#attempt ??= (client === undefined ? this.#connect() : ask(client)).finally(() => {
+    this.#attempt ??= (client === undefined ? this.#connect(hearing) : ask(client)).finally(() => {
       this.#attempt = undefined;
     });
     if (client === undefined) {
@@ -40,8 +47,8 @@ export class Announcements {
     }
   }
 
-  async #connect(): Promise<void> {
-    const client = await this.#pool.connect();
+  async #connect(hearing: Pool): Promise<void> {
+    const client = await hearing.connect();
     if (this.#ended) {
       return client.release(true);
     }

@@ -33,11 +33,21 @@ const timeoutMs = 10_000;
 const mostEntries = 10;
 const uniqueViolation = "23505";
 
+/** How PostgreSQL is reached. */
+export interface Connections {
+  readonly pool: Pool;
+  /** Whether a pooler may give each transaction another session, which then does not know our statements. */
+  readonly pooled: boolean;
+  /** Connections to the server itself, to hear other cores on; ended with the store. Undefined: the pool's, unless pooled. */
+  readonly listening?: Pool | undefined;
+}
+
 /** The ledger in PostgreSQL: many cores, each with slices of the lots. */
 export class PostgresqlLedgerStore implements LedgerStore {
   readonly shared = true;
   readonly #pool: Pool;
   readonly #pooled: boolean;
+  readonly #listening: Pool | undefined;
   readonly #random: Random;
   readonly #coreId: string;
   readonly #announcements: Announcements;
@@ -47,13 +57,17 @@ export class PostgresqlLedgerStore implements LedgerStore {
   #beats = 0;
   #cores = 1;
 
-  /** Pooled: whether a pooler may give each transaction another session, which then does not know our statements. */
-  constructor(pool: Pool, random: Random, coreId: string, pooled = false) {
+  constructor({ pool, pooled, listening }: Connections, random: Random, coreId: string) {
     this.#pool = pool;
     this.#pooled = pooled;
+    this.#listening = listening;
     this.#random = random;
     this.#coreId = coreId;
-    this.#announcements = new Announcements(pool, random.uuid());
+    // A session of a pooler's hears nothing: what is listened on belongs to somebody else in the next moment.
+    this.#announcements = new Announcements(
+      { announce: pool, listen: listening ?? (pooled ? undefined : pool) },
+      random.uuid(),
+    );
   }
 
   async identify(): Promise<string> {
@@ -249,7 +263,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   async end(): Promise<void> {
-    this.#announcements.end(); // the pool is its owner's
+    this.#announcements.end();
+    await this.#listening?.end(); // the other pool is its owner's
   }
 
   /** Runs a statement that the server plans once a connection; behind a pooler, anew each time. */
