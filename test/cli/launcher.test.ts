@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "@jest/globals";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts } from "../support/tollgate.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -45,12 +46,7 @@ async function answers(address: string): Promise<boolean> {
   );
 }
 
-/** Waits until nothing answers any more, however busy the machine is. */
-async function untilGone(address: string): Promise<void> {
-  while (await answers(address)) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+const untilGone = (address: string) => eventually("nothing answers any more", async () => !(await answers(address)));
 
 const old = [process.execPath, ["--import", pretendOld, launcher, ...simulatorArguments]] as const;
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { encode } from "../../src/metering/journal/journal-record.ts";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";
 
@@ -52,11 +53,7 @@ test("what cannot be charged is listed, settled or dropped, and the service runs
     at: expect.stringMatching(/Z$/),
   });
   const counted = async () => (await scrape(service)).samples.get("tollgate_dead_letters");
-  const deadline = Date.now() + 30_000;
-  while ((await counted()) !== 2 && Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  expect(await counted()).toBe(2);
+  await eventually("both are on the metrics", async () => (await counted()) === 2);
 
   const refused = (...args: string[]) => expect(service.admin("charges", ...args)).rejects;
   await refused("settle", stray.runId).toThrow("no account");

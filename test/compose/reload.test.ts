@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { startSimulator } from "../../src/simulator/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";
 
@@ -45,13 +45,10 @@ async function reload(config: object | string): Promise<Record<string, unknown>>
   const seen = tollgate.log.length;
   await writeFile(file, typeof config === "string" ? config : JSON.stringify({ ...freePorts, ...config }, null, 2));
   tollgate.process.kill("SIGHUP");
-  for (;;) {
-    const line = tollgate.log.slice(seen).find(({ msg }) => String(msg).startsWith("configuration re"));
-    if (line) {
-      return line;
-    }
-    await sleep(20);
-  }
+  const line = await eventually("the reload is told of", () =>
+    tollgate.log.slice(seen).find(({ msg }) => String(msg).startsWith("configuration re")),
+  );
+  return line ?? {};
 }
 
 const served = async () => (await openai.models.list()).data.map(({ id }) => id);
@@ -140,9 +137,9 @@ test("a process without models in a file has nothing to reload, says so and goes
   try {
     for (const started of [simulated, facade]) {
       started.process.kill("SIGHUP");
-      while (!started.log.some(({ msg }) => String(msg).startsWith("nothing to reload"))) {
-        await sleep(20);
-      }
+      await eventually("it says that there is nothing to reload", () =>
+        started.log.some(({ msg }) => String(msg).startsWith("nothing to reload")),
+      );
       expect((await fetch(`${started.url}/openapi.json`)).status).toBe(200);
     }
   } finally {

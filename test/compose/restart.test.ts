@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // SIGTERM under a running stream, with an inference server that speaks when the test says so.
@@ -86,12 +87,6 @@ async function holdsOf({ addresses }: Tollgate): Promise<number> {
   return Number(/^tollgate_holds (\d+)$/m.exec(metrics)?.[1]);
 }
 
-async function until(is: () => Promise<boolean>): Promise<void> {
-  while (!(await is())) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 test("SIGTERM: unready at once and new requests refused, while the stream that runs finishes", async () => {
   const tollgate = await startTollgate(site, "serve", "--config", await configure());
   const key = await customer(tollgate);
@@ -100,8 +95,8 @@ test("SIGTERM: unready at once and new requests refused, while the stream that r
   const reader = await begin(tollgate, key);
   expect((await reader.read()).value).toContain("begun");
   tollgate.process.kill("SIGTERM");
-  await until(async () => (await statusOf(readyz)) === 503);
-  await until(async () => (await statusOf(`${tollgate.url}/v1/models`)) === "refused");
+  await eventually("it is unready", async () => (await statusOf(readyz)) === 503);
+  await eventually("requests are refused", async () => (await statusOf(`${tollgate.url}/v1/models`)) === "refused");
   expect(await statusOf(`http://${tollgate.addresses.admin}/livez`)).toBe(200);
   say(streams[0], " and done", "stop");
   streams[0]?.end("data: [DONE]\n\n");
@@ -147,7 +142,10 @@ test("facades go over to the other core while one restarts, and no request fails
       readers.push(reader);
     }
     first.process.kill("SIGTERM");
-    await until(async () => (await statusOf(`http://${first.addresses.admin}/readyz`)) === 503);
+    await eventually(
+      "the first is unready",
+      async () => (await statusOf(`http://${first.addresses.admin}/readyz`)) === 503,
+    );
     const later = await Promise.all(Array.from({ length: 6 }, () => begin(facade, key)));
     for (const reader of later) {
       await reader.read();

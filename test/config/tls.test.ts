@@ -11,6 +11,7 @@ import { startGrpcServer } from "../../src/grpc/server/server.ts";
 import { startAdminServer } from "../../src/telemetry/admin-server.ts";
 import { usualLimits } from "../facades/http/front-server.ts";
 import { createAuthority, writeIdentity } from "../support/certificates.ts";
+import { eventually } from "../support/eventually.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 
 const authority = createAuthority();
@@ -66,11 +67,11 @@ test("every server shows a renewed certificate without a restart; one that is wr
     expect(await shown()).toEqual(Array(4).fill("first"));
     await writeFile(files.cert, "half a certifi");
     clock.advance(60_000);
-    await until(() => told.length === 1);
+    await eventually("the broken file is told of", () => told.length === 1);
     expect(await shown()).toEqual(Array(4).fill("first"));
     await writeIdentity(folder, "server", authority.issue("second"));
     clock.advance(60_000);
-    await until(() => told.length === 2);
+    await eventually("the certificate is renewed", () => told.length === 2);
     expect(await shown()).toEqual(Array(4).fill("second"));
     expect(told).toEqual([expect.stringContaining("cannot be used"), "certificate renewed"]);
   } finally {
@@ -88,10 +89,4 @@ async function nameShownAt(address: string): Promise<string> {
     socket.once("error", reject);
   });
   return String(certificate.subject.CN);
-}
-
-async function until(isDone: () => boolean): Promise<void> {
-  while (!isDone()) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../support/pause.ts";
 import { testModel, token } from "./metronome.ts";
 
 /** One request as its client saw it. Kept outside of the program, to be compared with the books later. */
@@ -42,7 +42,7 @@ export class Load {
     while (!this.#stopping) {
       const { status } = await this.stream(url, tokens);
       if (status !== 200) {
-        await sleep(200);
+        await pause(200, "a refused client asks again a little later");
       }
     }
   }

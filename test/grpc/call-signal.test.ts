@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { createCallSignal } from "../../src/grpc/call-signal.ts";
+import { pause } from "../support/pause.ts";
 
 const own = new ConnectError("own reason", Code.Aborted);
 
@@ -30,7 +31,7 @@ describe("a call's signal", () => {
 
   test("takes a time limit longer than a timer can run for none", async () => {
     const { signal } = createCallSignal(undefined, 2 ** 31);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20, "a timer that overflowed would fire at once");
     expect(signal.aborted).toBe(false);
   });
 

@@ -19,6 +19,7 @@ import { failure } from "../../lib/errors/failure.ts";
 import { durationOf } from "../../lib/time/duration.ts";
 import { registration, type ServiceRegistration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
+import { standstill } from "../support/standstill.ts";
 import { ScriptedService, texts, textsOf, untilAborted } from "./scripted-service.ts";
 import { type OpenRoute, openChannel, openConnect, openDirect, type Route, routes } from "./transports.ts";
 
@@ -474,7 +475,7 @@ describe.each(routes.filter(([, open]) => open !== openConnect))("a stream over 
     const client = await clientOf(open, service);
     const reader = client.generate({})[Symbol.asyncIterator]();
     await reader.next();
-    await settled(() => service.produced);
+    await standstill("messages produced", () => service.produced);
     expect(service.produced).toBeLessThan(floodLength / 2);
     let received = 1;
     while (!(await reader.next()).done) {
@@ -489,7 +490,7 @@ describe.each(routes.filter(([, open]) => open !== openConnect))("a stream over 
     const cancel = new AbortController();
     const reader = client.generate({}, { signal: cancel.signal })[Symbol.asyncIterator]();
     await reader.next();
-    await settled(() => service.produced);
+    await standstill("messages produced", () => service.produced);
     cancel.abort();
     await service.finished;
     expect(service.produced).toBeLessThan(floodLength / 2);
@@ -544,13 +545,4 @@ const floodLength = 1000;
 function flood(): ScriptedService {
   const word = "x".repeat(64 * 1024);
   return new ScriptedService({ generate: () => texts(Array.from({ length: floodLength }, () => word)) });
-}
-
-/** Waits until a count stands still. */
-async function settled(count: () => number): Promise<void> {
-  let last = -1;
-  for (let quiet = 0; quiet < 10; quiet = count() === last ? quiet + 1 : 0) {
-    last = count();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

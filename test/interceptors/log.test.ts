@@ -10,6 +10,7 @@ import { logCalls } from "../../src/interceptors/log.ts";
 import { observeCalls, requestIdKey } from "../../src/interceptors/observe.ts";
 import { ScriptedService, texts, untilAborted } from "../grpc/scripted-service.ts";
 import { type Route, routes } from "../grpc/transports.ts";
+import { eventually } from "../support/eventually.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 
 class Lines implements Logger {
@@ -147,9 +148,7 @@ describe.each(routes)("over %s", (_name, open) => {
     };
     await read().catch(() => {});
     await service.finished;
-    while (log.lines.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await eventually("a line", () => log.lines.length > 0);
     expect(log.lines).toMatchObject([{ code: "Canceled" }]);
   });
 });

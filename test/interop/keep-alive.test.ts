@@ -11,6 +11,7 @@ import OpenAI from "openai";
 import { type FrontServer, startFront } from "../facades/http/front-server.ts";
 import { finished, scriptedCore, started } from "../facades/http/scripted-core.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { pause } from "../support/pause.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false; // it does not know our models
 
@@ -22,25 +23,24 @@ const clock = new ManualClock();
 const { transport } = scriptedCore({
   async *generate() {
     clock.advance(2 * silence);
-    await pause();
+    await packetLeaves();
     yield { events: [started()] };
     for (const value of ["Hel", "lo"]) {
       clock.advance(silence);
-      await pause();
+      await packetLeaves();
       yield { events: [{ event: { case: "reasoning", value } }] };
     }
     for (const value of ["Hel", "lo"]) {
       clock.advance(silence);
-      await pause();
+      await packetLeaves();
       yield { events: [{ event: { case: "text", value } }] };
     }
     clock.advance(silence);
-    await pause();
+    await packetLeaves();
     yield { events: [finished()] };
   },
 });
-/** Lets what was written leave in a packet of its own. */
-const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+const packetLeaves = () => pause(5, "what was written leaves in a packet of its own");
 
 let front: FrontServer;
 beforeAll(async () => {

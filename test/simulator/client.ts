@@ -62,17 +62,6 @@ export function joinedCalls(chunks: readonly Answer[]): { name: string; argument
   return calls;
 }
 
-/** Waits until something has come about; gives up long after it should have. */
-export async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!condition()) {
-    if (performance.now() > end) {
-      throw new Error("waited in vain");
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
-
 /** A request over a socket of its own, and all that came back before it ended, however it did. */
 export function raw(sim: Target, path: string, body: object): Promise<{ parts: Buffer[]; error?: string }> {
   return new Promise((resolve) => {

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { faultInHeader, faultInPrompt } from "../../src/simulator/faults.ts";
 import { type DialectName, dialectNames } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { type Answer, ask, call, eventsIn, joined, post, raw, stream, until } from "./client.ts";
+import { type Answer, ask, call, eventsIn, joined, post, raw, stream } from "./client.ts";
 
 let sim: Simulator;
 beforeAll(async () => {
@@ -118,7 +119,7 @@ test("stall: it falls silent and keeps its place until the reader goes", async (
   }
   expect(sim.metrics("m").running).toBe(1);
   gone.abort();
-  await until(() => sim.metrics("m").running === 0);
+  await eventually("the engine is idle", () => sim.metrics("m").running === 0);
 });
 
 test("latency: nothing happens before its time", async () => {
@@ -134,7 +135,7 @@ test("latency: nothing happens before its time", async () => {
   const answer = post(late, chat, ask("Hello")).then(() => {
     answered = true;
   });
-  await until(() => timers === 1);
+  await eventually("the timer is set", () => timers === 1);
   clock.advance(499);
   await fetch(`${late.url}/health`);
   expect(answered).toBe(false);

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { type Answer, ask, call, get, joined, post, stream, until } from "./client.ts";
+import { steadyClock } from "../support/steady-clock.ts";
+import { type Answer, ask, call, get, joined, post, stream } from "./client.ts";
 
 let sim: Simulator;
 
@@ -25,8 +27,8 @@ test("gives the same bytes again, and other text for another seed", async () => 
 });
 
 test("gives the same bytes whatever else runs, on another server, at another speed", async () => {
-  const other = await startSimulator({ speed: 1000, models: ["plain"], clock: sameTime() });
-  const alone = await startSimulator({ speed: 0, models: ["plain"], clock: sameTime() });
+  const other = await startSimulator({ speed: 1000, models: ["plain"], clock: steadyClock });
+  const alone = await startSimulator({ speed: 0, models: ["plain"], clock: steadyClock });
   const request = ask("Stream it", { model: "plain", stream: true, seed: 3 });
   const bytes = async (one: Simulator) => (await post(one, chat, request)).text();
   const crowd = Array.from({ length: 20 }, (_, at) => post(other, chat, ask(`Other ${at}`)));
@@ -35,15 +37,6 @@ test("gives the same bytes whatever else runs, on another server, at another spe
   expect(a).toBe(b);
   await Promise.all([other.close(), alone.close()]);
 });
-
-/** A real clock whose wall stands still, for answers tell the time. */
-function sameTime() {
-  const after = (ms: number, callback: () => void) => {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  };
-  return { now: () => 1_700_000_000_000, monotonic: () => performance.now(), after };
-}
 
 test("counts running usage up to the final count", async () => {
   const options = { stream_options: { include_usage: true, continuous_usage_stats: true } };
@@ -96,7 +89,7 @@ test("a reader that goes away frees the GPU", async () => {
   expect(slow.metrics()).toMatchObject({ running: 1, aborted: 0 });
   gone.abort();
   await reader?.closed.catch(() => {});
-  await until(() => slow.metrics().running === 0);
+  await eventually("the engine is idle", () => slow.metrics().running === 0);
   expect(slow.metrics()).toMatchObject({ running: 0, aborted: 1, kvUsage: 0 });
   await slow.close();
 });
@@ -108,7 +101,7 @@ test("refuses with 503 when its queue is full", async () => {
     clock: new ManualClock(),
   });
   const busy = [0, 1].map(() => post(full, chat, ask("Hello")).catch(() => {}));
-  await until(() => full.metrics().running + full.metrics().waiting === 2);
+  await eventually("both have come", () => full.metrics().running + full.metrics().waiting === 2);
   expect((await call(full, chat, ask("Hello"))).status).toBe(503);
   await full.close();
   await Promise.all(busy);

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { Registry } from "prom-client";
 import type { input } from "zod";
@@ -21,6 +20,8 @@ import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts
 import { startGrpcServer } from "../../src/grpc/server/server.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { DialectName } from "../../src/simulator/options.ts";
+import { eventually } from "./eventually.ts";
+import { errorLogger } from "./loggers.ts";
 
 /** A receipt whose counts are numbers, as clients have them. */
 export type CountedReceipt = Omit<Receipt, "inputTokens" | "outputTokens"> & {
@@ -58,8 +59,6 @@ export const models = {
 /** Engines whose dialects every client is run over. */
 export const dialects = ["vllm", "sglang", "llama.cpp"] as const satisfies DialectName[];
 
-const logger = { debug() {}, info() {}, warn() {}, error: console.error };
-
 /** Starts it as `serve` does, with simulated engines that speak a dialect. */
 export async function startService(dialect: DialectName & EngineName = "vllm"): Promise<Service> {
   const engines = await startDefaultFleet({ speed: 0, dialect });
@@ -71,9 +70,7 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
   return {
     ...service,
     async idle() {
-      while (engines.some((engine) => engine.metrics().running > 0)) {
-        await setTimeout(10);
-      }
+      await eventually("no engine runs anything", () => engines.every((engine) => engine.metrics().running === 0));
     },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
@@ -95,9 +92,9 @@ export async function serveModels(
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
   const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }], ...more });
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
-  const lifecycle = new Lifecycle(logger);
+  const lifecycle = new Lifecycle(errorLogger);
   const telemetry = { registry: new Registry(), tracer: undefined };
-  const core = await composeCore(config, secrets, lifecycle, logger, telemetry, { shortage: undefined });
+  const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, { shortage: undefined });
   const transport = createDirectTransport(core.services, core.interceptors);
   const grpc = isSplit ? await startGrpcServer({ ...core, address: "127.0.0.1:0" }) : undefined;
   if (grpc !== undefined) {
@@ -109,7 +106,7 @@ export async function serveModels(
     way,
     { shortage: undefined },
     lifecycle,
-    logger,
+    errorLogger,
     telemetry,
   );
 

@@ -4,6 +4,7 @@ import type { IsTrustedProxy } from "../../../facades/http/request/client-addres
 import { type HttpServer, type ServerLimits, startHttpServer } from "../../../facades/http/server.ts";
 import type { Overload } from "../../../lib/overload/monitor.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import { steadyClock } from "../../support/steady-clock.ts";
 
 /** A front over a core, listening on a free port. */
 export interface FrontServer extends AsyncDisposable {
@@ -14,16 +15,6 @@ export interface FrontServer extends AsyncDisposable {
   /** Why it refused or cut off clients. */
   readonly refused: string[];
 }
-
-/** The machine's own clock, with a time of day that never moves. */
-export const steadyClock: Clock = {
-  now: () => Date.parse("2026-01-31T12:00:00Z"),
-  monotonic: () => performance.now(),
-  after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** What a front is started with beside its core. */
 export interface FrontSettings {

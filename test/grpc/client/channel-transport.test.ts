@@ -12,6 +12,7 @@ import {
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
+import { eventually } from "../../support/eventually.ts";
 import { ScriptedService, texts, textsOf } from "../scripted-service.ts";
 
 const servers: ListeningServer[] = [];
@@ -38,13 +39,6 @@ function clientOf(options: ChannelTransportOptions) {
   return { transport, client: createClient(InferenceService, transport) };
 }
 
-/** Makes calls until one is answered as wished. */
-async function until(answer: () => Promise<boolean>): Promise<void> {
-  while (!(await answer())) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 describe("load balancing", () => {
   const numbered = (number: number) => new ScriptedService({ countTokens: () => number });
 
@@ -52,7 +46,10 @@ describe("load balancing", () => {
     const [one, two] = [await serve(numbered(1)), await serve(numbered(2))];
     const { client } = clientOf({ target: `ipv4:${one.address},${two.address}` });
     const answers = new Set<number>();
-    await until(async () => answers.add(Number((await client.countTokens({})).inputTokens)).size === 2);
+    await eventually(
+      "a call is answered as wished",
+      async () => answers.add(Number((await client.countTokens({})).inputTokens)).size === 2,
+    );
 
     const counts = new Map<number, number>();
     for (let call = 0; call < 20; call += 1) {
@@ -65,13 +62,13 @@ describe("load balancing", () => {
   test("leaves a dead address out and takes it back when it answers again", async () => {
     const [one, two] = [await serve(numbered(1)), await serve(numbered(2))];
     const { client } = clientOf({ target: `ipv4:${one.address},${two.address}` });
-    await until(async () => (await client.countTokens({})).inputTokens === 1n);
+    await eventually("a call is answered as wished", async () => (await client.countTokens({})).inputTokens === 1n);
     await one.stop(0);
     for (let call = 0; call < 10; call += 1) {
       expect((await client.countTokens({})).inputTokens).toBe(2n);
     }
     await serve(numbered(3), one.address);
-    await until(async () => (await client.countTokens({})).inputTokens === 3n);
+    await eventually("a call is answered as wished", async () => (await client.countTokens({})).inputTokens === 3n);
   });
 
   test("takes every address of a name", async () => {

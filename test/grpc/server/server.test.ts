@@ -9,6 +9,8 @@ import { type ChannelTransport, createChannelTransport } from "../../../src/grpc
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { type GrpcServerOptions, startGrpcServer } from "../../../src/grpc/server/server.ts";
+import { eventually } from "../../support/eventually.ts";
+import { pause } from "../../support/pause.ts";
 import { ScriptedService, texts, untilAborted } from "../scripted-service.ts";
 
 const servers: ListeningServer[] = [];
@@ -117,9 +119,7 @@ describe("stopping", () => {
     const service = new ScriptedService({ countTokens: () => new Promise<never>(() => {}) });
     const { server, client } = await start(service);
     const call = client.countTokens({}).catch((error: unknown) => error);
-    while (service.started === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await eventually("the handler runs", () => service.started > 0);
     await server.stop(0);
     expect(await call).toBeInstanceOf(ConnectError);
   });
@@ -141,7 +141,7 @@ test("a bound on the age of connections breaks no call", async () => {
   const service = new ScriptedService({
     async *generate() {
       yield* texts(["a"]);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await pause(300, "the call outlives its connection's age");
       yield* texts(["b"]);
     },
   });

@@ -1,9 +1,9 @@
 // usage: node count-slowly.ts mended|bare server|client
 // A call that outlives the age of its connection while one side pings. Prints the numbers that came, or why they ended.
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import * as grpc from "@grpc/grpc-js";
 import { answerPingsOfClosingSessions } from "../../../src/grpc/workarounds/closing-sessions.ts";
+import { pause } from "../../support/pause.ts";
 
 const [state, pinging] = process.argv.slice(2);
 if (state === "mended") {
@@ -24,7 +24,7 @@ const method = {
 async function countSlowly(call: grpc.ServerWritableStream<Buffer, Buffer>): Promise<void> {
   for (let number = 1; number <= 20; number++) {
     call.write(Buffer.from([number]));
-    await sleep(50);
+    await pause(50, "the call outlives its connection's age");
   }
   call.end();
 }

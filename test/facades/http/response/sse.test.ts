@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { eventually } from "../../../support/eventually.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { standstill } from "../../../support/standstill.ts";
 import { type FrontServer, startFront } from "../front-server.ts";
 import { RawClient } from "../raw-client.ts";
 import { answer, type EventInit, finished, refused, scriptedCore, started } from "../scripted-core.ts";
@@ -223,12 +225,7 @@ describe("a client that reads too slowly", () => {
     client.post("/v1/chat/completions", request);
     client.socket.pause();
     // The kernel's buffers take some megabytes; then the core has to wait.
-    let before = -1;
-    while (sent !== before) {
-      before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect(sent).toBeLessThan(total);
+    expect(await standstill("events sent", () => sent)).toBeLessThan(total);
     let length = 0;
     client.socket.removeAllListeners("data");
     client.socket.on("data", (part) => {
@@ -262,9 +259,10 @@ describe("a client that reads too slowly", () => {
     left.promise.then(() => {
       isLeft = true;
     });
-    for (; !isLeft; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    await eventually("the core is told that the client is given up", () => {
       clock.advance(15_000);
-    }
+      return isLeft;
+    });
     client.socket.destroy();
   });
 });

@@ -9,6 +9,7 @@ import { failure } from "../../../../lib/errors/failure.ts";
 import { startConnectServer } from "../../../../src/grpc/server/http/connect-server.ts";
 import type { ListeningServer } from "../../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../../src/grpc/server/registration.ts";
+import { standstill } from "../../../support/standstill.ts";
 import { ScriptedService, texts, untilAborted } from "../../scripted-service.ts";
 
 const servers: ListeningServer[] = [];
@@ -93,12 +94,7 @@ describe("a stream", () => {
     const word = "x".repeat(64 * 1024);
     const service = new ScriptedService({ generate: () => texts(Array.from({ length }, () => word)) });
     const { call } = await generate(await start(service));
-    let last = -1;
-    while (last !== service.produced) {
-      last = service.produced;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    expect(last).toBeLessThan(length / 2);
+    expect(await standstill("messages produced", () => service.produced)).toBeLessThan(length / 2);
     call.destroy();
     await service.finished;
     expect(service.produced).toBeLessThan(length / 2);
