@@ -1,14 +1,17 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 
 /** Generates the contracts' code anew and compares it with gen/. Sets the exit code when they differ. */
-export function checkGenerated(root: string): void {
+export async function checkGenerated(root: string): Promise<void> {
   const fresh = mkdtempSync(join(tmpdir(), "tollgate-gen-"));
   try {
-    const { status } = spawnSync("buf", ["generate", "-o", fresh], { cwd: root, stdio: "inherit" });
-    const stale = status === 0 ? differences(join(fresh, "gen"), join(root, "gen")) : ["buf generate failed"];
+    const stale = await promisify(execFile)("buf", ["generate", "-o", fresh], { cwd: root }).then(
+      () => differences(join(fresh, "gen"), join(root, "gen")),
+      (error: Error) => [error.message],
+    );
     if (stale.length === 0) {
       return;
     }

