@@ -62,12 +62,14 @@ export async function openMetering(
     listenUrl?: string;
     /** What the thread of a SQLite file is watched by: the system's, as it works in real time. */
     threadClock?: Clock;
+    /** Takes what is logged. */
+    log?: string[];
     wrap?: (store: LedgerStore) => LedgerStore;
   } = {},
 ): Promise<Metering> {
   const clock = options.clock ?? new ManualClock(Date.now());
   const storage = await openStorage(options.url ?? "sqlite::memory:", options.patience);
-  const log: string[] = [];
+  const log = options.log ?? [];
   const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);
   const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };
   const time = await DatabaseClock.open(storage, clock, logger);

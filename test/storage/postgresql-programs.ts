@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { freePort } from "../../scripts/test-services/free-port.ts";
 import { postgresPrograms } from "../../scripts/test-services/postgres-programs.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** A PostgreSQL server with its own version's clients beside it, as operators have. */
 export interface PostgresqlInstallation extends AsyncDisposable {
@@ -62,16 +62,12 @@ async function userOf(data: string): Promise<{ uid?: number; gid?: number; cwd: 
 }
 
 async function connected(make: () => pg.Client): Promise<pg.Client> {
-  for (let attempt = 0; ; attempt++) {
-    const client = make();
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      if (attempt === 300) {
-        throw error;
-      }
-      await sleep(100);
-    }
-  }
+  const client = await eventually("PostgreSQL takes connections", async () => {
+    const attempt = make();
+    return attempt.connect().then(
+      () => attempt,
+      () => undefined,
+    );
+  });
+  return client as pg.Client;
 }

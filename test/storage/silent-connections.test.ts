@@ -1,5 +1,4 @@
 import { type AddressInfo, createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { systemRandom } from "../../lib/ids/random.ts";
@@ -8,6 +7,8 @@ import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql/store
 import { openStorage, type PostgresqlStorage } from "../../src/storage/orm.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { type Door, startDoor } from "../support/door.ts";
+import { eventually } from "../support/eventually.ts";
+import { pause } from "../support/pause.ts";
 
 // Connections that carry nothing any more and say nothing of it, as when a host vanishes.
 
@@ -106,7 +107,7 @@ test("a statement that takes longer than the limit fails, rows of a snapshot and
   await other.connect();
   await other.query("select pg_advisory_lock(hashtext('tollgate migrations'))");
   const opening = open();
-  await sleep(3 * patience.answerMs);
+  await pause(3 * patience.answerMs, "migrations wait longer than a statement may");
   await other.end();
   const storage = await opening;
   const slow = `select pg_sleep(${(3 * patience.answerMs) / 1000})`;
@@ -114,7 +115,7 @@ test("a statement that takes longer than the limit fails, rows of a snapshot and
   const snapshot = await storage.snapshot();
   for await (const rows of snapshot.rows(slow)) {
     expect(rows).toHaveLength(1);
-    await sleep(3 * patience.answerMs); // a slow reader
+    await pause(3 * patience.answerMs, "a slow reader");
   }
   expect((await snapshot.rows("select 1 as one").next()).value).toEqual([{ one: 1 }]);
   await snapshot.close();
@@ -145,16 +146,14 @@ test("announcements come again after the connection that carries them has gone s
   const listener = (accountId: string) => void heard.push(accountId);
   await listening.listen(listener);
   await telling.announce("first");
-  while (heard.length < 1) {
-    await sleep(10);
-  }
+  await eventually("the first is heard", () => heard.length > 0);
   door.forsake();
   await telling.announce("lost");
-  while (heard.length < 2) {
+  await eventually("announcements are heard again", async () => {
     await listening.listen(listener).catch(() => {});
     await telling.announce("second");
-    await sleep(50);
-  }
+    return heard.length > 1;
+  });
   expect(new Set(heard)).toEqual(new Set(["first", "second"]));
   await listening.end();
   await telling.end();

@@ -3,6 +3,7 @@ import { Setting } from "../../src/storage/entities/setting.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import type { Row } from "../../src/storage/snapshot.ts";
 import { databases, dialects } from "../metering/databases.ts";
+import { pause } from "../support/pause.ts";
 
 const newDatabase = databases();
 const settings = (from: number, count: number) =>
@@ -59,7 +60,7 @@ describe.each(dialects)("%s", (dialect) => {
       fifth = true;
       return snapshot;
     });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50, "it may not come yet");
     expect(fifth).toBe(false);
     await open[0]?.close();
     await (await waiting).close();

@@ -7,6 +7,7 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { pause } from "../../support/pause.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, never, openMetering, request, testModel, usd } from "../fixture.ts";
 
@@ -15,7 +16,6 @@ import { type Metering, never, openMetering, request, testModel, usd } from "../
 const snapshots = 25;
 const newDatabase = databases();
 const upTo = (most: number) => Math.floor(Math.random() * (most + 1));
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What a busy account may be refused. */
 const refusals = [Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, Reason.REFUND_EXCEEDS_BALANCE];
@@ -30,7 +30,7 @@ async function refusable(run: Promise<unknown>): Promise<void> {
 
 async function spend({ ledger }: Metering, accountId: string): Promise<void> {
   const hold = await ledger.hold(request(accountId, { inputTokens: upTo(2000), outputTokens: 1 + upTo(3000) }), never);
-  await pause(upTo(5));
+  await pause(upTo(5), "an answer takes a while");
   if (upTo(9) === 0) {
     return hold.release();
   }

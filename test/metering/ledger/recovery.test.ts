@@ -10,12 +10,13 @@ import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../src/metering/journal/file-journal.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
 import { Usage } from "../../../src/storage/entities/usage.ts";
+import { eventually } from "../../support/eventually.ts";
+import { silentLogger } from "../../support/loggers.ts";
+import { pause } from "../../support/pause.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, usd } from "../fixture.ts";
 
 const newDatabase = databases();
-const nothing = () => {};
-const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 function startSpender(...args: string[]): ChildProcess {
   return spawn(process.execPath, [join(import.meta.dirname, "spender.ts"), ...args], {
@@ -28,16 +29,14 @@ async function spendAndDie(url: string, directory: string, account: string, log:
   const spender = startSpender(url, directory, account, log);
   const before = settled(log).size;
   const done = new Promise((resolve) => spender.once("exit", resolve));
-  while (settled(log).size < before + 3) {
+  await eventually("three are settled", () => {
     if (spender.exitCode !== null) {
       throw new Error("the spender ended by itself");
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
-  while (!isFarAdvanced(log)) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return settled(log).size >= before + 3;
+  });
+  await pause(Math.random() * 200, "it is killed at any moment");
+  await eventually("an answer is far advanced", () => isFarAdvanced(log));
   spender.kill("SIGKILL");
   await done;
 }
@@ -73,7 +72,7 @@ describe.each(dialects)("%s", (dialect) => {
       await spendAndDie(url, directory, account, log);
     }
 
-    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger });
+    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger: silentLogger });
     const after = await openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
     const receipts = new Map(
       (await after.storage.orm.em.fork().findAll(Usage)).map((usage) => [usage.requestId, usage]),
@@ -110,7 +109,7 @@ describe.each(dialects)("%s", (dialect) => {
     await once(spender, "exit");
     expect(spender.signalCode).toBe("SIGKILL");
 
-    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger });
+    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger: silentLogger });
     const after = await openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
     const receipts = await after.storage.orm.em.fork().findAll(Usage);
     const unacknowledged = receipts.filter(

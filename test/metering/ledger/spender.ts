@@ -13,6 +13,7 @@ import { createPrices } from "../../../src/metering/prices/prices.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
+import { pause } from "../../support/pause.ts";
 import { models, never, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 
@@ -64,7 +65,7 @@ async function stream(length: number): Promise<void> {
   for (; outputTokens < length; outputTokens += 50) {
     appendFileSync(log, `counted ${wanted.requestId} ${outputTokens}\n`);
     hold.progress({ inputTokens: 90, outputTokens });
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10, "tokens come at a pace");
   }
   await hold.settle({ inputTokens: 90, outputTokens }, "completed");
   appendFileSync(log, `settled ${wanted.requestId} ${outputTokens}\n`);

@@ -6,6 +6,7 @@ import { systemClock } from "../../../lib/time/clock.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
 import { type Door, startDoor } from "../../support/door.ts";
+import { eventually } from "../../support/eventually.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 let server: Awaited<ReturnType<typeof startRedis>>;
@@ -113,13 +114,6 @@ test("keys vanish from the server a minute after their last request", async () =
   expect(await redis.pttl(`tollgate:rate:${key}`)).toBeGreaterThan(0);
 });
 
-/** Asks until the answer fits: the connection comes back in its own time. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 test.each(["shut", "hang", "forsake"] as const)(
   "while the server is away (%s) each core applies its share, then they share again",
   async (how) => {
@@ -146,7 +140,7 @@ test.each(["shut", "hang", "forsake"] as const)(
 
     await door.open();
     const other = v7();
-    await until(async () => {
+    await eventually("the answer fits, for the connection comes back in its own time", async () => {
       clock.advance(1000);
       return (await core.read(other, 10)).limit === 10;
     });
@@ -165,7 +159,7 @@ test("a server that is away at the start is used when it comes", async () => {
   expect((await core.admit(key, 1)).admitted).toBe(true);
   expect((await core.admit(key, 1)).admitted).toBe(false);
   await door.open();
-  await until(async () => {
+  await eventually("the answer fits, for the connection comes back in its own time", async () => {
     clock.advance(1000);
     return (await core.admit(key, 1)).admitted;
   });

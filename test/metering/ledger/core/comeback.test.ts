@@ -10,6 +10,9 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
 import { type PostgresqlInstallation, startInstallation } from "../../../storage/postgresql-programs.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { hastyClock } from "../../../support/hasty-clock.ts";
+import { silentLogger } from "../../../support/loggers.ts";
 import { type Metering, openMetering, usd } from "../../fixture.ts";
 import { startToldCore, type ToldCore } from "./told-cores.ts";
 
@@ -49,12 +52,11 @@ const start = async (directory: string) => {
   return core;
 };
 /** A second process of the same core, on a copy of its journal. */
-const openCopy = async (directory: string) => {
+const openCopy = async (directory: string, log: string[] = []) => {
   const copy = folder();
   cpSync(directory, copy, { recursive: true });
-  const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const journal = openJournal(copy, { clock: systemClock, random: systemRandom, logger: silent });
-  return openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
+  const journal = openJournal(copy, { clock: hastyClock, random: systemRandom, logger: silentLogger });
+  return openMetering({ url, clock: hastyClock, journal, coreId: journal.coreId, log });
 };
 const bank = async () => {
   const metering = await openMetering({ url, clock: systemClock });
@@ -72,11 +74,11 @@ test("a suspended core whose successor charged 300 tokens comes back, and its 5,
   const core = await start(directory);
   await core.tell(`begin ${account} 300`);
   core.signal("SIGSTOP");
-  opened.push(await openCopy(directory)); // after 30 s without a heartbeat
+  opened.push(await openCopy(directory)); // after 30 s of its clock without a heartbeat
   expect(await receipts(metering)).toMatchObject([{ inputTokens: 10, outputTokens: 300, status: "recovered" }]);
   core.signal("SIGCONT");
   const settled = await core.tell("finish 5000");
-  const charged = await receipts(metering);
+  const charged = (await receipts(metering)).sort((a, b) => b.inputTokens - a.inputTokens); // the copy's clock is fast
   expect(charged).toMatchObject([
     { inputTokens: 10, outputTokens: 300, status: "recovered", shortfall: 0 },
     { inputTokens: 0, outputTokens: 4700, status: "completed", shortfall: 0 },
@@ -94,8 +96,9 @@ test("one that comes back while the copy still waits has it refused, and charges
   const core = await start(directory);
   await core.tell(`begin ${account} 300`);
   core.signal("SIGSTOP");
-  const refused = expect(openCopy(directory)).rejects.toThrow("is another process's, which runs");
-  await new Promise<void>((resolve) => systemClock.after(3000, resolve)); // the copy has begun to watch
+  const log: string[] = [];
+  const refused = expect(openCopy(directory, log)).rejects.toThrow("is another process's, which runs");
+  await eventually("the copy watches", () => log.some((line) => line.includes("waiting for a sign of life")));
   core.signal("SIGCONT");
   await core.tell("finish 5000");
   await refused;
@@ -132,21 +135,17 @@ test.each(["goes on", "is killed"])(
     }
     const metering = await bank();
     const tokens = fate === "is killed" ? 300 : 5000;
-    const charged = await eventually(
-      () => receipts(metering),
-      ({ length }) => length === 1,
-    );
-    expect(charged).toMatchObject([{ accountId: old, inputTokens: 10, outputTokens: tokens, shortfall: 0 }]);
-    const letters = await eventually(
-      () => metering.deadLetters.list({ after: undefined, limit: 10 }),
-      ({ length }) => length === 1,
-    );
+    await eventually("a receipt", async () => (await receipts(metering)).length === 1);
+    expect(await receipts(metering)).toMatchObject([
+      { accountId: old, inputTokens: 10, outputTokens: tokens, shortfall: 0 },
+    ]);
+    const letters = await eventually("a dead letter", async () => {
+      const found = await metering.deadLetters.list({ after: undefined, limit: 10 });
+      return found.length === 1 ? found : undefined;
+    });
     expect(letters).toMatchObject([{ charge: { accountId: young, outputTokens: tokens } }]);
-    expect(letters[0]?.reason).toContain("There is no account");
-    await eventually(
-      () => core.tell(`begin ${old} 1`),
-      (answer) => answer === "begun",
-    );
+    expect(letters?.[0]?.reason).toContain("There is no account");
+    await eventually("it serves", async () => (await core.tell(`begin ${old} 1`)) === "begun");
     await core.tell("finish 7");
     expect((await receipts(metering)).map(({ outputTokens }) => outputTokens)).toEqual([tokens, 7]);
     expect(await reconcile(metering.storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
@@ -169,16 +168,5 @@ async function swap(name: string, dump: string): Promise<void> {
     await admin.query(`alter database ${name}_restored rename to ${name}`);
   } finally {
     await admin.end();
-  }
-}
-
-async function eventually<T>(ask: () => Promise<T>, isIt: (found: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const found = await ask();
-    if (isIt(found) || Date.now() > deadline) {
-      return found;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -6,6 +6,7 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
@@ -219,9 +220,7 @@ test("what a core announces all listeners of the other cores hear, and none of i
   }
   await core(0).store.listen(() => heard.push("its own"));
   await core(0).store.announce("id");
-  for (let turn = 0; turn < 200 && heard.length < 2; turn++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await eventually("both hear it", () => heard.length >= 2);
   expect(heard).toEqual(["one id", "two id"]);
 });
 
@@ -229,8 +228,6 @@ test("a top-up through one core changes the standing on the others", async () =>
   const account = await core(0).account({ free: usd });
   expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: true });
   await core(0).funds.credit({ accountId: account, kind: "paid", amount: usd, reference: v7() });
-  for (let turn = 0; turn < 200 && (await core(1).ledger.fundingState(account)).freeOnly; turn++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await eventually("the other core hears of it", async () => !(await core(1).ledger.fundingState(account)).freeOnly);
   expect(await core(1).ledger.fundingState(account)).toMatchObject({ freeOnly: false, paidTotal: BigInt(usd) });
 });

@@ -6,11 +6,12 @@ import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
 import type { Hold } from "../../../../src/metering/interface.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { silentLogger } from "../../../support/loggers.ts";
 import { never, openMetering, request } from "../../fixture.ts";
 
 const [url = "", directory = ""] = process.argv.slice(2);
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
-const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger });
+const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger: silentLogger });
 const { ledger } = await openMetering({ url, clock: systemClock, journal, coreId: journal.coreId });
 const running: { readonly id: string; readonly hold: Hold }[] = [];
 console.log("ready");
@@ -24,9 +25,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     hold.progress({ inputTokens: 10, outputTokens: Number(tokens) });
     running.push({ id: wanted.requestId, hold });
     const size = journal.size;
-    while (journal.size === size) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await eventually("the journal has it", () => journal.size !== size);
     console.log("begun");
   } else {
     const oldest = running.shift();

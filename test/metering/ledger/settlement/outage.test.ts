@@ -10,12 +10,13 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { Usage } from "../../../../src/storage/entities/usage.ts";
 import { type Door, startDoor } from "../../../support/door.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { silentLogger } from "../../../support/loggers.ts";
+import { pause } from "../../../support/pause.ts";
 import { databases } from "../../databases.ts";
 import { never, openMetering, request, usd } from "../../fixture.ts";
 
 const newDatabase = databases();
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Shorter than an outage of the tests. */
 const patience = { connectMs: 500, answerMs: 500 };
@@ -33,7 +34,7 @@ test.each(Object.entries(outages))(
     const door = await startDoor(await newDatabase("postgresql"));
     const [away, back] = outage(door);
     const directory = mkdtempSync(join(tmpdir(), "tollgate-outage-"));
-    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger: silent });
+    const journal = openJournal(directory, { clock: systemClock, random: systemRandom, logger: silentLogger });
     const metering = await openMetering({
       ...{ url: door.url, patience, clock: systemClock, journal, coreId: journal.coreId },
     });
@@ -42,7 +43,7 @@ test.each(Object.entries(outages))(
     const spend = async () => {
       const wanted = request(account, { inputTokens: 100, outputTokens: 100 });
       const hold = await metering.ledger.hold(wanted, never);
-      await sleep(5);
+      await pause(5, "an answer takes a while");
       await hold.settle({ inputTokens: 100, outputTokens: 50 }, "completed");
       acknowledged.push(wanted.requestId);
     };
@@ -52,21 +53,23 @@ test.each(Object.entries(outages))(
       while (!stopping) {
         await spend().catch(async (error: unknown) => {
           refusals.add(detailOf(error)?.reason);
-          await sleep(20);
+          await pause(20, "a refused caller asks again a little later");
         });
       }
     });
 
+    const more = (what: string) => {
+      const enough = acknowledged.length + 32;
+      return eventually(what, () => acknowledged.length >= enough);
+    };
     for (let times = 0; times < 3; times++) {
-      await sleep(400);
+      await more("charges are stored");
       await away();
-      await sleep(100); // what was on its way has been promised or refused by then
-      const before = acknowledged.length;
-      await sleep(1000);
-      expect(acknowledged.length).toBeGreaterThan(before);
+      await more("charges are promised");
+      await pause(patience.answerMs, "statements under way end in vain");
       await back();
     }
-    await sleep(400);
+    await more("charges are stored again");
     stopping = true;
     await Promise.all(load);
     await metering.ledger.close();
