@@ -14,14 +14,24 @@ export type RowCounts = Readonly<Record<string, number>>;
 /**
  * Copies every table into a storage that has none of it yet, in one transaction. Throws, and leaves the
  * target as it was, when the target has any row, or when the source was not stopped in order: what its
- * last process has in its journal only that process's next start can settle.
+ * last process has in its journal only that process's next start can settle. Is told after every piece how many rows of how many
+ * are copied.
  */
-export async function copyStorage(from: Storage, to: Storage): Promise<RowCounts> {
+export async function copyStorage(
+  from: Storage,
+  to: Storage,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<RowCounts> {
   const source = from.orm.em.fork();
   const unsettled = await source.count(Slice, { open: true });
   if (unsettled > 0) {
     throw new Error("the source was not stopped in order: start it once more and end it with SIGTERM");
   }
+  let total = 0;
+  for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
+    total += await source.count(entity);
+  }
+  let done = 0;
   return to.orm.em.fork().transactional(async (target) => {
     const counts: Record<string, number> = {};
     for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
@@ -37,6 +47,8 @@ export async function copyStorage(from: Storage, to: Storage): Promise<RowCounts
           await target.insertMany(entity, piece);
         }
         count += piece.length;
+        done += piece.length;
+        onProgress(done, total);
         piece = [];
       };
       for await (const row of source.stream(entity)) {

@@ -13,6 +13,7 @@ import { readOperatorToken } from "../../config/secrets.ts";
 import { createChannelTransport } from "../../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../../grpc/workarounds/tls-server-name.ts";
 import type { Io } from "../shared/io.ts";
+import { whileWaiting } from "../shared/progress.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
 import { type Document, renderJson, renderText } from "./render.ts";
 
@@ -93,7 +94,7 @@ async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport)
     interceptors: [authorize],
   });
   try {
-    return await call(withTimeout(core));
+    return await whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, () => call(withTimeout(core)));
   } catch (error) {
     throw explained(error, target);
   } finally {

@@ -18,7 +18,7 @@ export function addMigrateStorage(program: Command, io: Io): void {
     .option("--json", "print one JSON document")
     .action(async ({ from, to, json }: Options) => {
       const { migrateStorage } = await import("./migrate-storage.ts");
-      const answer = await migrateStorage(from, to);
+      const answer = await migrateStorage(from, to, io);
       io.print(json ? renderJson(answer) : renderText(answer));
     });
 }

@@ -4,9 +4,11 @@ import { copyStorage } from "../../storage/copy.ts";
 import { openStorage, type Storage } from "../../storage/orm.ts";
 import { reconcileDocument } from "../admin/documents.ts";
 import type { Document } from "../admin/render.ts";
+import type { Io } from "../shared/io.ts";
+import { trackProgress } from "../shared/progress.ts";
 
 /** Copies a SQLite storage to PostgreSQL. Throws when either side's books do not add up, or not to the same. */
-export async function migrateStorage(from: string, to: string): Promise<Document> {
+export async function migrateStorage(from: string, to: string, io: Pick<Io, "note">): Promise<Document> {
   const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
   if (file === undefined || !to.startsWith("postgres")) {
     throw new Error("--from must start with sqlite: and --to with postgresql://");
@@ -17,7 +19,7 @@ export async function migrateStorage(from: string, to: string): Promise<Document
   return using(await openStorage(from), async (source) => {
     const before = await proved(source, "source");
     return using(await openStorage(to), async (target) => {
-      const tables = await copyStorage(source, target);
+      const tables = await copyStorage(source, target, trackProgress("copying", "rows", io));
       const after = await proved(target, "target");
       if (JSON.stringify(before) !== JSON.stringify(after)) {
         throw new Error("the target's books differ from the source's: drop the target and stay with the source");
