@@ -3,7 +3,7 @@ export default {
   extensionsToTreatAsEsm: [".ts"],
   transform: { "\\.ts$": ["@swc/jest", { jsc: { parser: { syntax: "typescript" }, target: "es2024" } }] },
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  modulePathIgnorePatterns: ["<rootDir>/dist/"],
+  modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/dist/"],
   testEnvironment: "node",
   injectGlobals: false,
   // Two cores: more workers only make servers and clients under test wait for each other.

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
-import { packagedFile } from "../lib/assets.ts";
+import { readPackaged } from "../lib/assets.ts";
 import { newRequestId } from "../lib/ids/request-id.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
 import type { AnswerMalformed } from "./http/connection/malformed.ts";
@@ -56,7 +55,7 @@ export function createFront(options: FrontOptions): Front {
   const choose: Choose = (request) => chooseSurface(surfaces, request);
   const routes = new Routes();
   mountRoutes(routes, surfaces, choose);
-  const document = readFileSync(packagedFile("gen/openapi.json"), "utf8");
+  const document = readPackaged("gen/openapi.json");
   routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
   const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
   routes.add({ verb: "GET", path: "/", handle: (exchange) => exchange.send(200, greeting) });

@@ -1,12 +1,35 @@
+import { readFileSync } from "node:fs";
+import { getAsset, isSea } from "node:sea";
+import { Worker, type WorkerOptions } from "node:worker_threads";
+
+/** True in the one binary, which has everything inside itself. */
+export const isBinary = isSea();
+
 /**
- * True in the package that npm installs and in the one binary: there the sources are JavaScript, below `dist`. A clone runs its
+ * True in the binary and in the package that npm installs: there the sources are JavaScript, below `dist`. A clone runs its
  * TypeScript as it is.
  */
 export const isPackaged = !import.meta.url.endsWith(".ts");
 
-const root = new URL(isPackaged ? "../../" : "../", import.meta.url);
-
-/** A file that comes with the program, such as `gen/openapi.json`, by its path below the repository's root. */
+/** A file that comes with the program, by its path below the repository's root. A binary has none outside of itself. */
 export function packagedFile(path: string): URL {
-  return new URL(path, root);
+  return new URL(path, new URL(isPackaged ? "../../" : "../", import.meta.url));
+}
+
+/** The text of a file that comes with the program, such as `gen/openapi.json`. */
+export function readPackaged(path: string): string {
+  return isBinary ? getAsset(path, "utf8") : readFileSync(packagedFile(path), "utf8");
+}
+
+/** The address of a module of the program, by its path without an ending, such as `src/main`. */
+export function programModule(path: string): URL {
+  return packagedFile(isPackaged ? `dist/${path}.js` : `${path}.ts`);
+}
+
+/** Starts a module of the program, named as for programModule, as a thread. */
+export function startThread(path: string, options: WorkerOptions): Worker {
+  if (!isBinary) {
+    return new Worker(programModule(path), options);
+  }
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(getAsset(path, "utf8"))}`), options);
 }

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { packagedFile } from "../../lib/assets.ts";
+import { readPackaged } from "../../lib/assets.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { commands } from "./commands.ts";
 import type { Io } from "./shared/io.ts";
@@ -48,7 +47,7 @@ function reasonOf(error: unknown): string {
 export async function createProgram(io: Io, word?: string): Promise<Command> {
   const program = new Command("tollgate")
     .description("A metered proxy for open-source models.")
-    .version(versionOf(packagedFile("package.json")))
+    .version(readVersion())
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.print(text.trimEnd()),
@@ -68,6 +67,6 @@ function loadersFor(word: string | undefined) {
   return named === undefined ? Object.values(commands) : [named];
 }
 
-function versionOf(manifest: URL): string {
-  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+function readVersion(): string {
+  return (JSON.parse(readPackaged("package.json")) as { version: string }).version;
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { Worker } from "node:worker_threads";
 import type { Pool } from "pg";
+import { startThread } from "../../lib/assets.ts";
 import type { LongQuery } from "./answer-limit.ts";
 import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.ts";
 
@@ -21,7 +21,7 @@ const pieceMs = 1_800_000;
 
 /** A snapshot of a SQLite file, read by a thread of its own: a long query must not stop the event loop. */
 export async function openSqliteSnapshot(path: string): Promise<Snapshot> {
-  const worker = new Worker(new URL("./sqlite-reader.ts", import.meta.url), { workerData: { path, piece: pieceSize } });
+  const worker = startThread("src/storage/sqlite-reader", { workerData: { path, piece: pieceSize } });
   worker.unref();
   const ask = (question: ReaderQuestion) =>
     new Promise<ReaderAnswer>((resolve, reject) => {

@@ -1,11 +1,14 @@
 import { realpathSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { packagedFile } from "../../../lib/assets.ts";
+import { isBinary, packagedFile } from "../../../lib/assets.ts";
 import type { Environment } from "../../config/environment.ts";
 
 /** How another shell, in any working directory, runs this program. */
 export function invocation(environment: Environment): string {
+  if (isBinary) {
+    return quote(process.execPath);
+  }
   const launcher = fileURLToPath(packagedFile("bin/tollgate.js"));
   return isOnPath(launcher, environment) ? "tollgate" : `node ${quote(launcher)}`;
 }

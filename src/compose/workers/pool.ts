@@ -27,11 +27,14 @@ export class WorkerPool {
   /** Until all have started once, one that ends means that none can. */
   #phase: "starting" | "running" | "stopping" = "starting";
 
-  /** Starts so many workers, each running this program with these arguments. */
-  constructor(count: number, { exec, args, logger }: { exec: string; args: readonly string[]; logger: Logger }) {
+  /** Starts so many workers, each with these arguments of the executable, the file that it runs first. */
+  constructor(
+    count: number,
+    { program: [exec = "", ...args], logger }: { program: readonly string[]; logger: Logger },
+  ) {
     this.#logger = logger;
     this.#started.promise.catch(() => {}); // it may be early, before anybody waits
-    cluster.setupPrimary({ exec, args: [...args] });
+    cluster.setupPrimary({ exec, args });
     this.#places = Array.from({ length: count }, (_, at) => {
       const number = String(at + 1);
       const place = {

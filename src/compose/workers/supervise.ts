@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Gauge } from "prom-client";
+import { isBinary, programModule } from "../../../lib/assets.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/schema.ts";
@@ -29,8 +30,7 @@ export async function supervise(
   const lifecycle = new Lifecycle(logger, config.shutdown);
   const tls = await openTls(config.listen.tls, systemClock, logger);
 
-  const exec = fileURLToPath(new URL("../../main.ts", import.meta.url));
-  const pool = new WorkerPool(workers, { exec, args: process.argv.slice(2), logger });
+  const pool = new WorkerPool(workers, { program: programOfWorkers(), logger });
   // All are up before the first request comes; afterwards one that is being replaced leaves the others serving.
   const readiness: Readiness = {
     get ready() {
@@ -46,6 +46,12 @@ export async function supervise(
   lifecycle.onHangup(() => pool.reload());
   const addresses = await pool.started;
   await announceReady(lifecycle, logger, dataDir, { ...addresses, admin: admin.address, workers: String(workers) });
+}
+
+/** What a worker runs: this program with the same arguments; a binary is started with its arguments alone. */
+function programOfWorkers(): readonly string[] {
+  const args = process.argv.slice(2);
+  return isBinary ? args : [fileURLToPath(programModule("src/main")), ...args];
 }
 
 /** The metrics of every process, with a label that names it, as if they were replicas. */

@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { startThread } from "../../../../lib/assets.ts";
 import type { Run } from "../../ledger/run.ts";
 import { type FlatCharges, flatten } from "../flat-charges.ts";
 import type {
@@ -34,7 +34,7 @@ export class SqliteThreadStore implements LedgerStore {
   constructor(path: string, coreId: string, life: ThreadLife) {
     const make = () => {
       const workerData: StoreSetup = { path, coreId, epoch: this.#epoch };
-      return new Worker(new URL("./worker.ts", import.meta.url), { workerData });
+      return startThread("src/metering/store/sqlite/worker", { workerData });
     };
     this.#thread = new LedgerThread(make, life);
   }
