@@ -55,19 +55,19 @@ function toPrompt({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"
 }
 
 /** Whole answers, one choice each. The format has no place for thinking, which is dropped. */
-export function completion(head: Head, answers: readonly Answer[]): Completion {
+export function completion(head: Head, answers: readonly Answer[], withLots = false): Completion {
   const choices = answers.map(({ text, finishReason }, index) => ({
     ...choice(index, text),
     finishReason: toFinishReason(finishReason),
   }));
-  const usage = toUsage(sumOfUsage(answers.map((answer) => answer.usage)));
+  const usage = toUsage(sumOfUsage(answers.map((answer) => answer.usage)), withLots);
   return { $typeName: "tollgate.chat.v1.Completion", ...head, object: "text_completion", choices, usage };
 }
 
 /** Writes answers as chunks of text that tell whose they are by their index, then the usage of all, and [DONE]. */
 export function completionStream(
   head: Head,
-  rules: { readonly separateUsage: boolean; readonly answers: number },
+  rules: { readonly separateUsage: boolean; readonly answers: number; readonly withLots?: boolean },
 ): EventEncoder {
   const chunk = (choices: CompletionChoice[], usage?: Completion["usage"]): string =>
     `data: ${writeChunk({
@@ -91,7 +91,7 @@ export function completionStream(
     if (counted.length < rules.answers) {
       return chunk([last]);
     }
-    const usage = toUsage(sumOfUsage(counted));
+    const usage = toUsage(sumOfUsage(counted), rules.withLots);
     return (rules.separateUsage ? chunk([last]) + chunk([], usage) : chunk([last], usage)) + done;
   };
 
@@ -115,10 +115,14 @@ function choice(index: number, text: string): CompletionChoice {
 
 /** What several answers used together; a count that no engine gave stays unsaid. */
 function sumOfUsage(usages: readonly Usage[]): Usage {
-  const total: Usage = { $typeName: "tollgate.inference.v1.Usage", inputTokens: 0n, outputTokens: 0n };
-  for (const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens } of usages) {
+  const total: Usage = { $typeName: "tollgate.inference.v1.Usage", inputTokens: 0n, outputTokens: 0n, lots: [] };
+  for (const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens, costPicoUsd, lots } of usages) {
     total.inputTokens += inputTokens;
     total.outputTokens += outputTokens;
+    if (costPicoUsd !== undefined) {
+      total.costPicoUsd = (total.costPicoUsd ?? 0n) + costPicoUsd;
+    }
+    total.lots.push(...lots);
     if (reasoningTokens !== undefined) {
       total.reasoningTokens = (total.reasoningTokens ?? 0n) + reasoningTokens;
     }

@@ -5,6 +5,7 @@ import {
   EncodingFormat,
 } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import type { EmbedRequest, EmbedResponse } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import { usdAmount } from "../http/json/decimal.ts";
 
 /** Translates a request for vectors. */
 export function embedRequest({ model, input }: CreateEmbeddingRequest, requestId: string): EmbedRequest {
@@ -20,7 +21,7 @@ export function embedRequest({ model, input }: CreateEmbeddingRequest, requestId
 /** The vectors in the form that the caller asked for, in input order. */
 export function embeddingResponse(
   { model, encodingFormat }: CreateEmbeddingRequest,
-  { vectors, inputTokens }: EmbedResponse,
+  { vectors, inputTokens, costPicoUsd }: EmbedResponse,
 ): CreateEmbeddingResponse {
   const write = encodingFormat === EncodingFormat.BASE64 ? inBase64 : asNumbers;
   return {
@@ -33,7 +34,12 @@ export function embeddingResponse(
       index,
       embedding: { $typeName: "tollgate.chat.v1.EmbeddingVector", form: write(vector) },
     })),
-    usage: { $typeName: "tollgate.chat.v1.EmbeddingUsage", promptTokens: inputTokens, totalTokens: inputTokens },
+    usage: {
+      $typeName: "tollgate.chat.v1.EmbeddingUsage",
+      promptTokens: inputTokens,
+      totalTokens: inputTokens,
+      cost: usdAmount(costPicoUsd),
+    },
   };
 }
 

@@ -56,28 +56,37 @@ export function createChatSurface(core: Core): Surface {
       core,
       routes: chatServiceRoutes,
       keyHeader: "authorization",
+      surface: "chat",
       handlers: {
         async createChatCompletion(request, exchange) {
           const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
           const head = createHead(exchange, "chatcmpl-", request.model);
           const hideReasoning = request.reasoning?.exclude ?? false;
+          const withLots = request.usage?.include ?? false;
           if (request.stream) {
             const separateUsage = request.streamOptions?.includeUsage ?? false;
-            return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning }));
+            return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning, withLots }));
           }
           const collected = await collectAnswer(answer);
-          exchange.send(200, writeChatCompletion(chatCompletion(head, collected, { hideReasoning })));
+          exchange.send(200, writeChatCompletion(chatCompletion(head, collected, { hideReasoning, withLots })));
         },
 
         async createCompletion(request, exchange) {
           const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
           const head = createHead(exchange, "cmpl-", request.model);
           const answers = promptCount(request);
+          const withLots = request.usage?.include ?? false;
           if (request.stream) {
             const separateUsage = request.streamOptions?.includeUsage ?? false;
-            return await sendEvents(exchange, answer, completionStream(head, { separateUsage, answers }), answers);
+            return await sendEvents(
+              exchange,
+              answer,
+              completionStream(head, { separateUsage, answers, withLots }),
+              answers,
+            );
           }
-          exchange.send(200, writeCompletion(completion(head, await collectAnswers(answer, answers))));
+          const collected = await collectAnswers(answer, answers);
+          exchange.send(200, writeCompletion(completion(head, collected, withLots)));
         },
 
         async createEmbedding(request, exchange) {

@@ -27,6 +27,7 @@ interface JsonField {
   readonly refused: string;
   readonly only: string;
   readonly requiredForType: string;
+  readonly numberText: boolean;
 }
 
 /** The schemas of a document: one for each message that its bodies are made of. */
@@ -120,7 +121,12 @@ export class Schemas {
     if (field.fieldKind === "list") {
       return !rules?.omitEmpty;
     }
-    return field.fieldKind === "scalar" && field.presence === FeatureSet_FieldPresence.IMPLICIT && !rules?.jsonText;
+    return (
+      field.fieldKind === "scalar" &&
+      field.presence === FeatureSet_FieldPresence.IMPLICIT &&
+      !rules?.jsonText &&
+      !rules?.numberText
+    );
   }
 
   #listSchema(field: DescField, rules: JsonField | undefined): Json {
@@ -144,6 +150,9 @@ export class Schemas {
     }
     if (rules?.jsonText) {
       return {};
+    }
+    if (rules?.numberText) {
+      return { type: "number" };
     }
     switch (field.scalar) {
       case ScalarType.STRING:

@@ -27,6 +27,8 @@ export class Exchange {
   route: string | undefined;
   /** Which header has the key when both do. */
   keyHeader: KeyHeader = "x-api-key";
+  /** The surface that answers. Empty: none is chosen yet. */
+  surface = "";
   #address: string | undefined;
   readonly #gone = new AbortController();
   readonly #trace: ExchangeTrace | undefined;
@@ -70,7 +72,7 @@ export class Exchange {
 
   /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */
   get callOptions(): { headers: CallHeaders; signal: AbortSignal } & CallOptions {
-    const headers = callHeaders(this.request, this.address, this.keyHeader);
+    const headers = callHeaders(this.request, this.address, this.keyHeader, this.surface);
     return {
       headers: Object.assign(headers, this.#trace?.headers),
       signal: this.#gone.signal,

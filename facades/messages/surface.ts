@@ -39,6 +39,7 @@ export function createMessagesSurface(core: Core): Surface {
       core,
       routes: messagesServiceRoutes,
       keyHeader: "x-api-key",
+      surface: "messages",
       handlers: {
         async createMessage(request, exchange) {
           const { requestId, callOptions } = exchange;

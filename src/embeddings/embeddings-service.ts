@@ -1,12 +1,14 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import { runIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
+import { readSurface } from "../interceptors/surface.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
 import type { Hold, Ledger } from "../metering/interface.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
@@ -20,6 +22,7 @@ export interface EmbeddingsDependencies {
   readonly ledger: Ledger;
   readonly random: Random;
   readonly observer: EmbeddingsObserver;
+  readonly clock: Pick<Clock, "monotonic">;
 }
 
 /** Runs embedding models: model, length of every input, balance, engine, in this order. */
@@ -31,6 +34,7 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
 
 async function embed(request: EmbedRequest, context: HandlerContext, deps: EmbeddingsDependencies) {
   const caller = callerOf(context);
+  const receivedAt = deps.clock.monotonic();
   const requestId = nameRequest(request.requestId, deps.random, context.values);
   validate(request);
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
@@ -41,29 +45,41 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Embed
   );
   context.values.set(runIdKey, hold.runId);
   const trace = context.values.get(traceContextKey);
+  let server: string | undefined;
   const wanted = {
+    onServer(id: string) {
+      server = id;
+    },
     requestId,
     runId: hold.runId,
     accountId: caller.accountId,
     inputs: request.inputs,
     ...(trace && { trace }),
   };
-  const embedded = await settled(hold, deps.fleet.embed(model, wanted, context.signal));
+  const embedded = await embedding(hold, deps.fleet.embed(model, wanted, context.signal));
+  const settled = await hold.settle({ inputTokens: embedded.inputTokens, outputTokens: 0 }, "completed", {
+    surface: readSurface(context.requestHeader),
+    delivery: "gathered",
+    durationMs: Math.round(deps.clock.monotonic() - receivedAt),
+    ...(server !== undefined && { server }),
+  });
   deps.observer.embedded(model.id, embedded.inputTokens);
-  return { requestId, vectors: embedded.vectors.map(bytesOf), inputTokens: BigInt(embedded.inputTokens) };
+  return {
+    requestId,
+    vectors: embedded.vectors.map(bytesOf),
+    inputTokens: BigInt(embedded.inputTokens),
+    costPicoUsd: BigInt(settled?.cost ?? 0),
+  };
 }
 
-/** Charges what was counted before the vectors are handed out; a failure costs nothing. */
-async function settled(hold: Hold, embedding: Promise<EngineEmbeddings>): Promise<EngineEmbeddings> {
-  let embedded: EngineEmbeddings;
+/** A failure costs nothing. */
+async function embedding(hold: Hold, running: Promise<EngineEmbeddings>): Promise<EngineEmbeddings> {
   try {
-    embedded = await embedding;
+    return await running;
   } catch (error) {
     hold.release();
     throw error;
   }
-  await hold.settle({ inputTokens: embedded.inputTokens, outputTokens: 0 }, "completed");
-  return embedded;
 }
 
 /** A vector's memory as it is: float32 is little-endian on every platform that Node runs on. */

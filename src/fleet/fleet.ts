@@ -53,6 +53,7 @@ export class PooledFleet implements Fleet {
           if (!began) {
             began = true;
             place.began();
+            request.onServer?.(member.id);
             member.breaker.succeeded();
           }
           yield plausibility.check(output);
@@ -84,6 +85,7 @@ export class PooledFleet implements Fleet {
       const watchdog = new Watchdog(this.#parts.clock, { ...this.#limits, firstOutput: this.#limits.total }, signal);
       try {
         const answer = await member.engine.embed({ ...request, model: member.model }, watchdog.signal);
+        request.onServer?.(member.id);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();
         const inputTokens = this.#believeInputs(answer.inputTokens, request.inputs, model, (what) =>

@@ -8,6 +8,8 @@ export interface FleetRequest extends Omit<EngineRequest, "model"> {
   readonly requestId: string;
   /** Whose request it is: accounts take turns in the queue. Undefined: all such requests share one turn. */
   readonly accountId?: string;
+  /** Is told the id of the server that answers, before its first output. */
+  readonly onServer?: (server: string) => void;
 }
 
 /** Inputs for some server of an embedding model. */
@@ -16,6 +18,8 @@ export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model"> {
   readonly requestId: string;
   /** As for a generation. */
   readonly accountId?: string;
+  /** Is told the id of the server that answered. */
+  readonly onServer?: (server: string) => void;
 }
 
 /** A change of models and servers that is ready to be made; one of the two is called, once. */

@@ -10,6 +10,7 @@ import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import { hangUpKey } from "../grpc/hang-up.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
+import { readSurface } from "../interceptors/surface.ts";
 import { batch } from "./answer/batch.ts";
 import { generation } from "./answer/generation.ts";
 import { ReadAhead } from "./answer/read-ahead.ts";
@@ -24,10 +25,13 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
       const caller = callerOf(context);
       const start = async (signal: AbortSignal, stop: () => void) => {
         const observer = deps.observer.received();
+        const { clock } = deps.readers;
+        const received = { receivedAt: clock.monotonic(), surface: readSurface(context.requestHeader) };
         const requestId = nameRequest(request.requestId, deps.random, context.values);
         const model = deps.catalogue.ofKind(request.model, "generation", caller.models);
         const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });
-        const answers = planned.generations.map((one) => generation(one, { ...deps, observer }, signal));
+        const parts = { ...deps, observer, clock };
+        const answers = planned.generations.map((one) => generation(one, received, parts, signal));
         const [first] = answers;
         return answers.length === 1 && first !== undefined ? first : batch(answers, stop, planned.settled);
       };

@@ -2,6 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../accounts/interface.ts";
+import type { Delivery, FinishName, SurfaceName } from "../storage/entities/usage.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
 export type PicoUsd = number;
@@ -40,6 +41,30 @@ export interface ChargedTokens {
 /** How a charged request ended. */
 export type SettleStatus = "completed" | "cancelled" | "failed";
 
+/** What is noted of a run beside what it costs. What is absent is not known. */
+export interface RunFacts {
+  /** Why the answer ended. Absent: it did not. */
+  readonly finish?: FinishName;
+  readonly delivery?: Delivery;
+  /** Milliseconds from the request to the first output. */
+  readonly firstTokenMs?: number;
+  /** Milliseconds from the request to the end of the answer. */
+  readonly durationMs?: number;
+  readonly reasoningTokens?: number;
+  readonly cachedInputTokens?: number;
+  /** The id of the inference server that answered. */
+  readonly server?: string;
+  /** The door that the request came through. */
+  readonly surface?: SurfaceName;
+}
+
+/** What a settled request cost. */
+export interface Settled {
+  readonly cost: PicoUsd;
+  /** What each lot paid, in the order of spending. */
+  readonly lots: readonly { readonly lotId: string; readonly cost: PicoUsd }[];
+}
+
 /** Money set aside for one request. Exactly one of settle and release ends it. */
 export interface Hold {
   /** A UUID of this run alone, whatever ids callers choose: what it is charged by, and what the engine knows it by. */
@@ -48,8 +73,11 @@ export interface Hold {
   readonly outputTokens: number;
   /** Notes what the engine has counted so far: shrinks the hold and is what a crash would be billed. */
   progress(tokens: ChargedTokens): void;
-  /** Charges the tokens. Resolves when the charge is durable; frees the rest. */
-  settle(tokens: ChargedTokens, status: SettleStatus): Promise<void>;
+  /**
+   * Charges the tokens and frees the rest. Resolves with the cost when the charge is durable; undefined: the request is
+   * charged when another part of it has ended, too.
+   */
+  settle(tokens: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled | undefined>;
   /** Frees everything: nothing was processed, so there is no charge and no receipt. */
   release(): void;
 }

@@ -7,7 +7,7 @@ import { toFinishReason, toUsage } from "./usage.ts";
 export function chatCompletion(
   head: Head,
   answer: Answer,
-  options: { readonly hideReasoning: boolean },
+  options: { readonly hideReasoning: boolean; readonly withLots?: boolean },
 ): ChatCompletion {
   return {
     $typeName: "tollgate.chat.v1.ChatCompletion",
@@ -21,7 +21,7 @@ export function chatCompletion(
         finishReason: toFinishReason(answer.finishReason),
       },
     ],
-    usage: toUsage(answer.usage),
+    usage: toUsage(answer.usage, options.withLots),
   };
 }
 

@@ -26,6 +26,8 @@ export interface StreamRules {
   /** Usage in a chunk of its own after the finish reason, instead of beside it. */
   readonly separateUsage: boolean;
   readonly hideReasoning: boolean;
+  /** Whether usage says what each lot paid. */
+  readonly withLots?: boolean;
 }
 
 /** Writes an answer as chunks: role, thinking, text and calls as they come, finish reason, usage, [DONE]. */
@@ -48,8 +50,8 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
 
   const finish = ({ reason, usage }: Finished): string => {
     const last = { ...choice({}), finishReason: toFinishReason(reason) };
-    const chunks = rules.separateUsage ? chunk([last]) + chunk([], toUsage(usage)) : chunk([last], toUsage(usage));
-    return chunks + done;
+    const used = toUsage(usage, rules.withLots);
+    return (rules.separateUsage ? chunk([last]) + chunk([], used) : chunk([last], used)) + done;
   };
 
   const write = ({ event }: GenerationEvent): string => {

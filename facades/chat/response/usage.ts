@@ -1,21 +1,36 @@
-import { FinishReason, type Usage } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { type CostDetails, FinishReason, type Usage } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import {
   FinishReason as CoreFinishReason,
   type Usage as CoreUsage,
+  type LotCost,
 } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { usdAmount } from "../../http/json/decimal.ts";
 
-/** Tokens in this surface's words. */
-export function toUsage(usage: CoreUsage | undefined): Usage {
-  const { inputTokens = 0n, outputTokens = 0n, reasoningTokens, cachedInputTokens = 0n } = usage ?? {};
+/** Tokens and cost in this surface's words; with what each lot paid, where that was asked for. */
+export function toUsage(usage: CoreUsage | undefined, withLots = false): Usage {
+  const { inputTokens = 0n, outputTokens = 0n, reasoningTokens, cachedInputTokens = 0n, costPicoUsd } = usage ?? {};
   return {
     $typeName: "tollgate.chat.v1.Usage",
     promptTokens: inputTokens,
     completionTokens: outputTokens,
     totalTokens: inputTokens + outputTokens,
     promptTokensDetails: { $typeName: "tollgate.chat.v1.PromptTokensDetails", cachedTokens: cachedInputTokens },
+    cost: costPicoUsd === undefined ? "" : usdAmount(costPicoUsd),
+    ...(withLots && { costDetails: toCostDetails(usage?.lots ?? []) }),
     ...(reasoningTokens !== undefined && {
       completionTokensDetails: { $typeName: "tollgate.chat.v1.CompletionTokensDetails", reasoningTokens },
     }),
+  };
+}
+
+function toCostDetails(lots: readonly LotCost[]): CostDetails {
+  return {
+    $typeName: "tollgate.chat.v1.CostDetails",
+    lots: lots.map(({ lotId, costPicoUsd }) => ({
+      $typeName: "tollgate.chat.v1.LotCost",
+      lotId,
+      cost: usdAmount(costPicoUsd),
+    })),
   };
 }
 

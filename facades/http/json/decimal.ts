@@ -6,6 +6,11 @@ export function decimal(value: bigint, scale: number): string {
   return `${value < 0n ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
+/** An amount of pico-USD in USD. */
+export function usdAmount(picoUsd: bigint): string {
+  return decimal(picoUsd, 12);
+}
+
 /** A price in pico-USD a token, in USD a token. */
 export function usdPerToken(picoUsd: bigint): string {
   return decimal(picoUsd, 12);

@@ -111,7 +111,7 @@ function unsetTest(field: DescField, omitEmpty: boolean): (value: unknown) => bo
   if (field.fieldKind === "enum") {
     return (value) => value === 0;
   }
-  if (rulesOf(field)?.jsonText) {
+  if (rulesOf(field)?.jsonText || rulesOf(field)?.numberText) {
     return (value) => value === "";
   }
   return () => false;
@@ -161,7 +161,7 @@ function itemWriter(field: DescField): (value: unknown) => string {
     const texts = new Map([...stringsOf(field.enum)].map(([number, name]) => [number, JSON.stringify(name)]));
     return (value) => texts.get(value as number) ?? "null";
   }
-  if (rulesOf(field)?.jsonText) {
+  if (rulesOf(field)?.jsonText || rulesOf(field)?.numberText) {
     return (value) => value as string;
   }
   switch (field.scalar) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** What a call to the core carries of the HTTP request: who pays and where the request came from. */
+/** What a call to the core carries of the HTTP request: who pays, where the request came from, and on which surface. */
 export type CallHeaders = Readonly<Record<string, string>>;
 
 /** A header that has a key. */
@@ -10,7 +10,12 @@ export type KeyHeader = "authorization" | "x-api-key";
  * The key of a request as the core takes it. Both surfaces accept both headers; where both are sent, `preferred` wins.
  * Without a key the core refuses the call, so that there is one place that does.
  */
-export function callHeaders(request: IncomingMessage, address: string | undefined, preferred: KeyHeader): CallHeaders {
+export function callHeaders(
+  request: IncomingMessage,
+  address: string | undefined,
+  preferred: KeyHeader,
+  surface: string,
+): CallHeaders {
   const headers: Record<string, string> = {};
   const key =
     preferred === "x-api-key"
@@ -18,6 +23,9 @@ export function callHeaders(request: IncomingMessage, address: string | undefine
       : (readBearer(request) ?? readApiKey(request));
   if (key !== undefined) {
     headers.authorization = `Bearer ${key}`;
+  }
+  if (surface !== "") {
+    headers["x-tollgate-surface"] = surface;
   }
   if (address !== undefined) {
     headers["x-tollgate-client-address"] = address;

@@ -28,13 +28,16 @@ export function createEndpoints<Table extends RouteTable>(options: {
   readonly handlers: Handlers<Table>;
   /** Which header has the key when both do, as this surface's clients mean it. */
   readonly keyHeader: KeyHeader;
+  /** The surface's name, which the core notes of each request. */
+  readonly surface: string;
 }): Endpoint[] {
-  const { core, routes, handlers, keyHeader } = options;
+  const { core, routes, handlers, keyHeader, surface } = options;
   return Object.entries(routes).map(([name, { verb, path, method }]): Endpoint => {
     const handler = handlers[name as keyof Table] as (request: unknown, exchange: Exchange) => Promise<void>;
     const read = verb === "GET" ? readerOfPath(method.input) : readerOfBody(core, method.input);
     const handle: Endpoint["handle"] = async (exchange, params) => {
       exchange.keyHeader = keyHeader;
+      exchange.surface = surface;
       try {
         await handler(await read(exchange, params), exchange);
       } catch (error) {

@@ -1,10 +1,14 @@
 import { type Usage as CoreUsage, FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { StopReason, type Usage } from "#gen/tollgate/messages/v1/message_pb.js";
+import { usdAmount } from "../../http/json/decimal.ts";
 
 /** What is billed, in this surface's words. Cached input counts as input: it is billed as such. */
 export function toUsage(counted: CoreUsage | undefined): Usage {
   const shown = inputUsage(counted?.inputTokens ?? 0n);
   shown.outputTokens = counted?.outputTokens ?? 0n;
+  if (counted?.costPicoUsd !== undefined) {
+    shown.cost = usdAmount(counted.costPicoUsd);
+  }
   if (counted?.reasoningTokens !== undefined) {
     shown.outputTokensDetails = {
       $typeName: "tollgate.messages.v1.OutputTokensDetails",
@@ -22,6 +26,7 @@ export function inputUsage(inputTokens: bigint): Usage {
     cacheCreationInputTokens: 0n,
     cacheReadInputTokens: 0n,
     outputTokens: 0n,
+    cost: "",
   };
 }
 

@@ -10,6 +10,7 @@ import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { formatRate, formatUsd } from "../../../lib/money.ts";
+import { toMilliseconds } from "../../../lib/time/duration.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times
 // RFC 3339, and what is absent is null.
@@ -119,6 +120,14 @@ export function receiptDocument(receipt: Receipt) {
     shortfall_usd: formatUsd(receipt.shortfallPicoUsd),
     status: word(ReceiptStatus, receipt.status),
     settled_at: time(receipt.settledAt),
+    finish_reason: receipt.finishReason === "" ? null : receipt.finishReason,
+    streamed: receipt.streamed ?? null,
+    first_token_ms: receipt.firstToken === undefined ? null : toMilliseconds(receipt.firstToken),
+    duration_ms: receipt.duration === undefined ? null : toMilliseconds(receipt.duration),
+    reasoning_tokens: receipt.reasoningTokens === undefined ? null : Number(receipt.reasoningTokens),
+    cached_input_tokens: receipt.cachedInputTokens === undefined ? null : Number(receipt.cachedInputTokens),
+    server: receipt.server === "" ? null : receipt.server,
+    surface: receipt.surface === "" ? null : receipt.surface,
     lines: receipt.lines.map((line) => ({
       lot_id: line.lotId === "" ? null : line.lotId,
       input_tokens: Number(line.inputTokens),

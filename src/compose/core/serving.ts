@@ -35,7 +35,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
   return {
     services: [
       registration(InferenceService, inference),
-      registration(EmbeddingsService, createEmbeddingsService(dependencies)),
+      registration(EmbeddingsService, createEmbeddingsService({ ...dependencies, clock })),
     ],
     stop: async () => stopBackground(),
   };

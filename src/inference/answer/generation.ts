@@ -2,13 +2,16 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import type { EngineUsage } from "../../engines/interface.ts";
+import type { Settled } from "../../metering/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
 import type { GenerationObserver } from "../interface.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { fittedGeneration } from "../output-fit/fitted-generation.ts";
 import type { PlannedGeneration } from "../request/plan.ts";
 import { GatheredAnswer } from "./gathered-answer.ts";
+import { RunNotes, type RunStart } from "./run-facts.ts";
 
 /**
  * Runs a planned generation and settles it exactly once, however it ends: finished, failed, cut at the
@@ -18,7 +21,11 @@ import { GatheredAnswer } from "./gathered-answer.ts";
  */
 export async function* generation(
   { model, request, hold, gathered: isGathered, countInput }: PlannedGeneration,
-  deps: Pick<InferenceDependencies, "fleet" | "logger"> & { readonly observer: GenerationObserver },
+  start: RunStart,
+  deps: Pick<InferenceDependencies, "fleet" | "logger"> & {
+    readonly observer: GenerationObserver;
+    readonly clock: Pick<Clock, "monotonic">;
+  },
   signal: AbortSignal,
 ): AsyncGenerator<GenerateResponse> {
   let usage: EngineUsage | undefined;
@@ -26,8 +33,10 @@ export async function* generation(
   let started = false;
   let open = true;
   const gathered = isGathered ? new GatheredAnswer() : undefined;
+  const notes = new RunNotes(start, !isGathered, () => deps.clock.monotonic());
+  const noted = { ...request, onServer: (server: string) => notes.answeredBy(server) };
   try {
-    for await (const output of fittedGeneration({ fleet: deps.fleet, model, countInput }, request, signal)) {
+    for await (const output of fittedGeneration({ fleet: deps.fleet, model, countInput }, noted, signal)) {
       if (output.usage !== undefined) {
         usage = output.usage;
         hold.progress(usage);
@@ -35,6 +44,7 @@ export async function* generation(
       finish = output.finish;
       if (!started) {
         started = true;
+        notes.began();
         deps.observer.began(model.id);
         const begun = startedEvent(request.requestId, usage?.inputTokens ?? 0);
         if (gathered === undefined) {
@@ -57,8 +67,8 @@ export async function* generation(
     }
     open = false;
     deps.observer.ended(model.id, usage);
-    await hold.settle(usage, "completed");
-    yield response([...(gathered?.end() ?? []), finishedEvent(finish, usage)]);
+    const settled = await hold.settle(usage, "completed", notes.end(usage, finish));
+    yield response([...(gathered?.end() ?? []), finishedEvent(finish, usage, settled)]);
   } catch (error) {
     if (open && started && !signal.aborted) {
       open = false;
@@ -76,7 +86,8 @@ export async function* generation(
     open = false;
     if (usage !== undefined) {
       deps.observer.ended(model.id, usage);
-      return await hold.settle(usage, status);
+      await hold.settle(usage, status, notes.end(usage));
+      return;
     }
     if (started) {
       deps.observer.unbilled(model.id);
@@ -97,12 +108,20 @@ function startedEvent(requestId: string, inputTokens: number): GenerationEvent {
   return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "started", value } };
 }
 
-function finishedEvent(reason: FinishReason, counted: EngineUsage): GenerationEvent {
+function finishedEvent(reason: FinishReason, counted: EngineUsage, settled: Settled | undefined): GenerationEvent {
   const usage: Usage = {
     $typeName: "tollgate.inference.v1.Usage",
     inputTokens: BigInt(counted.inputTokens),
     outputTokens: BigInt(counted.outputTokens),
+    lots: (settled?.lots ?? []).map(({ lotId, cost }) => ({
+      $typeName: "tollgate.inference.v1.LotCost",
+      lotId,
+      costPicoUsd: BigInt(cost),
+    })),
   };
+  if (settled !== undefined) {
+    usage.costPicoUsd = BigInt(settled.cost);
+  }
   if (counted.reasoningTokens !== undefined) {
     usage.reasoningTokens = BigInt(counted.reasoningTokens);
   }

@@ -1,4 +1,4 @@
-import type { ChargedTokens, Hold, SettleStatus } from "../../metering/interface.ts";
+import type { ChargedTokens, Hold, RunFacts, Settled, SettleStatus } from "../../metering/interface.ts";
 
 /** The parts of one hold. */
 export interface SharedHolds {
@@ -22,22 +22,23 @@ export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
       runId: `${hold.runId}-${index}`,
       outputTokens,
       progress: (tokens) => shared.progress(index, tokens),
-      settle: (tokens, status) => shared.settle(index, tokens, status),
+      settle: (tokens, status, facts) => shared.settle(index, tokens, status, facts),
       release: () => shared.release(index),
     };
   });
-  return { holds, settled: () => shared.charge };
+  return { holds, settled: async () => void (await shared.charge) };
 }
 
 const rank: Record<SettleStatus, number> = { completed: 0, cancelled: 1, failed: 2 };
 
 class SharedHold {
   /** What the end of the last part led to. */
-  charge = Promise.resolve();
+  charge: Promise<Settled | undefined> = Promise.resolve(undefined);
   readonly #hold: Hold;
   readonly #counts: (ChargedTokens | undefined)[];
   readonly #ended: boolean[];
   #status: SettleStatus | undefined;
+  #facts: RunFacts | undefined;
 
   constructor(hold: Hold, parts: number) {
     this.#hold = hold;
@@ -53,12 +54,18 @@ class SharedHold {
     this.#hold.progress({ inputTokens: isKnown ? inputTokens : 0, outputTokens });
   }
 
-  async settle(index: number, tokens: ChargedTokens, status: SettleStatus): Promise<void> {
+  async settle(
+    index: number,
+    tokens: ChargedTokens,
+    status: SettleStatus,
+    facts: RunFacts | undefined,
+  ): Promise<Settled | undefined> {
     this.#counts[index] = tokens;
+    this.#facts = join(this.#facts, facts);
     if (this.#status === undefined || rank[status] > rank[this.#status]) {
       this.#status = status;
     }
-    await this.#end(index);
+    return this.#end(index);
   }
 
   release(index: number): void {
@@ -66,17 +73,17 @@ class SharedHold {
     this.#end(index).catch(() => {}); // whoever asks for the charge is told
   }
 
-  async #end(index: number): Promise<void> {
+  async #end(index: number): Promise<Settled | undefined> {
     this.#ended[index] = true;
     if (this.#ended.includes(false)) {
-      return;
+      return undefined;
     }
     if (this.#status === undefined) {
       this.#hold.release();
     } else {
-      this.charge = this.#hold.settle(this.#sum(), this.#status);
-      await this.charge;
+      this.charge = this.#hold.settle(this.#sum(), this.#status, this.#facts);
     }
+    return this.charge;
   }
 
   #sum(): ChargedTokens {
@@ -87,4 +94,23 @@ class SharedHold {
     }
     return { inputTokens, outputTokens };
   }
+}
+
+/** The facts of parts together: the first output of all, the end of the last, and how the last one to end ended. */
+function join(before: RunFacts | undefined, last: RunFacts | undefined): RunFacts | undefined {
+  if (before === undefined || last === undefined) {
+    return last ?? before;
+  }
+  const sum = (field: "reasoningTokens" | "cachedInputTokens") =>
+    before[field] === undefined && last[field] === undefined
+      ? {}
+      : { [field]: (before[field] ?? 0) + (last[field] ?? 0) };
+  const first = Math.min(before.firstTokenMs ?? Infinity, last.firstTokenMs ?? Infinity);
+  return {
+    ...before,
+    ...last,
+    ...(first < Infinity && { firstTokenMs: first }),
+    ...sum("reasoningTokens"),
+    ...sum("cachedInputTokens"),
+  };
 }

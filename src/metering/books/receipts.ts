@@ -1,9 +1,10 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Duration, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { isStorable } from "../../../lib/text/storable.ts";
+import { durationOf } from "../../../lib/time/duration.ts";
 import { Usage, UsageLine } from "../../storage/entities/usage.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
@@ -40,6 +41,8 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
   return runs.map((run) => toReceipt(run, linesByRun.get(run.runId) ?? []));
 }
 
+const span = (ms: number): Duration => ({ $typeName: "google.protobuf.Duration", ...durationOf(ms) });
+
 function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
   return {
     $typeName: "tollgate.metering.v1.Receipt",
@@ -55,5 +58,13 @@ function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
     lines: receiptLines([...lines, ...shortfallLine(usage, lines)], usage),
     shortfallPicoUsd: BigInt(usage.shortfall),
     settledAt: timestampFromDate(usage.settledAt),
+    finishReason: usage.finish ?? "",
+    ...(usage.delivery && { streamed: usage.delivery === "streamed" }),
+    ...(usage.firstTokenMs != null && { firstToken: span(usage.firstTokenMs) }),
+    ...(usage.durationMs != null && { duration: span(usage.durationMs) }),
+    ...(usage.reasoningTokens != null && { reasoningTokens: BigInt(usage.reasoningTokens) }),
+    ...(usage.cachedInputTokens != null && { cachedInputTokens: BigInt(usage.cachedInputTokens) }),
+    server: usage.server ?? "",
+    surface: usage.surface ?? "",
   };
 }

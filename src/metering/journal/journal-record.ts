@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import { firstRun } from "../ledger/run.ts";
+import { readFacts } from "../ledger/settlement/run-facts.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import type { JournalEntry, JournalOwner } from "./journal.ts";
 
@@ -153,7 +154,13 @@ function parseRecord(kind: string | undefined, body: unknown): JournalRecord | u
   if (kind === "note") {
     return isObject(body.tokens) ? { note: { ...(body as object as JournalEntry), runId } } : undefined;
   }
-  return kind === "promise" ? { promise: { ...(body as object as Charge), runId } } : undefined;
+  if (kind !== "promise") {
+    return undefined;
+  }
+  // What only informs must keep no charge from being made: facts that are none are left out.
+  const { facts, ...charge } = body as object as Charge;
+  const known = readFacts(facts);
+  return { promise: { ...charge, runId, ...(known && { facts: known }) } };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

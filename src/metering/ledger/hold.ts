@@ -1,4 +1,13 @@
-import type { ChargedTokens, Hold, HoldRequest, PicoUsd, Rates, SettleStatus } from "../interface.ts";
+import type {
+  ChargedTokens,
+  Hold,
+  HoldRequest,
+  PicoUsd,
+  Rates,
+  RunFacts,
+  Settled,
+  SettleStatus,
+} from "../interface.ts";
 import { invariant } from "./invariant.ts";
 import type { Run } from "./run.ts";
 import { toChargeable } from "./settlement/charge-faults.ts";
@@ -20,7 +29,7 @@ export interface HoldKeeper {
   /** Makes some of its money free while it runs. */
   shrink(hold: RunningHold, amount: PicoUsd): void;
   /** Charges an ended hold's tokens and frees its money. Resolves when the charge is durable. */
-  charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus): Promise<void>;
+  charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled>;
   /** Frees an ended hold's money without a charge. */
   release(hold: RunningHold): void;
 }
@@ -110,9 +119,9 @@ export class RunningHold implements Hold, Held {
     this.#keeper.note(this, this.#counted);
   }
 
-  settle(tokens: ChargedTokens, status: SettleStatus): Promise<void> {
+  settle(tokens: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled> {
     this.#end();
-    return this.#keeper.charge(this, tokens, status);
+    return this.#keeper.charge(this, tokens, status, facts);
   }
 
   release(): void {

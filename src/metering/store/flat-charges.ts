@@ -33,10 +33,30 @@ export function unflatten(values: FlatCharges): Charge[] {
     return row;
   };
   while (at < values.length) {
-    const { maxInputRate: input, maxOutputRate: output, ...charge } = read(usageColumns);
+    const { maxInputRate: input, maxOutputRate: output, ...row } = read(usageColumns);
+    const {
+      finish,
+      delivery,
+      firstTokenMs,
+      durationMs,
+      reasoningTokens,
+      cachedInputTokens,
+      server,
+      surface,
+      ...charge
+    } = row;
+    const facts = withoutNulls({
+      ...{ finish, delivery, firstTokenMs, durationMs, reasoningTokens, cachedInputTokens, server, surface },
+    });
     const lines = Array.from({ length: values[at++] as number }, () => read(lineColumns) as unknown as ChargeLine);
     const terms = input === null ? {} : { maxRates: { input, output } };
-    charges.push({ ...charge, ...terms, lines } as unknown as Charge);
+    charges.push({ ...charge, ...terms, ...facts, lines } as unknown as Charge);
   }
   return charges;
+}
+
+/** The facts that are known. Without any there are none. */
+function withoutNulls(facts: Record<string, Value | undefined>): { facts?: object } {
+  const known = Object.entries(facts).filter(([, value]) => value !== null);
+  return known.length === 0 ? {} : { facts: Object.fromEntries(known) };
 }

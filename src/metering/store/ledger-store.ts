@@ -1,4 +1,4 @@
-import type { Credit, PicoUsd, Rates } from "../interface.ts";
+import type { Credit, PicoUsd, Rates, RunFacts } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
 
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
@@ -131,6 +131,8 @@ export interface Charge extends Run {
   readonly settledAt: number;
   /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program admitted it. */
   readonly maxRates?: Rates;
+  /** What else is noted of the run. Absent: nothing. */
+  readonly facts?: RunFacts;
   /** In the order of spending. */
   readonly lines: readonly ChargeLine[];
 }

@@ -29,6 +29,14 @@ const types: Readonly<Record<string, Column<never>["type"]>> = {
 export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge>(Usage.meta.properties, {
   maxInputRate: ({ maxRates }) => maxRates?.input ?? null,
   maxOutputRate: ({ maxRates }) => maxRates?.output ?? null,
+  finish: ({ facts }) => facts?.finish ?? null,
+  delivery: ({ facts }) => facts?.delivery ?? null,
+  firstTokenMs: ({ facts }) => facts?.firstTokenMs ?? null,
+  durationMs: ({ facts }) => facts?.durationMs ?? null,
+  reasoningTokens: ({ facts }) => facts?.reasoningTokens ?? null,
+  cachedInputTokens: ({ facts }) => facts?.cachedInputTokens ?? null,
+  server: ({ facts }) => facts?.server ?? null,
+  surface: ({ facts }) => facts?.surface ?? null,
 });
 
 const lineKey = ["requestId", "runId", "seq"] as const;

@@ -7,6 +7,18 @@ const count = () => p.bigint("number");
 /** How a charged request ended; recovered: its core died, and its journal's last record was billed. */
 export const usageStatuses = ["completed", "cancelled", "failed", "recovered"] as const;
 
+/** Why an answer ended. */
+export const finishNames = ["stop", "length", "tool_calls", "content_filter"] as const;
+export type FinishName = (typeof finishNames)[number];
+
+/** Whether an answer was sent as it was produced, or gathered first. */
+export const deliveries = ["streamed", "gathered"] as const;
+export type Delivery = (typeof deliveries)[number];
+
+/** The doors that requests come through. */
+export const surfaceNames = ["chat", "messages", "grpc"] as const;
+export type SurfaceName = (typeof surfaceNames)[number];
+
 /**
  * A charged run of a request: its receipt. Without foreign keys, because rows come by the thousand a second;
  * reconciliation proves what the keys would.
@@ -32,6 +44,19 @@ export const Usage = defineEntity({
     /** The terms of its admission, in pico-USD a token: no token cost more. Null: charged before they were stored. */
     maxInputRate: amount().nullable(),
     maxOutputRate: amount().nullable(),
+    /** Why the answer ended. This and what follows is null where it is not known. */
+    finish: p.string().nullable(),
+    /** Whether it was sent as it was produced. */
+    delivery: p.string().nullable(),
+    /** Milliseconds from the request to the first output, and to the end. */
+    firstTokenMs: count().nullable(),
+    durationMs: count().nullable(),
+    reasoningTokens: count().nullable(),
+    cachedInputTokens: count().nullable(),
+    /** The inference server that answered. */
+    server: p.string().nullable(),
+    /** The door that the request came through. */
+    surface: p.string().nullable(),
   },
   indexes: [{ properties: ["accountId", "settledAt"] }, { properties: ["settledAt"] }],
   checks: [

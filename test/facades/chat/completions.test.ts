@@ -48,7 +48,7 @@ test.each([
 });
 
 test("a whole answer has no place for thinking", () => {
-  const usage = { $typeName: "tollgate.inference.v1.Usage" as const, inputTokens: 3n, outputTokens: 2n };
+  const usage = { $typeName: "tollgate.inference.v1.Usage" as const, lots: [], inputTokens: 3n, outputTokens: 2n };
   const whole = completion({ id: "cmpl-1", created: 5, model: "m" }, [
     { reasoning: "secret", text: "Hi", toolCalls: [], finishReason: FinishReason.LENGTH, usage },
   ]);

@@ -48,7 +48,7 @@ test.each([{}, { encoding_format: "float" }, { encoding_format: null }])("%j: nu
       { object: "embedding", index: 0, embedding: [0.5, -1] },
       { object: "embedding", index: 1, embedding: [Math.fround(0.1), 3] },
     ],
-    usage: { prompt_tokens: 9, total_tokens: 9 },
+    usage: { prompt_tokens: 9, total_tokens: 9, cost: 0 },
   });
 });
 

@@ -37,7 +37,7 @@ export function finished(reason = FinishReason.STOP, counted: Partial<Usage> = {
     value: {
       $typeName: "tollgate.inference.v1.Finished",
       reason,
-      usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 12n, outputTokens: 5n, ...counted },
+      usage: { $typeName: "tollgate.inference.v1.Usage", lots: [], inputTokens: 12n, outputTokens: 5n, ...counted },
     },
   });
 }

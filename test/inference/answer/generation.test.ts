@@ -25,6 +25,7 @@ function recordingHold(outputTokens: number) {
     progress: () => {},
     async settle({ inputTokens, outputTokens }, status) {
       ended.push(["settled", { inputTokens, outputTokens }, status]);
+      return undefined;
     },
     release: () => void ended.push(["released"]),
   };
@@ -61,6 +62,8 @@ async function run(
     unbilled: (...told) => void observed.push(["unbilled", ...told]),
   };
   const controller = new AbortController();
+  const start = { receivedAt: 0, surface: "grpc" } as const;
+  const parts = { fleet, logger, observer, clock: { monotonic: () => 0 } };
   const planned = {
     model: { id: "m" },
     request: { requestId: "req_1" },
@@ -71,7 +74,7 @@ async function run(
   let error: unknown;
   let taken = 0;
   try {
-    for await (const message of generation(planned, { fleet, logger, observer }, controller.signal)) {
+    for await (const message of generation(planned, start, parts, controller.signal)) {
       events.push(...message.events.map(({ event }) => event));
       if (++taken === options.take) {
         if (options.abort) {

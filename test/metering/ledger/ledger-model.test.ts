@@ -140,7 +140,7 @@ async function live(steps: readonly Step[]): Promise<void> {
   const prices = await createPrices({ storage, clock, models: models() });
   const accounts = [v7(), v7()];
   const balances = [0, 0];
-  const unsettled = new Set<Promise<void>>();
+  const unsettled = new Set<Promise<unknown>>();
   const charged: Charged[] = [];
   let running: Running[] = [];
   /** Of all prices so far. */

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import type { RunFacts } from "../../../src/metering/interface.ts";
 import { flatten, unflatten } from "../../../src/metering/store/flat-charges.ts";
 import type { Charge, ChargeLine } from "../../../src/metering/store/ledger-store.ts";
 
@@ -28,6 +29,10 @@ const charge: fc.Arbitrary<Charge> = fc.record(
     ...{ inputTokens: amount, outputTokens: amount, cost: amount, shortfall: amount },
     ...{ status: fc.constantFrom("completed", "recovered"), settledAt: amount, lines: fc.array(line) },
     maxRates: fc.record({ input: amount, output: amount }),
+    facts: fc.oneof(
+      fc.record({ finish: fc.constantFrom("stop", "length"), durationMs: amount, server: fc.string() }),
+      fc.record({ reasoningTokens: amount, surface: fc.constantFrom("chat", "grpc") }),
+    ) as fc.Arbitrary<RunFacts>,
   },
   { requiredKeys: [...required] },
 );

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
+import type { RunFacts } from "../../../src/metering/interface.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { Lot } from "../../../src/storage/entities/lot.ts";
@@ -59,11 +60,21 @@ describe.each(dialects)("%s", (dialect) => {
       ...{ cost: 19, shortfall: 4, status: "cancelled" as const },
     };
     const rates = { input: 21, output: 22 };
-    await store.settle([{ ...usage, settledAt: 1_234_567_890_123, maxRates: rates, lines: [line] }]);
+    const facts: RunFacts = {
+      ...{ finish: "stop" as const, delivery: "streamed" as const, surface: "chat" as const, server: 'null "a" \\' },
+      ...{ firstTokenMs: 31, durationMs: 32, reasoningTokens: 33, cachedInputTokens: 34 },
+    };
+    await store.settle([{ ...usage, settledAt: 1_234_567_890_123, maxRates: rates, facts, lines: [line] }]);
     const em = metering.storage.orm.em.fork();
+    const terms = { maxInputRate: rates.input, maxOutputRate: rates.output };
     expect(await em.find(Usage, {})).toEqual([
-      { ...usage, settledAt: new Date(1_234_567_890_123), maxInputRate: rates.input, maxOutputRate: rates.output },
+      { ...usage, ...facts, ...terms, settledAt: new Date(1_234_567_890_123) },
     ]);
+    const bare = { ...usage, runId: v7() };
+    await store.settle([{ ...bare, settledAt: 1, lines: [] }]);
+    const none = { finish: null, delivery: null, surface: null, server: null, firstTokenMs: null, durationMs: null };
+    const row = await em.findOneOrFail(Usage, { runId: bare.runId });
+    expect(row).toMatchObject({ ...none, reasoningTokens: null, cachedInputTokens: null, maxInputRate: null });
     expect(await em.find(UsageLine, {})).toEqual([{ ...run, seq: 0, ...line }]);
   });
 

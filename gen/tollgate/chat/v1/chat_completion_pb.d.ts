@@ -233,6 +233,13 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: optional double repetition_penalty = 31;
    */
   repetitionPenalty?: number | undefined;
+
+  /**
+   * What usage has to tell beside the counts and the cost.
+   *
+   * @generated from field: tollgate.chat.v1.UsageOptions usage = 32;
+   */
+  usage?: UsageOptions | undefined;
 };
 
 /**
@@ -240,6 +247,26 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
  * Use `create(CreateChatCompletionRequestSchema)` to create a new message.
  */
 export declare const CreateChatCompletionRequestSchema: GenMessage<CreateChatCompletionRequest>;
+
+/**
+ * What usage has to tell.
+ *
+ * @generated from message tollgate.chat.v1.UsageOptions
+ */
+export declare type UsageOptions = Message<"tollgate.chat.v1.UsageOptions"> & {
+  /**
+   * Whether it says what each lot of the balance paid. Absent: no.
+   *
+   * @generated from field: optional bool include = 1;
+   */
+  include?: boolean | undefined;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.UsageOptions.
+ * Use `create(UsageOptionsSchema)` to create a new message.
+ */
+export declare const UsageOptionsSchema: GenMessage<UsageOptions>;
 
 /**
  * How to stream.
@@ -804,6 +831,20 @@ export declare type Usage = Message<"tollgate.chat.v1.Usage"> & {
    * @generated from field: tollgate.chat.v1.CompletionTokensDetails completion_tokens_details = 5;
    */
   completionTokensDetails?: CompletionTokensDetails | undefined;
+
+  /**
+   * What the request cost in USD, an exact decimal; its charge is durable.
+   *
+   * @generated from field: string cost = 6;
+   */
+  cost: string;
+
+  /**
+   * What the cost is made of. Absent: it was not asked for.
+   *
+   * @generated from field: tollgate.chat.v1.CostDetails cost_details = 7;
+   */
+  costDetails?: CostDetails | undefined;
 };
 
 /**
@@ -811,6 +852,53 @@ export declare type Usage = Message<"tollgate.chat.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export declare const UsageSchema: GenMessage<Usage>;
+
+/**
+ * What a cost is made of.
+ *
+ * @generated from message tollgate.chat.v1.CostDetails
+ */
+export declare type CostDetails = Message<"tollgate.chat.v1.CostDetails"> & {
+  /**
+   * What each lot of the balance paid, in the order of spending.
+   *
+   * @generated from field: repeated tollgate.chat.v1.LotCost lots = 1;
+   */
+  lots: LotCost[];
+};
+
+/**
+ * Describes the message tollgate.chat.v1.CostDetails.
+ * Use `create(CostDetailsSchema)` to create a new message.
+ */
+export declare const CostDetailsSchema: GenMessage<CostDetails>;
+
+/**
+ * What one lot paid.
+ *
+ * @generated from message tollgate.chat.v1.LotCost
+ */
+export declare type LotCost = Message<"tollgate.chat.v1.LotCost"> & {
+  /**
+   * The lot.
+   *
+   * @generated from field: string lot_id = 1;
+   */
+  lotId: string;
+
+  /**
+   * In USD, an exact decimal.
+   *
+   * @generated from field: string cost = 2;
+   */
+  cost: string;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.LotCost.
+ * Use `create(LotCostSchema)` to create a new message.
+ */
+export declare const LotCostSchema: GenMessage<LotCost>;
 
 /**
  * More of the prompt's tokens.

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { FinishReason, Stop, StreamOptions, Usage } from "./chat_completion_pb.js";
+import type { FinishReason, Stop, StreamOptions, Usage, UsageOptions } from "./chat_completion_pb.js";
 
 /**
  * Describes the file tollgate/chat/v1/completion.proto.
@@ -156,6 +156,13 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
    * @generated from field: optional double repetition_penalty = 20;
    */
   repetitionPenalty?: number | undefined;
+
+  /**
+   * What usage has to tell beside the counts and the cost.
+   *
+   * @generated from field: tollgate.chat.v1.UsageOptions usage = 21;
+   */
+  usage?: UsageOptions | undefined;
 };
 
 /**

@@ -257,6 +257,13 @@ export declare type EmbeddingUsage = Message<"tollgate.chat.v1.EmbeddingUsage"> 
    * @generated from field: uint64 total_tokens = 2;
    */
   totalTokens: bigint;
+
+  /**
+   * What the request cost in USD, an exact decimal; its charge is durable.
+   *
+   * @generated from field: string cost = 3;
+   */
+  cost: string;
 };
 
 /**

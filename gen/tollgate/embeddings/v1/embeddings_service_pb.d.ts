@@ -73,6 +73,13 @@ export declare type EmbedResponse = Message<"tollgate.embeddings.v1.EmbedRespons
    * @generated from field: uint64 input_tokens = 3;
    */
   inputTokens: bigint;
+
+  /**
+   * What the request cost, in pico-USD (10^-12 USD); its charge is durable.
+   *
+   * @generated from field: int64 cost_pico_usd = 5;
+   */
+  costPicoUsd: bigint;
 };
 
 /**

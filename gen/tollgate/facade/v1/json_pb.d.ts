@@ -168,6 +168,13 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
    * @generated from field: string required_for_type = 14;
    */
   requiredForType: string;
+
+  /**
+   * The string is the text of a number, which is written as it is, so that it is exact. An empty one counts as unset. Not read.
+   *
+   * @generated from field: bool number_text = 20;
+   */
+  numberText: boolean;
 };
 
 /**

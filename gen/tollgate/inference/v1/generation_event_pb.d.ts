@@ -227,6 +227,21 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
    * @generated from field: optional uint64 cached_input_tokens = 4;
    */
   cachedInputTokens?: bigint | undefined;
+
+  /**
+   * What the request cost, in pico-USD (10^-12 USD); its charge is durable. Absent: another text of the batch ended later,
+   * and its usage has the cost of all.
+   *
+   * @generated from field: optional int64 cost_pico_usd = 5;
+   */
+  costPicoUsd?: bigint | undefined;
+
+  /**
+   * What each lot paid, in the order of spending. What no lot could pay is not among it.
+   *
+   * @generated from field: repeated tollgate.inference.v1.LotCost lots = 6;
+   */
+  lots: LotCost[];
 };
 
 /**
@@ -234,6 +249,33 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export declare const UsageSchema: GenMessage<Usage>;
+
+/**
+ * What one lot paid of a request.
+ *
+ * @generated from message tollgate.inference.v1.LotCost
+ */
+export declare type LotCost = Message<"tollgate.inference.v1.LotCost"> & {
+  /**
+   * Lot.id.
+   *
+   * @generated from field: string lot_id = 1;
+   */
+  lotId: string;
+
+  /**
+   * In pico-USD.
+   *
+   * @generated from field: int64 cost_pico_usd = 2;
+   */
+  costPicoUsd: bigint;
+};
+
+/**
+ * Describes the message tollgate.inference.v1.LotCost.
+ * Use `create(LotCostSchema)` to create a new message.
+ */
+export declare const LotCostSchema: GenMessage<LotCost>;
 
 /**
  * Why an answer ended.

@@ -244,6 +244,13 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
    * @generated from field: tollgate.messages.v1.OutputTokensDetails output_tokens_details = 5;
    */
   outputTokensDetails?: OutputTokensDetails | undefined;
+
+  /**
+   * What the request cost in USD, an exact decimal; its charge is durable. Absent: the answer has only begun.
+   *
+   * @generated from field: string cost = 6;
+   */
+  cost: string;
 };
 
 /**

@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file tollgate/metering/v1/usage.proto.
@@ -100,6 +100,62 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
    * @generated from field: string run_id = 12;
    */
   runId: string;
+
+  /**
+   * Why the answer ended: "stop", "length", "tool_calls" or "content_filter". Empty: it did not, or it is not known.
+   *
+   * @generated from field: string finish_reason = 13;
+   */
+  finishReason: string;
+
+  /**
+   * Whether the answer was sent as it was produced. Absent: not known.
+   *
+   * @generated from field: optional bool streamed = 14;
+   */
+  streamed?: boolean | undefined;
+
+  /**
+   * From the request to the first output. Absent: there was none, or it is not known.
+   *
+   * @generated from field: google.protobuf.Duration first_token = 15;
+   */
+  firstToken?: Duration | undefined;
+
+  /**
+   * From the request to the end of the answer. Absent: not known.
+   *
+   * @generated from field: google.protobuf.Duration duration = 16;
+   */
+  duration?: Duration | undefined;
+
+  /**
+   * How many of output_tokens were thinking. Absent: the engine does not tell.
+   *
+   * @generated from field: optional uint64 reasoning_tokens = 17;
+   */
+  reasoningTokens?: bigint | undefined;
+
+  /**
+   * How many of input_tokens the engine had in its prefix cache. Absent: the engine does not tell.
+   *
+   * @generated from field: optional uint64 cached_input_tokens = 18;
+   */
+  cachedInputTokens?: bigint | undefined;
+
+  /**
+   * The inference server that answered, by Server.id. Empty: not known.
+   *
+   * @generated from field: string server = 19;
+   */
+  server: string;
+
+  /**
+   * The door that the request came through: "chat", "messages" or "grpc". Empty: not known.
+   *
+   * @generated from field: string surface = 20;
+   */
+  surface: string;
 };
 
 /**

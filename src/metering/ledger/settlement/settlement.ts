@@ -1,6 +1,6 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { ChargedTokens, PicoUsd, SettleStatus } from "../../interface.ts";
+import type { ChargedTokens, PicoUsd, RunFacts, Settled, SettleStatus } from "../../interface.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Charge } from "../../store/ledger-store.ts";
 import type { HoldKeeper, RunningHold } from "../hold.ts";
@@ -8,6 +8,7 @@ import type { RunningRequests } from "../running-requests.ts";
 import { costOf } from "../wallet/split.ts";
 import type { Payment } from "../wallet/wallet.ts";
 import { toChargeable } from "./charge-faults.ts";
+import { readFacts } from "./run-facts.ts";
 import type { Settler } from "./settler.ts";
 
 /** Dependencies. */
@@ -43,20 +44,21 @@ export class Settlement implements HoldKeeper {
     wallet.freed();
   }
 
-  async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus): Promise<void> {
+  async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled> {
     const tokens = this.#toChargeable(hold, counted);
     if (lacking(hold, tokens) > 0) {
       await this.#cover(hold, tokens);
     }
-    const charge = { ...this.#toCharge(hold, tokens, status), cost: 0, shortfall: 0, lines: [] };
+    const noted = facts === undefined ? {} : { facts: readFacts(facts) ?? {} };
+    const charge = { ...this.#toCharge(hold, tokens, status), ...noted, cost: 0, shortfall: 0, lines: [] };
     let payment: Payment;
     try {
       payment = this.#pay(hold, tokens);
     } catch (error) {
-      return this.#parts.settler.giveUp(charge, error);
+      return toSettled(await this.#parts.settler.giveUp(charge, error));
     }
     hold.wallet.freed();
-    return this.#parts.settler.settle({ ...charge, ...payment });
+    return toSettled(await this.#parts.settler.settle({ ...charge, ...payment }));
   }
 
   #toChargeable({ request, admitted, rates }: RunningHold, counted: ChargedTokens): ChargedTokens {
@@ -96,6 +98,15 @@ export class Settlement implements HoldKeeper {
       ...{ status, settledAt: this.#parts.clock.now(), maxRates: rates },
     } satisfies Partial<Charge>;
   }
+}
+
+/** Several slices of one lot are one payment of it. */
+function toSettled({ cost, lines }: Charge): Settled {
+  const lots = new Map<string, PicoUsd>();
+  for (const line of lines) {
+    lots.set(line.lotId, (lots.get(line.lotId) ?? 0) + line.cost);
+  }
+  return { cost, lots: Array.from(lots, ([lotId, paid]) => ({ lotId, cost: paid })) };
 }
 
 /** What the tokens cost beyond the hold and what is free, which is below zero when slices were lost. */

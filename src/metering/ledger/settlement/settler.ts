@@ -69,21 +69,23 @@ export class Settler {
   }
 
   /**
-   * Settles a charge; resolves when it is durable. Rejects with LEDGER_UNAVAILABLE when it was given up: it is durable then,
+   * Settles a charge; resolves with it as it was made when it is durable. Rejects with LEDGER_UNAVAILABLE when it was given up: it is durable then,
    * too, but no receipt yet.
    */
-  settle(charge: Charge): Promise<void> {
+  settle(charge: Charge): Promise<Charge> {
     return this.#settleFrom("commit", charge);
   }
 
   /** Puts a charge that cannot be made among the dead letters. Rejects with LEDGER_UNAVAILABLE once it is there. */
-  giveUp(charge: Charge, why: unknown): Promise<void> {
+  giveUp(charge: Charge, why: unknown): Promise<Charge> {
     return this.#settleFrom({ giveUp: why }, charge);
   }
 
-  #settleFrom(step: Step, charge: Charge): Promise<void> {
-    return new Promise((durable, refused) => {
-      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, step);
+  #settleFrom(step: Step, charge: Charge): Promise<Charge> {
+    return new Promise((resolve, refused) => {
+      const durable = () => resolve(open.charge);
+      const open: OpenCharge = { charge, run: charge, promised: false, doubtful: false, durable, refused };
+      this.#begin(open, step);
     });
   }
 

@@ -26,7 +26,7 @@ export function settleValues(charges: readonly Charge[]): string[] {
 
 /** One column of many rows. */
 function toArray<From>({ type, read }: Column<From>, rows: readonly From[]): string {
-  return type === "text" ? texts(rows.map(read) as string[]) : plain(rows.map((row) => read(row) ?? "null"));
+  return type === "text" ? texts(rows.map(read) as (string | null)[]) : plain(rows.map((row) => read(row) ?? "null"));
 }
 
 /** An array of numbers, identifiers and other words that need no quotes. */
@@ -35,8 +35,12 @@ function plain(values: readonly (string | number)[]): string {
 }
 
 /** An array of any texts. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
-function texts(values: readonly string[]): string {
-  return `{${values.map((value) => `"${special.test(value) ? value.replaceAll(/["\\]/g, "\\$&") : value}"`).join()}}`;
+function texts(values: readonly (string | null)[]): string {
+  return `{${values.map((value) => (value === null ? "null" : quoted(value))).join()}}`;
+}
+
+function quoted(value: string): string {
+  return `"${special.test(value) ? value.replaceAll(/["\\]/g, "\\$&") : value}"`;
 }
 
 const special = /["\\]/;

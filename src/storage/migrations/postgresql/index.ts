@@ -10,6 +10,7 @@ import { Migration20261122041000 } from "./Migration20261122041000.ts";
 import { Migration20261122060000 } from "./Migration20261122060000.ts";
 import { Migration20261122070000 } from "./Migration20261122070000.ts";
 import { Migration20261122080000 } from "./Migration20261122080000.ts";
+import { Migration20261122080100 } from "./Migration20261122080100.ts";
 import { Migration20261122090000 } from "./Migration20261122090000.ts";
 import { Migration20261122090100 } from "./Migration20261122090100.ts";
 
@@ -25,6 +26,7 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122020000", class: Migration20261122020000 },
   { name: "Migration20261122060000", class: Migration20261122060000 },
   { name: "Migration20261122080000", class: Migration20261122080000 },
+  { name: "Migration20261122080100", class: Migration20261122080100 },
   { name: "Migration20261122090000", class: Migration20261122090000 },
   { name: "Migration20261122070000", class: Migration20261122070000 },
   { name: "Migration20261122090100", class: Migration20261122090100 },

@@ -12,7 +12,7 @@ const plain: Answer = {
   text: "Hi",
   toolCalls: [],
   finishReason: FinishReason.STOP,
-  usage: { $typeName: "tollgate.inference.v1.Usage", inputTokens: 3n, outputTokens: 2n },
+  usage: { $typeName: "tollgate.inference.v1.Usage", lots: [], inputTokens: 3n, outputTokens: 2n },
 };
 const toolCalls = [{ id: "c", name: "f", arguments: "{}" }];
 
@@ -68,6 +68,8 @@ test.each<[FinishReason, string]>([
 test("usage tells of thinking and of the cache where the engine does", () => {
   const usage = {
     $typeName: "tollgate.inference.v1.Usage" as const,
+    costPicoUsd: 1_234_500_000n,
+    lots: [],
     inputTokens: 30n,
     outputTokens: 20n,
     reasoningTokens: 7n,
@@ -78,6 +80,7 @@ test("usage tells of thinking and of the cache where the engine does", () => {
     completion_tokens: 20,
     total_tokens: 50,
     prompt_tokens_details: { cached_tokens: 16 },
+    cost: 0.0012345,
     completion_tokens_details: { reasoning_tokens: 7 },
   });
 });

@@ -112,7 +112,7 @@ beforeEach(() => {
   });
 });
 
-const states = (promises: Promise<void>[]) =>
+const states = (promises: Promise<unknown>[]) =>
   Promise.all(
     promises.map((promise) => Promise.race([promise.then(() => "durable"), Promise.resolve().then(() => "waiting")])),
   );

@@ -112,7 +112,7 @@ test("a thread that lives and answers nothing for 30 seconds is given up: what a
 test("a charge that a silent thread has not answered, and may yet commit, is stored once", async () => {
   const account = await metering.account({ paid: usd });
   const hold = await clock.until(metering.ledger.hold(request(account, output(10)), never));
-  let settled: Promise<void> = Promise.resolve();
+  let settled: Promise<unknown> = Promise.resolve();
   await silence(async () => {
     settled = hold.settle(output(10), "completed");
   });

@@ -1,0 +1,30 @@
+import { deliveries, finishNames, surfaceNames } from "../../../storage/entities/usage.ts";
+import type { RunFacts } from "../../interface.ts";
+
+/** The longest name of a server that a column takes. */
+const longest = 255;
+
+const isOneOf = (names: readonly string[]) => (value: unknown) => names.includes(value as string);
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** What each fact may be. */
+const judges: Readonly<Record<keyof RunFacts, (value: unknown) => boolean>> = {
+  finish: isOneOf(finishNames),
+  delivery: isOneOf(deliveries),
+  surface: isOneOf(surfaceNames),
+  firstTokenMs: isCount,
+  durationMs: isCount,
+  reasoningTokens: isCount,
+  cachedInputTokens: isCount,
+  server: (value) => typeof value === "string" && value.length <= longest && !value.includes("\0"),
+};
+
+/** Those facts that every database takes; the others are left out, for they only inform. It trusts no type. */
+export function readFacts(facts: unknown): RunFacts | undefined {
+  if (typeof facts !== "object" || facts === null) {
+    return undefined;
+  }
+  return Object.fromEntries(
+    Object.entries(facts).filter(([name, value]) => judges[name as keyof RunFacts]?.(value) ?? false),
+  );
+}
