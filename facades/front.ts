@@ -3,6 +3,7 @@ import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
 import { readPackaged } from "../lib/assets.ts";
 import { newRequestId } from "../lib/ids/request-id.ts";
+import { UnreadAnswers } from "../lib/net/unread-answers.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
 import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
@@ -35,6 +36,8 @@ export interface FrontOptions extends Runtime {
 export interface FrontLimits {
   /** Bytes of request bodies that are received at the same time, all together. */
   readonly bodyMemory: number;
+  /** Bytes of answers that wait for their readers, all together. */
+  readonly answerMemory: number;
   /** Bytes a second that a body has to come with, after a grace. */
   readonly minBodyRate: number;
   /** Requests that one client behind a trusted proxy may have under way. */
@@ -63,6 +66,7 @@ export function createFront(options: FrontOptions): Front {
   const bodyLimits = {
     budget: new BodyBudget(limits.bodyMemory),
     pace: new BodyPace(clock, limits.minBodyRate),
+    unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // what koa tells is that a client is gone

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallOptions } from "@connectrpc/connect";
 import { newRequestId } from "../../lib/ids/request-id.ts";
 import { networkOf } from "../../lib/net/network.ts";
+import { sendWhole } from "../../lib/net/send-whole.ts";
 import { type RateLimitState, readRateLimit } from "../../lib/rpc/rate-limit.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
@@ -9,11 +10,6 @@ import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credent
 import { hasBody } from "./request/has-body.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";
 import type { ExchangeTrace, Runtime } from "./runtime.ts";
-
-/** A client that does not read a whole answer within this time, in milliseconds, and a little more for a long one, is given up. */
-const readingMs = 30_000;
-/** Bytes of an answer that a client has to read in a millisecond after that. */
-const readingPace = 16;
 
 /** One HTTP request and its response. */
 export class Exchange {
@@ -107,30 +103,18 @@ export class Exchange {
     if (this.isGone) {
       return;
     }
-    const headers: Record<string, string> = { "content-length": String(Buffer.byteLength(json)), ...more };
+    const length = Buffer.byteLength(json);
+    const headers: Record<string, string> = { "content-length": String(length), ...more };
     // What was not read of the request would be taken for the next one.
     if (!this.request.complete && hasBody(this.request)) {
       headers.connection = "close";
     }
     this.begin(status, "application/json", headers);
-    this.response.end(json);
-    if (this.response.writableLength > 0) {
-      this.#boundReading(this.response.writableLength);
-    }
+    sendWhole(this.response, json, length, () => this.network, this.bodyLimits.unread);
   }
 
   /** Logs an error that nobody meant. */
   logUnexpected(error: unknown): void {
     this.runtime.logger.error({ err: error, request_id: this.requestId }, "a request failed unexpectedly");
-  }
-
-  /** Gives a client up that does not read what is left of its answer. */
-  #boundReading(bytes: number): void {
-    const { clock, observer } = this.runtime;
-    const stop = clock.after(readingMs + bytes / readingPace, () => {
-      observer.refused("slow_reader");
-      this.response.destroy();
-    });
-    this.response.once("close", stop);
   }
 }

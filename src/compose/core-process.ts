@@ -9,7 +9,7 @@ import { openTls } from "../config/tls.ts";
 import { createHealth } from "../grpc/server/health.ts";
 import { startConnectServer } from "../grpc/server/http/connect-server.ts";
 import { startHttpListener } from "../grpc/server/http/http-listener.ts";
-import type { ListeningServer } from "../grpc/server/listening-server.ts";
+import { defaultUnread, type ListeningServer } from "../grpc/server/listening-server.ts";
 import { Receiving } from "../grpc/server/receiving.ts";
 import { startGrpcServer } from "../grpc/server/server.ts";
 import type { Core } from "./core/interface.ts";
@@ -54,7 +54,14 @@ export async function serveCore(
   const health = createHealth(core.services);
   const { interceptors, gate } = core;
   const receiving = new Receiving();
-  const common = { services: [...core.services, health.registration], interceptors, gate, receiving, tls };
+  const common = {
+    services: [...core.services, health.registration],
+    interceptors,
+    gate,
+    receiving,
+    unread: defaultUnread(),
+    tls,
+  };
   const grpc = await startGrpcServer({ ...common, address: listen.grpc, maxConnectionAgeMs });
   const connect = await startConnectServer({ ...common, address: listen.connect });
   const webhooks = await serveWebhooks(core, listen.webhooks, tls);

@@ -75,6 +75,7 @@ export async function startFront(
     isTrustedProxy,
     limits: {
       bodyMemory: boundToMemory(http.body_memory_mib * 1024 * 1024, "machine"),
+      answerMemory: boundToMemory(http.answer_memory_mib * 1024 * 1024, "machine"),
       minBodyRate: http.min_body_rate,
       requestsPerAddress: http.connections_per_address,
     },

@@ -422,6 +422,14 @@ export const configSchema = z.strictObject({
         .describe(
           "Memory for bodies that are being received, all together; an eighth of the machine's or container's at most.",
         ),
+      answer_memory_mib: z
+        .int()
+        .min(16)
+        .max(65_536)
+        .default(256)
+        .describe(
+          "Memory for answers that wait for slow readers, all together; an eighth of the machine's or container's at most.",
+        ),
     })
     .superRefine(({ header_timeout_s, body_timeout_s }, context) => {
       if (body_timeout_s >= header_timeout_s) {

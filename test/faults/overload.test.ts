@@ -105,12 +105,16 @@ test("a process whose memory is full refuses new requests on every door, ends th
   await start({ max_memory: 0.4, max_lag_ms: 60_000 }, { NODE_OPTIONS: "--max-old-space-size=300" });
   isHolding = true;
   const running: Promise<{ status: number }>[] = [];
-  await eventually("the memory is full", async () => {
-    if (running.length < 60) {
-      running.push(chat(large));
-    }
-    return (await admin("/readyz"))[1] === "ready, overloaded: memory\n";
-  });
+  await eventually(
+    "the memory is full",
+    async () => {
+      if (running.length < 60) {
+        running.push(chat(large));
+      }
+      return (await admin("/readyz"))[1] === "ready, overloaded: memory\n";
+    },
+    120,
+  );
   expect(await chat()).toEqual({ status: 503, retryAfter: "5" });
   expect(await messages()).toEqual({ status: 529, retryAfter: "5" });
   expect(await askCore()).toEqual({ codes: [shed, shed], health: [SERVING, SERVING] });
@@ -124,7 +128,7 @@ test("a process whose memory is full refuses new requests on every door, ends th
   const statuses = (await Promise.all(running)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(5);
   expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  await eventually("requests are taken again", async () => (await chat()).status === 200);
+  await eventually("requests are taken again", async () => (await chat()).status === 200, 120);
   expect(await admin("/readyz")).toEqual([200, "ready\n"]);
 }, 300_000);
 
@@ -137,16 +141,20 @@ test("a process whose event loop comes late refuses new requests on every door, 
     }
   });
   const told = new Set<string>();
-  await eventually("every door refuses", async () => {
-    const [one, other, core] = await Promise.all([chat(), messages(), askCore()]);
-    told.add(`chat ${one.status} ${one.retryAfter}`).add(`messages ${other.status} ${other.retryAfter}`);
-    core.codes.forEach((code, door) => void told.add(`door ${door}: ${code}`));
-    expect(core.health).toEqual([SERVING, SERVING]);
-    expect(await admin("/livez")).toEqual([200, "ok\n"]);
-    return ["chat 503 5", "messages 529 5", `door 0: ${shed}`, `door 1: ${shed}`].every((one) => told.has(one));
-  });
+  await eventually(
+    "every door refuses",
+    async () => {
+      const [one, other, core] = await Promise.all([chat(), messages(), askCore()]);
+      told.add(`chat ${one.status} ${one.retryAfter}`).add(`messages ${other.status} ${other.retryAfter}`);
+      core.codes.forEach((code, door) => void told.add(`door ${door}: ${code}`));
+      expect(core.health).toEqual([SERVING, SERVING]);
+      expect(await admin("/livez")).toEqual([200, "ok\n"]);
+      return ["chat 503 5", "messages 529 5", `door 0: ${shed}`, `door 1: ${shed}`].every((one) => told.has(one));
+    },
+    120,
+  );
   isFlooding = false;
   await Promise.all(flood);
-  await eventually("requests are taken again", async () => (await chat()).status === 200);
+  await eventually("requests are taken again", async () => (await chat()).status === 200, 120);
   expect(tollgate.log.some(({ shortage }) => shortage === "event_loop")).toBe(true);
 }, 300_000);

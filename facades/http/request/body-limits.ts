@@ -1,8 +1,11 @@
+import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { BodyPace } from "./body-pace.ts";
 
-/** What keeps the bodies of all requests within bounds. */
+/** What keeps the bodies of all requests and answers within bounds. */
 export interface BodyLimits {
   readonly budget: BodyBudget;
   readonly pace: BodyPace;
+  /** Answers that wait for their readers. */
+  readonly unread: UnreadAnswers;
 }

@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
+import { watchEnd } from "../../../lib/net/send-whole.ts";
 import type { Exchange } from "../exchange.ts";
 import { escapeLineEnds } from "./line-ends.ts";
 
@@ -133,7 +134,9 @@ class EventStream {
   end(): void {
     this.#stopTimer();
     if (this.hasBegun) {
-      this.#exchange.response.end();
+      const exchange = this.#exchange;
+      exchange.response.end();
+      watchEnd(exchange.response, () => exchange.network, exchange.bodyLimits.unread);
     }
   }
 
@@ -143,6 +146,7 @@ class EventStream {
     const { response } = this.#exchange;
     const silence = clock.monotonic() - this.#spokeAt;
     if (silence >= maxStalledMs && response.writableNeedDrain) {
+      this.#exchange.runtime.observer.refused("slow_reader");
       response.destroy();
     } else if (silence >= silenceMs && !response.writableNeedDrain) {
       this.write(this.#keepAlive);

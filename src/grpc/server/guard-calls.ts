@@ -1,14 +1,16 @@
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
+import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
 import type { ServedMethod } from "../invoke.ts";
 import { maxInflating } from "../wire/limits.ts";
 import { headersOf } from "../wire/metadata.ts";
 import { Slots } from "../wire/slots.ts";
 import { statusOf } from "../wire/status.ts";
-import { closeRequest, limitInflating, listenBefore, onRequestBytes } from "../workarounds/server-call.ts";
+import { closeRequest, limitInflating, listenBefore, onAnswer, onRequestBytes } from "../workarounds/server-call.ts";
 import { type CallHead, type Gate, refuse } from "./gate.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
+import { WatchedAnswer } from "./watched-answer.ts";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
 
@@ -22,11 +24,12 @@ export function guardCalls(
   served: ReadonlyMap<string, ServedMethod>,
   gate: Gate,
   receiving: Receiving,
+  unread: UnreadAnswers,
 ): grpc.ServerInterceptor {
   const slots = new Slots(maxInflating);
   const guard = (method: ServedMethod, call: Call) => {
     limitInflating(call, slots);
-    listenBefore(call, (listener) => new GuardedCall(call, listener, method, gate, receiving));
+    listenBefore(call, (listener) => new GuardedCall(call, listener, method, { gate, receiving, unread }));
   };
   return ({ path }, call) => {
     const method = served.get(path);
@@ -37,6 +40,13 @@ export function guardCalls(
   };
 }
 
+/** What calls are held to. */
+interface Bounds {
+  readonly gate: Gate;
+  readonly receiving: Receiving;
+  readonly unread: UnreadAnswers;
+}
+
 type Call = grpc.ServerInterceptingCallInterface;
 type Listener = Parameters<Call["start"]>[0];
 
@@ -44,37 +54,56 @@ class GuardedCall implements Listener {
   readonly #call: Call;
   readonly #listener: Listener;
   readonly #served: ServedMethod;
-  readonly #gate: Gate;
-  readonly #receiving: Receiving;
+  readonly #bounds: Bounds;
   #reception: Reception | undefined;
   #isOver = false;
 
-  constructor(call: Call, listener: Listener, served: ServedMethod, gate: Gate, receiving: Receiving) {
+  constructor(call: Call, listener: Listener, served: ServedMethod, bounds: Bounds) {
     this.#call = call;
     this.#listener = listener;
     this.#served = served;
-    this.#gate = gate;
-    this.#receiving = receiving;
+    this.#bounds = bounds;
   }
 
   onReceiveMetadata(metadata: grpc.Metadata): void {
     const { method } = this.#served.spec;
     const contextValues = createContextValues().set(peerKey, readAddress(this.#call.getPeer()));
     const head = { method, header: headersOf(metadata), contextValues };
-    this.#gate.admit(head).then(
+    this.#bounds.gate.admit(head).then(
       (payer) => {
         if (this.#isOver) {
           return;
         }
         heads.set(metadata, head);
         const isStream = this.#served.spec.kind === "bidi_streaming";
-        const reception = this.#receiving.begin(payer, (reason) => void this.#refuse(head, reason), isStream);
+        const reception = this.#bounds.receiving.begin(payer, (reason) => void this.#refuse(head, reason), isStream);
         this.#reception = reception;
+        this.#watchAnswer(payer);
         onRequestBytes(this.#call, (bytes) => reception.take(bytes));
         this.#listener.onReceiveMetadata(metadata);
       },
       (error: unknown) => void this.#refuse(head, ConnectError.from(error)),
     );
+  }
+
+  /** Until the stream is closed: a client may leave all of an answer unread. */
+  #watchAnswer(payer: string): void {
+    const { unread } = this.#bounds;
+    const isWhole = this.#served.spec.kind === "unary";
+    let answer: WatchedAnswer | undefined;
+    onAnswer(this.#call, {
+      wrote(stream) {
+        if (answer !== undefined) {
+          return answer.wrote();
+        }
+        const watched = new WatchedAnswer(payer, isWhole ? stream.waiting : 0, stream);
+        answer = watched;
+        unread.add(watched);
+        stream.onClose(() => unread.delete(watched));
+      },
+      took: () => answer?.took(),
+      ended: () => answer?.end(),
+    });
   }
 
   onReceiveMessage(message: unknown): void {

@@ -2,6 +2,9 @@ import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServerTls } from "../../../lib/net/tls-identity.ts";
+import { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
+import { boundToMemory } from "../../../lib/overload/memory.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
 import type { ConnectionLimits } from "./connections.ts";
 import type { Gate } from "./gate.ts";
 import type { Receiving } from "./receiving.ts";
@@ -20,8 +23,18 @@ export interface ServerOptions {
   readonly gate?: Gate;
   /** Bounds what is being received; shared by the servers of a process. Default: one of its own. */
   readonly receiving?: Receiving;
+  /** Bounds what waits for slow clients; shared by the servers of a process. Default: one of its own. */
+  readonly unread?: UnreadAnswers;
   /** Bounds the open connections. Default: as `ConnectionLimits` says. */
   readonly connections?: Partial<ConnectionLimits>;
+}
+
+/** Bytes of all answers that wait for slow clients. */
+const unreadBytes = 128 * 1024 * 1024;
+
+/** The bounds of what waits for slow clients unless a server has others. */
+export function defaultUnread(): UnreadAnswers {
+  return new UnreadAnswers(boundToMemory(unreadBytes, "machine"), systemClock);
 }
 
 /** A server that listens. */

@@ -9,7 +9,7 @@ import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from ".
 import { connectionsOf } from "./connections.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
-import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
+import { defaultUnread, type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
 import { methodPath, mountService } from "./mount-service.ts";
 import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
@@ -26,10 +26,18 @@ export interface GrpcServerOptions extends ServerOptions {
 
 /** Serves over gRPC, with server reflection. Throws when the address cannot be listened on. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<ListeningServer> {
-  const { address, services, interceptors, tls, gate = openGate, receiving = new Receiving() } = options;
+  const {
+    address,
+    services,
+    interceptors,
+    tls,
+    gate = openGate,
+    receiving = new Receiving(),
+    unread = defaultUnread(),
+  } = options;
   const mounted = [...services, ...createReflection(services)].map((service) => servedMethods(service, interceptors));
   const served = new Map(mounted.flat().map((method) => [methodPath(method), method]));
-  const guard = guardCalls(served, gate, receiving);
+  const guard = guardCalls(served, gate, receiving, unread);
   const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
   const calls = new Set<CallSignal>();
   for (const methods of mounted) {

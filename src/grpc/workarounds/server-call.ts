@@ -1,11 +1,11 @@
-import type { ServerHttp2Stream } from "node:http2";
+import { constants, type ServerHttp2Stream } from "node:http2";
 import { type ServerInterceptingCallInterface, status as Status, type StatusObject } from "@grpc/grpc-js";
 import type { Slots } from "../wire/slots.ts";
 
 /*
  * Wrong: a server's interceptors learn of whole messages alone, after grpc-js has kept their pieces; a stream whose
- * answer is complete is read on for as long as its client sends; all compressed messages are inflated at the same time.
- * Memory and time of a call so are in its client's hands.
+ * answer is complete is read on for as long as its client sends; all compressed messages are inflated at the same time;
+ * nothing tells how much of an answer waits for its client. Memory and time of a call so are in its client's hands.
  * Upstream: @grpc/grpc-js 1.14.7 (`BaseServerInterceptingCall`, private members `stream` and `decompressMessage`).
  * Still needed while test/grpc/workarounds/server-call.test.ts sees a finished call's stream stay open without it.
  * Delete when grpc-js bounds what it receives for a call, or gives interceptors the bytes as they come.
@@ -46,6 +46,48 @@ export function closeRequest(call: Call): void {
       stream.close();
     }
   });
+}
+
+/** Where an answer goes. */
+export interface AnswerStream {
+  /** Bytes that wait for the client. */
+  readonly waiting: number;
+  onClose(listener: () => void): void;
+  /** Ends it without its rest. */
+  cutOff(): void;
+}
+
+/** Is told of an answer as it is written. */
+export interface AnswerListener {
+  wrote(stream: AnswerStream): void;
+  /** The client has taken a message, or has room for it. */
+  took(): void;
+  /** The status is on its way, behind all messages. */
+  ended(): void;
+}
+
+/** Tells of an answer as it is written: interceptors of their own would make two more objects of each message. */
+export function onAnswer(call: Call, listener: AnswerListener): void {
+  const { sendMessage, sendStatus } = call;
+  const { stream } = inside(call);
+  const answer: AnswerStream = {
+    get waiting() {
+      return stream.writableLength;
+    },
+    onClose: (closed) => void stream.once("close", closed),
+    cutOff: () => stream.close(constants.NGHTTP2_CANCEL),
+  };
+  call.sendMessage = (message, done) => {
+    sendMessage.call(call, message, () => {
+      listener.took();
+      done();
+    });
+    listener.wrote(answer);
+  };
+  call.sendStatus = (status) => {
+    sendStatus.call(call, status);
+    listener.ended();
+  };
 }
 
 /** Lets a compressed message be inflated when there is a slot: grpc-js would inflate all of them at the same time. */

@@ -27,6 +27,7 @@ export interface FrontSettings {
 /** As the configuration has them unless it says otherwise. */
 export const usualLimits: FrontLimits & ServerLimits = {
   bodyMemory: 256 * 1024 * 1024,
+  answerMemory: 256 * 1024 * 1024,
   minBodyRate: 4096,
   requestsPerAddress: 1000,
   connections: 20_000,

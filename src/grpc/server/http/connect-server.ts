@@ -22,9 +22,10 @@ import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../wire/limi
 import { Slots } from "../../wire/slots.ts";
 import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
 import { type Gate, openGate, refuse } from "../gate.ts";
-import type { ListeningServer, ServerOptions } from "../listening-server.ts";
+import { defaultUnread, type ListeningServer, type ServerOptions } from "../listening-server.ts";
 import { peerKey } from "../peer.ts";
 import { Receiving } from "../receiving.ts";
+import { watchReading } from "./answer-body.ts";
 import { startHttpListener } from "./http-listener.ts";
 import { endWithAnswer, payerKey, pipelineLimit, readBody } from "./request-body.ts";
 
@@ -45,7 +46,7 @@ export function startConnectServer(options: ServerOptions): Promise<ListeningSer
 }
 
 function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): RequestListener {
-  const { services, interceptors, gate = openGate, receiving = new Receiving() } = options;
+  const { services, interceptors, gate = openGate, receiving = new Receiving(), unread = defaultUnread() } = options;
   const router = createConnectRouter({
     interceptors: [...interceptors, mendStreamParseErrors],
     grpc: false,
@@ -76,7 +77,10 @@ function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): Request
       const call = universalRequestFromNodeRequest(request, response, undefined, values);
       const body = readBody(request, values, receiving);
       const answer = handler ? await handler({ ...call, body }) : uResponseNotFound;
-      await universalResponseToNodeResponse(await mendParseError(answer), response);
+      const mended = await mendParseError(answer);
+      const owner = () => values.get(payerKey) ?? request.socket.remoteAddress ?? "";
+      const read = mended.body && watchReading(mended.body, response, owner, unread);
+      await universalResponseToNodeResponse({ ...mended, ...(read && { body: read }) }, response);
     } catch {
       response.destroy(); // the client has gone, which the interceptors know, or never spoke HTTP properly
     }

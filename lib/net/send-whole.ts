@@ -1,0 +1,72 @@
+import type { ServerResponse } from "node:http";
+import type { UnreadAnswers } from "./unread-answers.ts";
+
+/** Longer answers are written in pieces of so many bytes, so that what their client takes is seen. */
+const pieceBytes = 64 * 1024;
+/** A client that takes nothing of a whole answer for so long is given up, in milliseconds. */
+const graceMs = 30_000;
+/** Bytes of it that the client has to take in a millisecond after that, on average. */
+const leastPace = 16;
+/** The same for the end of a stream, of whose readers less is asked: they may print it as it comes. */
+const streamGraceMs = 60_000;
+const leastStreamPace = 0.128;
+
+/** Sends a whole answer, of which a slow client is watched until it has all of it. `length`: of the text in bytes; `owner`: whose it is. */
+export function sendWhole(
+  response: ServerResponse,
+  text: string,
+  length: number,
+  owner: () => string,
+  unread: UnreadAnswers,
+): void {
+  const taken = length > pieceBytes ? sendPieces(response, Buffer.from(text)) : sendAtOnce(response, text, length);
+  if (response.writableLength > 0) {
+    const isLate = (ageMs: number) => ageMs >= graceMs && taken() <= (ageMs - graceMs) * leastPace;
+    watch(response, { owner: owner(), bytes: length, isLate }, unread);
+  }
+}
+
+/** Watches a client that has not taken the end of its stream yet, which has been written. */
+export function watchEnd(response: ServerResponse, owner: () => string, unread: UnreadAnswers): void {
+  const bytes = response.writableLength;
+  if (bytes === 0 || response.destroyed) {
+    return;
+  }
+  const isLate = (ageMs: number) => {
+    const taken = bytes - response.writableLength;
+    return ageMs >= streamGraceMs && taken <= (ageMs - streamGraceMs) * leastStreamPace;
+  };
+  watch(response, { owner: owner(), bytes, isLate }, unread);
+}
+
+function watch(
+  response: ServerResponse,
+  waiting: { readonly owner: string; readonly bytes: number; isLate(ageMs: number): boolean },
+  unread: UnreadAnswers,
+): void {
+  const answer = { ...waiting, giveUp: () => void response.destroy() };
+  response.once("close", () => unread.delete(answer));
+  unread.add(answer);
+}
+
+function sendAtOnce(response: ServerResponse, text: string, length: number): () => number {
+  response.end(text);
+  return () => length - response.writableLength;
+}
+
+function sendPieces(response: ServerResponse, body: Buffer): () => number {
+  let sent = 0;
+  const goOn = () => {
+    for (let hasRoom = true; hasRoom && sent < body.length; ) {
+      const piece = body.subarray(sent, sent + pieceBytes);
+      sent += piece.length;
+      hasRoom = response.write(piece);
+    }
+    if (sent === body.length && !response.writableEnded) {
+      response.end();
+    }
+  };
+  response.on("drain", goOn);
+  goOn();
+  return () => sent - response.writableLength;
+}

@@ -1,0 +1,59 @@
+import type { ServerResponse } from "node:http";
+import { watchEnd } from "../../../../lib/net/send-whole.ts";
+import type { UnreadAnswer, UnreadAnswers } from "../../../../lib/net/unread-answers.ts";
+
+/** Longer chunks are written in pieces of so many bytes, so that what the client takes is seen. */
+const pieceBytes = 64 * 1024;
+/** A client that takes nothing for so long is given up, in milliseconds. */
+const patienceMs = 60_000;
+
+/** The chunks of an answer, whose client is watched while it takes them and until it has all. `owner`: whose it is. */
+export async function* watchReading(
+  body: AsyncIterable<Uint8Array>,
+  response: ServerResponse,
+  owner: () => string,
+  unread: UnreadAnswers,
+): AsyncGenerator<Uint8Array> {
+  let chunkOnItsWay: WaitingChunk | undefined;
+  response.once("close", () => chunkOnItsWay && unread.delete(chunkOnItsWay));
+  for await (const chunk of body) {
+    const waiting = new WaitingChunk(owner(), chunk.length, response);
+    chunkOnItsWay = waiting;
+    unread.add(waiting);
+    try {
+      for (; waiting.taken < chunk.length; waiting.taken += pieceBytes) {
+        yield chunk.subarray(waiting.taken, waiting.taken + pieceBytes);
+      }
+    } finally {
+      unread.delete(waiting);
+    }
+  }
+  setImmediate(() => watchEnd(response, owner, unread));
+}
+
+class WaitingChunk implements UnreadAnswer {
+  taken = 0;
+  readonly owner: string;
+  readonly bytes: number;
+  readonly #response: ServerResponse;
+  #seen = 0;
+  #seenAt = 0;
+
+  constructor(owner: string, bytes: number, response: ServerResponse) {
+    this.owner = owner;
+    this.bytes = bytes;
+    this.#response = response;
+  }
+
+  isLate(ageMs: number): boolean {
+    if (this.taken > this.#seen) {
+      this.#seen = this.taken;
+      this.#seenAt = ageMs;
+    }
+    return ageMs - this.#seenAt >= patienceMs;
+  }
+
+  giveUp(): void {
+    this.#response.destroy();
+  }
+}
