@@ -21,7 +21,7 @@ export interface Trial {
 export async function tryInstalled(command: readonly string[], folder: string): Promise<Trial> {
   const home = join(folder, "home");
   const cwd = join(folder, "empty");
-  await Promise.all([home, cwd].map((path) => mkdir(path)));
+  await Promise.all([home, cwd].map((path) => mkdir(path, { recursive: true })));
   const env = { PATH: process.env.PATH, HOME: home };
   const [program = "", ...before] = command;
   const admin = async (...args: string[]) => {
