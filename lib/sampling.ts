@@ -1,28 +1,30 @@
-import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { getOption } from "@bufbuild/protobuf";
+import { type Sampling, SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { rules } from "#gen/tollgate/validate/v1/validate_pb.js";
 
 /** A field that says how tokens are chosen. */
 export type SamplingField = Exclude<keyof Sampling, "$typeName" | "$unknown">;
 
 /** What a number may be; `above` excludes the bound itself. */
 export interface Bounds {
-  readonly min?: number;
-  readonly above?: number;
+  readonly min: number | undefined;
+  readonly above: number | undefined;
   readonly max: number;
 }
 
 /**
- * Every sampling field of the contract by its name in JSON and in the configuration, and its bounds.
- * What engines call it is in src/engines/shared/sampling.ts.
+ * Every sampling field of the contract by its name in JSON and in the configuration, and its bounds, as the contract has
+ * them. What engines call it is in src/engines/shared/sampling.ts.
  */
 export const samplingFields = {
-  temperature: { name: "temperature", bounds: { min: 0, max: 2 } },
-  topP: { name: "top_p", bounds: { above: 0, max: 1 } },
+  temperature: { name: "temperature", bounds: readBounds("temperature") },
+  topP: { name: "top_p", bounds: readBounds("topP") },
   topK: { name: "top_k" },
-  presencePenalty: { name: "presence_penalty", bounds: { min: -2, max: 2 } },
-  frequencyPenalty: { name: "frequency_penalty", bounds: { min: -2, max: 2 } },
+  presencePenalty: { name: "presence_penalty", bounds: readBounds("presencePenalty") },
+  frequencyPenalty: { name: "frequency_penalty", bounds: readBounds("frequencyPenalty") },
   seed: { name: "seed" },
-  minP: { name: "min_p", bounds: { min: 0, max: 1 } },
-  repetitionPenalty: { name: "repetition_penalty", bounds: { above: 0, max: 2 } },
+  minP: { name: "min_p", bounds: readBounds("minP") },
+  repetitionPenalty: { name: "repetition_penalty", bounds: readBounds("repetitionPenalty") },
 } as const satisfies Record<SamplingField, { readonly name: string; readonly bounds?: Bounds }>;
 
 /** The fields in the table's order. */
@@ -31,6 +33,10 @@ export const samplingEntries = Object.entries(samplingFields) as readonly (reado
   { readonly name: string; readonly bounds?: Bounds },
 ])[];
 
-export function isWithin(value: number, { min, above, max }: Bounds): boolean {
-  return value >= (min ?? Number.NEGATIVE_INFINITY) && value > (above ?? Number.NEGATIVE_INFINITY) && value <= max;
+function readBounds(field: SamplingField): Bounds {
+  const { minimum, above, maximum } = getOption(SamplingSchema.field[field], rules);
+  if (maximum === undefined) {
+    throw new Error(`the contract has no bounds for ${field}`);
+  }
+  return { min: minimum, above, max: maximum };
 }

@@ -10,7 +10,7 @@ export const pageSizes = { usual: 100, most: 1000 };
 
 /** What a request for a page says. */
 export interface PageRequest {
-  /** 0: the usual size; above the most: the most. */
+  /** 0: the usual size; above the most: the most. Never negative, which the contract refuses. */
   readonly pageSize: number;
   /** Empty: the first page. */
   readonly pageToken: string;
@@ -42,9 +42,6 @@ export async function readPage<T>(
   keyOf: (entry: T) => string,
   isKey: (text: string) => boolean = isStorable,
 ): Promise<Page<T>> {
-  if (pageSize < 0) {
-    throw failure(Reason.INVALID_ARGUMENT, "page_size must not be negative.", { parameter: "page_size" });
-  }
   const size = Math.min(pageSize || pageSizes.usual, pageSizes.most);
   const after = pageToken === "" ? undefined : readToken(list, pageToken);
   if (after !== undefined && !isKey(after)) {

@@ -15,20 +15,10 @@ import type { Alongside, Credit, Funds, PicoUsd } from "../metering/interface.ts
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./api-keys.ts";
-import { presentLimits, readBudget, readLimits, readMaxInFlight } from "./key-limits.ts";
+import { presentLimits, readBudget, readLimits } from "./key-limits.ts";
 import { accountMessage, apiKeyMessage, rateLimitMessage } from "./messages.ts";
-import {
-  invalid,
-  requireAmount,
-  requireCount,
-  requireId,
-  requireName,
-  requireReason,
-  requireReference,
-  requireRequestId,
-} from "./validate.ts";
+import { invalid, requireId } from "./validate.ts";
 
-const mostKeys = 10_000;
 const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
@@ -83,8 +73,8 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
   function movement(request: { accountId: string; amountPicoUsd: bigint; reference: string }) {
     return {
       accountId: requireId(request.accountId, "account"),
-      amount: requireAmount(request.amountPicoUsd),
-      reference: requireReference(request.reference),
+      amount: Number(request.amountPicoUsd),
+      reference: request.reference,
     };
   }
 
@@ -138,10 +128,8 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
 
   return {
     async createAccount(request, context) {
-      const name = requireName(request.name);
-      const maxKeys = requireCount("max_keys", request.maxKeys ?? deps.maxKeys, mostKeys);
+      const { name, requestId, maxKeys = deps.maxKeys } = request;
       const id = deps.random.uuid();
-      const requestId = requireRequestId(request.requestId);
       if (requestId === "") {
         await open({ id, name, maxKeys }, context);
         return describe(await accounts.get(id));
@@ -184,12 +172,10 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
         ...{ name, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
       });
       const facts = {
-        ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
-        ...(changes.has("max_keys") ? { maxKeys: requireCount("max_keys", maxKeys ?? deps.maxKeys, mostKeys) } : {}),
-        ...(changes.has("max_in_flight") ? { maxInFlight: readMaxInFlight(maxInFlight) } : {}),
-        ...(changes.has("low_balance_pico_usd")
-          ? { lowBalance: readBudget("low_balance_pico_usd", lowBalancePicoUsd) }
-          : {}),
+        ...(changes.has("name") ? { name: name ?? "" } : {}),
+        ...(changes.has("max_keys") ? { maxKeys: maxKeys ?? deps.maxKeys } : {}),
+        ...(changes.has("max_in_flight") ? { maxInFlight: maxInFlight ?? null } : {}),
+        ...(changes.has("low_balance_pico_usd") ? { lowBalance: readBudget(lowBalancePicoUsd) } : {}),
       };
       await noteAccount(context, id);
       const account = await accounts.update(id, facts);
@@ -200,7 +186,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     async freezeAccount({ accountId, reason }, context) {
       const id = requireId(accountId, "account");
       await noteAccount(context, id);
-      const account = await accounts.freeze(id, requireReason(reason), new Date(deps.clock.now()));
+      const account = await accounts.freeze(id, reason, new Date(deps.clock.now()));
       deps.accountChanged(id);
       return describe(account);
     },
@@ -234,7 +220,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     async createKey({ accountId, name, requestId, ...fields }) {
       const id = requireId(accountId, "account");
       const limits = readLimits(fields, readUpdateMask(undefined, presentLimits(fields)), limitRules());
-      const { key, secret } = await keys.create(id, requireName(name), limits, requireRequestId(requestId));
+      const { key, secret } = await keys.create(id, name, limits, requestId);
       return { key: apiKeyMessage(key), secret };
     },
 
@@ -251,7 +237,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       }
       const id = requireId(keyId, "key");
       await noteKey(context, id);
-      const { key, secret } = await keys.rotate(id, overlapMs, requireRequestId(requestId));
+      const { key, secret } = await keys.rotate(id, overlapMs, requestId);
       deps.accountChanged(key.accountId);
       return { key: apiKeyMessage(key), secret };
     },
@@ -267,7 +253,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     async updateKey({ keyId, name, updateMask, ...fields }, context) {
       const changes = readUpdateMask(updateMask, { name, ...presentLimits(fields) });
       const facts = {
-        ...(changes.has("name") ? { name: requireName(name ?? "") } : {}),
+        ...(changes.has("name") ? { name: name ?? "" } : {}),
         ...readLimits(fields, changes, limitRules()),
       };
       const id = requireId(keyId, "key");

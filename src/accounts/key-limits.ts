@@ -2,12 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod as Period } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { nearest } from "../config/nearest.ts";
 import type { ApiKey, BudgetPeriod } from "../storage/entities/api-key.ts";
-import { invalid, requireAmount, requireCount } from "./validate.ts";
-
-const mostRpm = 10_000_000;
-const mostTokensPerMinute = 1_000_000_000;
-const mostInFlight = 1_000_000;
-const mostModels = 1_000;
+import { invalid } from "./validate.ts";
 
 /** Limits of a key as they are stored; null: none. */
 export type KeyLimits = Pick<
@@ -54,7 +49,7 @@ export function readLimits(
 ): Partial<KeyLimits> {
   const limits: Partial<KeyLimits> = {};
   if (named.has("rpm")) {
-    limits.rpm = readCount("rpm", fields.rpm, mostRpm);
+    limits.rpm = fields.rpm ?? null;
   }
   if (named.has("models")) {
     limits.models = readModels(fields.models, models);
@@ -63,13 +58,13 @@ export function readLimits(
     limits.expiresAt = readExpiry(fields.expiresAt, now);
   }
   if (named.has("tokens_per_minute")) {
-    limits.tokensPerMinute = readCount("tokens_per_minute", fields.tokensPerMinute, mostTokensPerMinute);
+    limits.tokensPerMinute = fields.tokensPerMinute ?? null;
   }
   if (named.has("max_in_flight")) {
-    limits.maxInFlight = readMaxInFlight(fields.maxInFlight);
+    limits.maxInFlight = fields.maxInFlight ?? null;
   }
   if (named.has("budget_pico_usd")) {
-    limits.budget = readBudget("budget_pico_usd", fields.budgetPicoUsd);
+    limits.budget = readBudget(fields.budgetPicoUsd);
   }
   if (named.has("budget_period")) {
     limits.budgetPeriod = periods[fields.budgetPeriod] ?? "total";
@@ -93,24 +88,12 @@ const periods: Readonly<Record<Period, BudgetPeriod | undefined>> = {
   [Period.MONTH]: "month",
 };
 
-/** Requests at once; absent: no limit. */
-export function readMaxInFlight(requests: number | undefined): number | null {
-  return readCount("max_in_flight", requests, mostInFlight);
-}
-
 /** Pico-USD; absent: none. */
-export function readBudget(field: string, amount: bigint | undefined): number | null {
-  return amount === undefined ? null : requireAmount(amount, field);
-}
-
-function readCount(field: string, value: number | undefined, most: number): number | null {
-  return value === undefined ? null : requireCount(field, value, most);
+export function readBudget(amount: bigint | undefined): number | null {
+  return amount === undefined ? null : Number(amount);
 }
 
 function readModels(ids: readonly string[], served: readonly string[]): string[] | null {
-  if (ids.length > mostModels) {
-    throw invalid("models", `A key may name at most ${mostModels} models.`);
-  }
   const unknown = ids.find((id) => !served.includes(id));
   if (unknown !== undefined) {
     const near = nearest(unknown, served);

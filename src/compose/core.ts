@@ -33,7 +33,7 @@ export async function composeCore(
   const access = running(await composeAccess(foundation, money));
   const serving = running(composeServing(foundation, money, fleet, overload));
   const services = [serving, access, money, fleetPart].flatMap((part) => part.services);
-  const interceptors = createInterceptors(foundation, access, overload, money.rateLimits);
+  const interceptors = createInterceptors(foundation, access, overload, money.rateLimits, services);
   const webhooks = createWebhooks(foundation, { services, interceptors });
   const reload = createReload({ ...foundation, ...money, fleet });
   return { services, interceptors, gate: access.gate, webhooks, reload, drains };

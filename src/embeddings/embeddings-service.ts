@@ -13,7 +13,6 @@ import { traceContextKey } from "../interceptors/trace-context.ts";
 import type { Hold, Ledger } from "../metering/interface.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
-import { validate } from "./validate.ts";
 
 /** What the service stands on. */
 export interface EmbeddingsDependencies {
@@ -36,7 +35,6 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Embed
   const caller = callerOf(context);
   const receivedAt = deps.clock.monotonic();
   const requestId = nameRequest(request.requestId, deps.random, context.values);
-  validate(request);
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
   const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
   const hold = await deps.ledger.hold(

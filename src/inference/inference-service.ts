@@ -1,11 +1,9 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type {
   CountTokensRequest,
   GenerateRequest,
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
 import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import { hangUpKey } from "../grpc/hang-up.ts";
 import { callerOf } from "../interceptors/principal.ts";
@@ -46,7 +44,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
     async countTokens({ model, conversation }: CountTokensRequest, context: HandlerContext) {
       const caller = callerOf(context);
       if (conversation === undefined) {
-        throw failure(Reason.INVALID_ARGUMENT, "A conversation is required.", { parameter: "conversation" });
+        throw new Error("a request without a conversation passed the validation");
       }
       validateConversation(conversation);
       deps.catalogue.ofKind(model, "generation", caller.models);

@@ -19,6 +19,7 @@ import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts
 import { registration } from "../../src/grpc/server/registration.ts";
 import { principalKey } from "../../src/interceptors/principal.ts";
 import { limitRates } from "../../src/interceptors/rate-limit.ts";
+import { validateRequests } from "../../src/interceptors/validate.ts";
 import { ratePolicyOf } from "../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
@@ -61,6 +62,7 @@ beforeAll(async () => {
         return next(request);
       },
       limitRates(rateLimits),
+      validateRequests([AccountsService]),
     ],
   );
   client = createClient(AccountsService, transport);

@@ -143,18 +143,12 @@ describe.each(dialects)("%s", (dialect) => {
     await parts.clock.until(parts.metering.close());
   });
 
-  test.each(["nul\0", "half \ud800"])(
-    "usage of %j is refused, and a request of that id has no receipt",
-    async (text) => {
-      const parts = await start();
-      for (const field of ["keyId", "model"]) {
-        expect(await reasonOf(() => parts.usage(operator, { [field]: text }))).toBe(Reason.INVALID_ARGUMENT);
-      }
-      const ask = () => parts.service.getReceipt(create(GetReceiptRequestSchema, { requestId: text }), as(operator));
-      expect(await reasonOf(ask)).toBe(Reason.RECEIPT_NOT_FOUND);
-      await parts.clock.until(parts.metering.close());
-    },
-  );
+  test.each(["nul\0", "half \ud800"])("a request with the id %j has no receipt", async (text) => {
+    const parts = await start();
+    const ask = () => parts.service.getReceipt(create(GetReceiptRequestSchema, { requestId: text }), as(operator));
+    expect(await reasonOf(ask)).toBe(Reason.RECEIPT_NOT_FOUND);
+    await parts.clock.until(parts.metering.close());
+  });
 
   test("usage is summed by what is asked for", async () => {
     const parts = await start();
@@ -183,7 +177,6 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await usage(operator, { to: midnight, groupBy: [UsageGroup.MODEL] })).toMatchObject([{ requests: 2n }]);
     expect(await usage(caller(second), {})).toMatchObject([{ accountId: second, keyId: "c" }]);
     expect(await reasonOf(() => usage(caller(second), { accountId: first }))).toBe(Reason.PERMISSION_DENIED);
-    expect(await reasonOf(() => usage(operator, { groupBy: [UsageGroup.UNSPECIFIED] }))).toBe(Reason.INVALID_ARGUMENT);
     await parts.clock.until(parts.metering.close());
   });
 });

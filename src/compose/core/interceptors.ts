@@ -1,12 +1,14 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { Overload } from "../../../lib/overload/monitor.ts";
 import { recordChanges } from "../../audit/record-changes.ts";
+import type { ServiceRegistration } from "../../grpc/server/registration.ts";
 import { authenticate } from "../../interceptors/authenticate.ts";
 import { hideErrors } from "../../interceptors/errors.ts";
 import { logCalls } from "../../interceptors/log.ts";
 import { observeCalls } from "../../interceptors/observe.ts";
 import { limitRates } from "../../interceptors/rate-limit.ts";
 import { shedLoad } from "../../interceptors/shed-load.ts";
+import { validateRequests } from "../../interceptors/validate.ts";
 import type { RateLimits } from "../../metering/interface.ts";
 import { unavailable } from "../../metering/ledger/unavailable.ts";
 import { isUnreachable } from "../../storage/unreachable.ts";
@@ -20,6 +22,7 @@ export function createInterceptors(
   { gate, trail, trusts }: Pick<Access, "gate" | "trail" | "trusts">,
   overload: Overload,
   rateLimits: RateLimits,
+  services: readonly ServiceRegistration[],
 ): readonly Interceptor[] {
   return [
     ...(tracer === undefined ? [] : [traceCalls(tracer)]),
@@ -31,5 +34,6 @@ export function createInterceptors(
     authenticate(gate),
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
     limitRates(rateLimits),
+    validateRequests(services.map(({ service }) => service)),
   ];
 }

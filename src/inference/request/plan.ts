@@ -14,7 +14,7 @@ import { inputBound } from "../output-fit/token-bound.ts";
 import { settleSampling } from "./sampling.ts";
 import { shareHold } from "./shared-hold.ts";
 import { thinkingOf } from "./thinking.ts";
-import { validate } from "./validate.ts";
+import { validateConversation } from "./validate.ts";
 
 /** A request that has been judged and paid for in advance: ready to run. */
 export interface PlannedGeneration {
@@ -46,7 +46,9 @@ export async function plan(
   deps: InferenceDependencies,
   { signal, values }: Pick<HandlerContext, "signal" | "values">,
 ): Promise<PlannedRequest> {
-  validate(request);
+  if (request.prompt.case === "conversation") {
+    validateConversation(request.prompt.value);
+  }
   const thinking = thinkingOf(request.thinking, model.thinking);
   const measured = await Promise.all(
     promptsOf(request).map(async (prompt) => {
@@ -101,7 +103,7 @@ export async function plan(
 
 function promptsOf({ prompt }: GenerateRequest): FleetRequest["prompt"][] {
   if (prompt.case === undefined) {
-    throw new Error("validate let an empty prompt pass");
+    throw new Error("a request without a prompt passed the validation");
   }
   return prompt.case === "texts" ? prompt.value.texts.map((value) => ({ case: "text", value })) : [prompt];
 }
