@@ -20,14 +20,12 @@ import { RunNotes, type RunStart } from "./run-facts.ts";
  * one for a gathered answer.
  */
 export async function* generation(
-  { model, request, hold, gathered: isGathered, countInput }: PlannedGeneration,
+  planned: PlannedGeneration,
   start: RunStart,
-  deps: Pick<InferenceDependencies, "fleet" | "logger"> & {
-    readonly observer: GenerationObserver;
-    readonly clock: Pick<Clock, "monotonic">;
-  },
+  deps: GenerationDependencies,
   signal: AbortSignal,
 ): AsyncGenerator<GenerateResponse> {
+  const { model, request, hold, gathered: isGathered, countInput } = planned;
   let usage: EngineUsage | undefined;
   let finish: FinishReason | undefined;
   let started = false;
@@ -42,59 +40,75 @@ export async function* generation(
         hold.progress(usage);
       }
       finish = output.finish;
+      let { events } = output;
       if (!started) {
         started = true;
         notes.began();
         deps.observer.began(model.id);
-        const begun = startedEvent(request.requestId, usage?.inputTokens ?? 0);
-        if (gathered === undefined) {
-          yield response([begun, ...output.events]);
-        } else {
-          gathered.add([begun, ...output.events]);
-        }
-      } else if (gathered !== undefined) {
-        gathered.add(output.events);
-      } else if (output.events.length > 0) {
-        yield response(output.events as GenerationEvent[]);
+        events = [startedEvent(request.requestId, usage?.inputTokens ?? 0), ...events];
       }
-      if (usage !== undefined && !usage.isLowerBound && usage.outputTokens > hold.outputTokens) {
+      if (gathered !== undefined) {
+        gathered.add(events);
+      } else if (events.length > 0) {
+        yield response(events as GenerationEvent[]);
+      }
+      if (isBeyond(usage, hold.outputTokens)) {
         finish = FinishReason.LENGTH; // the engine ignored its limit: cut it off
         break;
       }
     }
-    if (usage === undefined || finish === undefined) {
-      throw failure(Reason.ENGINE_FAILED, "The inference server ended the answer without its token count.");
-    }
+    const [counted, reason] = requireEnd(usage, finish);
     open = false;
-    deps.observer.ended(model.id, usage);
-    const settled = await hold.settle(usage, "completed", notes.end(usage, finish));
-    yield response([...(gathered?.end() ?? []), finishedEvent(finish, usage, settled)]);
+    deps.observer.ended(model.id, counted);
+    const settled = await hold.settle(counted, "completed", notes.end(counted, reason));
+    yield response([...(gathered?.end() ?? []), finishedEvent(reason, counted, settled)]);
   } catch (error) {
     if (open && started && !signal.aborted) {
       open = false;
-      await settleEarly("failed");
+      await settleEarly(planned, deps, { status: "failed", usage, started, notes });
     }
     throw contextRefusal(error, model, request.prompt);
   } finally {
     if (open) {
-      await settleEarly("cancelled");
+      await settleEarly(planned, deps, { status: "cancelled", usage, started, notes });
     }
   }
+}
 
-  /** Charges what was counted before the end came early. */
-  async function settleEarly(status: "failed" | "cancelled"): Promise<void> {
-    open = false;
-    if (usage !== undefined) {
-      deps.observer.ended(model.id, usage);
-      await hold.settle(usage, status, notes.end(usage));
-      return;
-    }
-    if (started) {
-      deps.observer.unbilled(model.id);
-      deps.logger.error({ request_id: request.requestId, model: model.id }, "unbilled usage: the engine gave no count");
-    }
-    hold.release();
+type GenerationDependencies = Pick<InferenceDependencies, "fleet" | "logger"> & {
+  readonly observer: GenerationObserver;
+  readonly clock: Pick<Clock, "monotonic">;
+};
+
+/** Charges what was counted before the end came early. */
+async function settleEarly(
+  { model, request, hold }: PlannedGeneration,
+  { observer, logger }: GenerationDependencies,
+  early: { status: "failed" | "cancelled"; usage: EngineUsage | undefined; started: boolean; notes: RunNotes },
+): Promise<void> {
+  if (early.usage !== undefined) {
+    observer.ended(model.id, early.usage);
+    await hold.settle(early.usage, early.status, early.notes.end(early.usage));
+    return;
   }
+  if (early.started) {
+    observer.unbilled(model.id);
+    logger.error({ request_id: request.requestId, model: model.id }, "unbilled usage: the engine gave no count");
+  }
+  hold.release();
+}
+
+/** Throws when the engine ended an answer without its count or its finish reason. */
+function requireEnd(usage: EngineUsage | undefined, finish: FinishReason | undefined): [EngineUsage, FinishReason] {
+  if (usage === undefined || finish === undefined) {
+    throw failure(Reason.ENGINE_FAILED, "The inference server ended the answer without its token count.");
+  }
+  return [usage, finish];
+}
+
+/** True when an engine has surely produced more than it may. */
+function isBeyond(usage: EngineUsage | undefined, outputTokens: number): boolean {
+  return usage !== undefined && !usage.isLowerBound && usage.outputTokens > outputTokens;
 }
 
 const response = (events: GenerationEvent[]): GenerateResponse => ({

@@ -1,5 +1,5 @@
-import { Code, type Interceptor } from "@connectrpc/connect";
-import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import { Code, type ContextValues, type Interceptor } from "@connectrpc/connect";
+import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { outcomeOf, requestIdKey, runIdKey } from "../../interceptors/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
@@ -22,22 +22,8 @@ export function traceCalls(tracer: Tracer): Interceptor {
     );
     request.contextValues.set(traceContextKey, context);
     const end = (error?: unknown): unknown => {
-      const { code, reason } = outcomeOf(error, request.signal);
-      const requestId = request.contextValues.get(requestIdKey);
-      if (requestId !== "") {
-        span.setAttribute("tollgate.request_id", requestId);
-      }
-      const runId = request.contextValues.get(runIdKey);
-      if (runId !== "") {
-        span.setAttribute("tollgate.run_id", runId);
-      }
-      span.setAttribute("rpc.grpc.status_code", code ?? 0);
-      if (code !== undefined) {
-        span.setAttribute("error.type", reason === undefined ? Code[code] : Reason[reason]);
-      }
-      if (code !== undefined && isServersFault(code)) {
-        span.setStatus({ code: SpanStatusCode.ERROR });
-      }
+      nameIds(span, request.contextValues);
+      tellOutcome(span, outcomeOf(error, request.signal));
       span.end();
       return error;
     };
@@ -52,6 +38,28 @@ export function traceCalls(tracer: Tracer): Interceptor {
       throw end(error);
     }
   };
+}
+
+function nameIds(span: Span, values: ContextValues): void {
+  const requestId = values.get(requestIdKey);
+  if (requestId !== "") {
+    span.setAttribute("tollgate.request_id", requestId);
+  }
+  const runId = values.get(runIdKey);
+  if (runId !== "") {
+    span.setAttribute("tollgate.run_id", runId);
+  }
+}
+
+function tellOutcome(span: Span, { code, reason }: ReturnType<typeof outcomeOf>): void {
+  span.setAttribute("rpc.grpc.status_code", code ?? 0);
+  if (code === undefined) {
+    return;
+  }
+  span.setAttribute("error.type", reason === undefined ? Code[code] : Reason[reason]);
+  if (isServersFault(code)) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
 }
 
 /** Codes that the conventions for gRPC take as an error of the server rather than of its caller. */

@@ -77,43 +77,45 @@ function least(...values: [bigint, ...bigint[]]): bigint {
 
 const atLeastNothing = (value: bigint) => (value > 0n ? value : 0n);
 
+/** What the lines before paid of the token that comes next, and their rates for it. */
+interface Begun {
+  readonly paid: bigint;
+  readonly rates: readonly bigint[];
+}
+
 /** Works a receipt out token by token; returns how many of its tokens are shared. */
 function workOut(printed: Printed): number {
   const unread = { input: printed.input_tokens, output: printed.output_tokens };
   let sharedTokens = 0;
-  // What the lines before paid of the token that comes next, and their rates for it.
-  let begun: { paid: bigint; rates: bigint[] } | undefined;
+  let begun: Begun | undefined;
   const sums = { paid: 0n, owed: 0n };
   for (const line of printed.lines) {
     const rates = {
       input: exact(parseRate(line.input_usd_per_million)),
       output: exact(parseRate(line.output_usd_per_million)),
     };
-    const tokens: ("input" | "output")[] = [
-      ...Array<"input">(line.input_tokens).fill("input"),
-      ...Array<"output">(line.output_tokens).fill("output"),
-    ];
     let cost = 0n;
-    for (const token of tokens) {
-      cost += begun ? atLeastNothing(least(rates[token], ...begun.rates) - begun.paid) : rates[token];
-      begun = undefined;
-      unread[token]--;
+    for (const token of ["input", "output"] as const) {
+      for (let left = line[`${token}_tokens`]; left > 0; left--) {
+        cost += begun ? atLeastNothing(least(rates[token], ...begun.rates) - begun.paid) : rates[token];
+        begun = undefined;
+        unread[token]--;
+      }
     }
     const shared = exact(parseUsd(line.shared_token_usd));
     cost += shared;
     expect(exact(parseUsd(line.cost_usd))).toBe(cost);
-    if (shared > 0n) {
-      const next = unread.input > 0 ? rates.input : rates.output;
-      // There is a token to share, and what this line could not pay of it.
-      expect(unread.input + unread.output).toBeGreaterThan(0);
-      const due = begun ? least(next, ...begun.rates) - begun.paid : next;
-      expect(shared).toBeLessThan(due);
-      if (begun === undefined) {
-        sharedTokens++;
-      }
-      begun = { paid: (begun?.paid ?? 0n) + shared, rates: [...(begun?.rates ?? []), next] };
-    }
     sums[line.lot_id === null ? "owed" : "paid"] += cost;
+    if (shared === 0n) {
+      continue;
+    }
+    const next = unread.input > 0 ? rates.input : rates.output;
+    // There is a token to share, and what this line could not pay of it.
+    expect(unread.input + unread.output).toBeGreaterThan(0);
+    sharedTokens += begun === undefined ? 1 : 0;
+    const before: Begun = begun ?? { paid: 0n, rates: [] };
+    expect(shared).toBeLessThan(least(next, ...before.rates) - before.paid);
+    begun = { paid: before.paid + shared, rates: [...before.rates, next] };
   }
   expect(begun).toBeUndefined();
   expect(unread).toEqual({ input: 0, output: 0 });

@@ -152,6 +152,10 @@ async function live(steps: readonly Step[]): Promise<void> {
   let disk = "";
   let era = 0;
 
+  const never = new Promise(() => {});
+  /** The store's functions whose replies are lost now. */
+  const repliesLost = () => (fault === "after" ? ["settle"] : fault === "lost" ? ["acquire", "giveBack", "close"] : []);
+
   /** The store of one process: it fails when told so, and does nothing any more once the process is dead. */
   const storeOf = (mine: number): LedgerStore => {
     const store = new SqliteLedgerStore(storage.exclusive, systemRandom, "core");
@@ -163,19 +167,16 @@ async function live(steps: readonly Step[]): Promise<void> {
         }
         return async (...parameters: unknown[]) => {
           if (mine !== era) {
-            return new Promise(() => {});
+            return never;
           }
           if (fault === "before" && name === "settle") {
             throw new Error("the store is away");
           }
           const result = await value.apply(target, parameters);
           if (mine !== era) {
-            return new Promise(() => {});
+            return never;
           }
-          if (fault === "after" && name === "settle") {
-            throw new Error("the reply is lost");
-          }
-          if (fault === "lost" && ["acquire", "giveBack", "close"].includes(String(name))) {
+          if (repliesLost().includes(String(name))) {
             throw new Error("the reply is lost");
           }
           return result;
@@ -239,132 +240,124 @@ async function live(steps: readonly Step[]): Promise<void> {
     return found;
   };
 
-  const act = async (now: (typeof steps)[number]) => {
-    switch (now.do) {
-      case "credit": {
-        await clock.until(
-          fundsNow().credit({
-            accountId: accounts[now.account] ?? "",
-            kind: now.kind,
-            amount: now.amount,
-            reference: v7(),
-          }),
-        );
-        balances[now.account] = (balances[now.account] ?? 0) + now.amount;
-        return;
-      }
-      case "refund": {
-        const refund = fundsNow().refund({
+  const acts: { [Do in Step["do"]]: (now: Extract<Step, { do: Do }>) => Promise<void> } = {
+    async credit(now) {
+      await clock.until(
+        fundsNow().credit({
           accountId: accounts[now.account] ?? "",
+          kind: now.kind,
           amount: now.amount,
           reference: v7(),
-        });
-        const refused = await clock.until(refund).then(
-          () => undefined,
-          (error: unknown) => detailOf(error)?.reason,
-        );
-        if (refused === undefined) {
-          balances[now.account] = (balances[now.account] ?? 0) - now.amount;
-        } else {
-          expect([Reason.REFUND_EXCEEDS_BALANCE, ...unavailable()]).toContain(refused);
-        }
+        }),
+      );
+      balances[now.account] = (balances[now.account] ?? 0) + now.amount;
+    },
+    async refund(now) {
+      const refund = fundsNow().refund({
+        accountId: accounts[now.account] ?? "",
+        amount: now.amount,
+        reference: v7(),
+      });
+      const refused = await clock.until(refund).then(
+        () => undefined,
+        (error: unknown) => detailOf(error)?.reason,
+      );
+      if (refused === undefined) {
+        balances[now.account] = (balances[now.account] ?? 0) - now.amount;
+      } else {
+        expect([Reason.REFUND_EXCEEDS_BALANCE, ...unavailable()]).toContain(refused);
+      }
+    },
+    async hold(now) {
+      const exact = Math.floor(now.input / 2);
+      const wanted = request(
+        accounts[now.account] ?? "",
+        { inputTokens: now.input, outputTokens: now.output },
+        now.counts ? { countInput: async () => exact } : {},
+      );
+      const held = await clock.until(ledger.hold(wanted, new AbortController().signal)).catch((error: unknown) => {
+        expect([Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, ...unavailable()]).toContain(detailOf(error)?.reason);
+      });
+      if (held === undefined) {
         return;
       }
-      case "hold": {
-        const exact = Math.floor(now.input / 2);
-        const wanted = request(
-          accounts[now.account] ?? "",
-          { inputTokens: now.input, outputTokens: now.output },
-          now.counts ? { countInput: async () => exact } : {},
-        );
-        const held = await clock.until(ledger.hold(wanted, new AbortController().signal)).catch((error: unknown) => {
-          expect([Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, ...unavailable()]).toContain(detailOf(error)?.reason);
-        });
-        if (held === undefined) {
-          return;
-        }
-        const input = now.counts ? exact : now.input;
-        const { requestId: id } = wanted;
-        running.push({ id, account: now.account, input, hold: held, dearest, counted: undefined });
+      const input = now.counts ? exact : now.input;
+      const { requestId: id } = wanted;
+      running.push({ id, account: now.account, input, hold: held, dearest, counted: undefined });
+    },
+    async progress(now) {
+      const one = running[now.which % Math.max(1, running.length)];
+      if (one === undefined) {
         return;
       }
-      case "progress": {
-        const one = running[now.which % Math.max(1, running.length)];
-        if (one === undefined) {
-          return;
-        }
-        one.counted = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
-        one.hold.progress({ inputTokens: one.input, outputTokens: one.counted });
+      one.counted = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
+      one.hold.progress({ inputTokens: one.input, outputTokens: one.counted });
+    },
+    async settle(now) {
+      const one = take(now.which);
+      if (one === undefined) {
         return;
       }
-      case "settle": {
-        const one = take(now.which);
-        if (one === undefined) {
-          return;
-        }
-        const outputTokens = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
-        if (now.part > 100) {
-          mayOwe = true;
-        }
-        unsettled.add(one.hold.settle({ inputTokens: one.input, outputTokens }, "completed"));
-        const { id, account, dearest } = one;
-        charged.push({ id, account, dearest, tokens: { inputTokens: one.input, outputTokens } });
-        return;
+      const outputTokens = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
+      if (now.part > 100) {
+        mayOwe = true;
       }
-      case "release": {
-        const one = running[now.which % Math.max(1, running.length)];
-        if (one?.counted === undefined) {
-          take(now.which)?.hold.release(); // nothing was processed
+      unsettled.add(one.hold.settle({ inputTokens: one.input, outputTokens }, "completed"));
+      const { id, account, dearest } = one;
+      charged.push({ id, account, dearest, tokens: { inputTokens: one.input, outputTokens } });
+    },
+    async release(now) {
+      const one = running[now.which % Math.max(1, running.length)];
+      if (one?.counted === undefined) {
+        take(now.which)?.hold.release(); // nothing was processed
+      }
+    },
+    async pass(now) {
+      return clock.advanceAsync(now.ms);
+    },
+    async fault(now) {
+      fault = now.fault;
+    },
+    async crash() {
+      fault = undefined;
+      await clock.until(Promise.all(unsettled)); // what was not acknowledged may be lost; that is another test's business
+      unsettled.clear();
+      const died = running;
+      running = [];
+      ledger = await start();
+      for (const one of died) {
+        const receipt = await storage.orm.em.fork().findOne(Usage, { requestId: one.id });
+        if (receipt === null) {
+          continue;
         }
-        return;
-      }
-      case "pass":
-        return clock.advanceAsync(now.ms);
-      case "fault":
-        fault = now.fault;
-        return;
-      case "crash": {
-        fault = undefined;
-        await clock.until(Promise.all(unsettled)); // what was not acknowledged may be lost; that is another test's business
-        unsettled.clear();
-        const died = running;
-        running = [];
-        ledger = await start();
-        for (const one of died) {
-          const receipt = await storage.orm.em.fork().findOne(Usage, { requestId: one.id });
-          if (receipt === null) {
-            continue;
-          }
-          expect(receipt).toMatchObject({ status: "recovered", inputTokens: one.input });
-          if (!mayOwe) {
-            expect(receipt.shortfall).toBe(0);
-          }
-          expect(receipt.outputTokens).toBeLessThanOrEqual(one.counted ?? 0);
-          expect(receipt.cost).toBeLessThanOrEqual(costOf(receipt, one.dearest));
-          balances[one.account] = (balances[one.account] ?? 0) - receipt.cost;
+        expect(receipt).toMatchObject({ status: "recovered", inputTokens: one.input });
+        if (!mayOwe) {
+          expect(receipt.shortfall).toBe(0);
         }
-        const lost = await storage.orm.em.fork().find(Slice, { open: true });
-        expect(lost.every((slice) => accounts.includes(slice.accountId))).toBe(true);
-        return;
+        expect(receipt.outputTokens).toBeLessThanOrEqual(one.counted ?? 0);
+        expect(receipt.cost).toBeLessThanOrEqual(costOf(receipt, one.dearest));
+        balances[one.account] = (balances[one.account] ?? 0) - receipt.cost;
       }
-      case "price":
-        await prices.set(testModel, now.rates);
-        dearest = mostOf(dearest, now.rates);
-        cheapest = leastOf(cheapest, now.rates);
-        return;
-      case "stop": {
-        // The process sleeps past its lease, and another gives back what it has leased.
-        const open = await storage.orm.em.fork().find(Slice, { open: true });
-        const reaper = new SqliteLedgerStore(storage.exclusive, systemRandom, "core", open[0]?.epoch);
-        await reaper.close(open.map(({ id }) => id));
-        mayOwe ||= open.length > 0;
-        return clock.advanceAsync(31_000);
-      }
-    }
+      const lost = await storage.orm.em.fork().find(Slice, { open: true });
+      expect(lost.every((slice) => accounts.includes(slice.accountId))).toBe(true);
+    },
+    async price(now) {
+      await prices.set(testModel, now.rates);
+      dearest = mostOf(dearest, now.rates);
+      cheapest = leastOf(cheapest, now.rates);
+    },
+    async stop() {
+      // The process sleeps past its lease, and another gives back what it has leased.
+      const open = await storage.orm.em.fork().find(Slice, { open: true });
+      const reaper = new SqliteLedgerStore(storage.exclusive, systemRandom, "core", open[0]?.epoch);
+      await reaper.close(open.map(({ id }) => id));
+      mayOwe ||= open.length > 0;
+      return clock.advanceAsync(31_000);
+    },
   };
 
   for (const now of steps) {
-    await act(now);
+    await (acts[now.do] as (now: Step) => Promise<void>)(now);
   }
   fault = undefined;
   for (const one of running.splice(0)) {

@@ -118,16 +118,15 @@ describe.each(dialects)("%s", (dialect) => {
       }
     }
     for (const [at] of lists.entries()) {
-      for (const id of ids) {
-        const first = lists.slice(at).find((list) => list.has(id));
-        if (first === undefined) {
-          continue;
-        }
-        expect([at, id, (await prices.book.load(at + 1, id)).input]).toEqual([at, id, first.get(id)]);
+      for (const [id, input] of knownFrom(lists.slice(at))) {
+        expect([at, id, (await prices.book.load(at + 1, id)).input]).toEqual([at, id, input]);
       }
     }
     await storage.close();
   });
+
+  /** Each model's price in the first of the lists that has it. */
+  const knownFrom = (lists: readonly Map<string, number>[]) => new Map(lists.toReversed().flatMap((list) => [...list]));
 
   test("a version stores what it changed, and reading costs the same after any number of versions", async () => {
     const { storage, pricesOf } = await start();

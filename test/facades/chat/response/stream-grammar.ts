@@ -81,13 +81,7 @@ function readChunk(
     throw new Error(`bad choice ${JSON.stringify(choice)}`);
   }
   if (choice.finish_reason !== null) {
-    if (Object.keys(choice.delta).length > 0) {
-      throw new Error("the last delta says something");
-    }
-    if (!["stop", "length", "tool_calls", "content_filter"].includes(choice.finish_reason)) {
-      throw new Error(`no client knows the finish reason ${choice.finish_reason}`);
-    }
-    answer.finishReason = choice.finish_reason;
+    answer.finishReason = readFinish(choice.finish_reason, choice.delta);
     if (separateUsage === "usage" in chunk) {
       throw new Error("usage in the other form");
     }
@@ -108,6 +102,16 @@ function readChunk(
   }
   readDelta(choice.delta, answer);
   return "deltas";
+}
+
+function readFinish(reason: string, delta: Record<string, unknown>): string {
+  if (Object.keys(delta).length > 0) {
+    throw new Error("the last delta says something");
+  }
+  if (!["stop", "length", "tool_calls", "content_filter"].includes(reason)) {
+    throw new Error(`no client knows the finish reason ${reason}`);
+  }
+  return reason;
 }
 
 function readDelta(delta: Record<string, unknown>, answer: StreamedAnswer): void {
