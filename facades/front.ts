@@ -23,7 +23,7 @@ import type { RequestHead } from "./http/routing/surface.ts";
 import type { Runtime } from "./http/runtime.ts";
 import { createSurfaces } from "./surfaces.ts";
 
-/** What the front needs. */
+/** Dependencies. */
 export interface FrontOptions extends Runtime {
   /** The way to the core: in process, or over gRPC. */
   readonly transport: Transport;
@@ -87,7 +87,7 @@ export function createFront(options: FrontOptions): Front {
   };
 }
 
-/** What can be read of a head that is no request, or of a part of one. */
+/** The readable parts of a head that is broken or incomplete. */
 function readHead(head: string): RequestHead {
   const [, url = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(head) ?? [];
   const lines = [...head.matchAll(/^([\w-]+):(.*)$/gm)];

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 
-// What holds money, digests or secrets is for the service's own user alone: files 0600, directories 0700.
+// Only the service's own user reads files with money, digests or secrets: files 0600, directories 0700.
 
 const others = 0o077;
 

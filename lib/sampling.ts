@@ -5,7 +5,7 @@ import { rules } from "#gen/tollgate/validate/v1/validate_pb.js";
 /** A field that says how tokens are chosen. */
 export type SamplingField = Exclude<keyof Sampling, "$typeName" | "$unknown">;
 
-/** What a number may be; `above` excludes the bound itself. */
+/** The bounds of a number; `above` excludes the bound itself. */
 export interface Bounds {
   readonly min: number | undefined;
   readonly above: number | undefined;
@@ -13,8 +13,13 @@ export interface Bounds {
 }
 
 /**
+<<<<<<< HEAD
  * Every sampling field of the contract by its name in JSON and in the configuration, and its bounds, as the contract has
- * them. What engines call it is in src/engines/shared/sampling.ts.
+ * them. The engines' names for it are in src/engines/shared/sampling.ts.
+=======
+ * Every sampling field of the contract by its name in JSON and in the configuration, and its bounds.
+ * The engines' names for it are in src/engines/shared/sampling.ts.
+>>>>>>> ca98e37 (prose: comments name the thing instead of "what")
  */
 export const samplingFields = {
   temperature: { name: "temperature", bounds: readBounds("temperature") },

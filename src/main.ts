@@ -8,7 +8,7 @@ if (process.connected) {
 }
 
 const code = await run(process.argv.slice(2), processIo);
-// What had been started before something failed must not keep the process alive; success runs on or ends by itself.
+// Parts that started before another failed must not keep the process alive; success runs on or ends by itself.
 if (code !== 0) {
   process.exit(code);
 }

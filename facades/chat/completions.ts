@@ -113,7 +113,7 @@ function choice(index: number, text: string): CompletionChoice {
   return { $typeName: "tollgate.chat.v1.CompletionChoice", index, text };
 }
 
-/** What several answers used together; a count that no engine gave stays unsaid. */
+/** The usage of several answers together; a count that no engine gave is left out. */
 function sumOfUsage(usages: readonly Usage[]): Usage {
   const total: Usage = { $typeName: "tollgate.inference.v1.Usage", inputTokens: 0n, outputTokens: 0n, lots: [] };
   for (const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens, costPicoUsd, lots } of usages) {

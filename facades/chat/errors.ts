@@ -31,7 +31,7 @@ export function errorOf(error: unknown): ErrorAnswer {
   }
 }
 
-/** What this surface refuses by itself. */
+/** Refusals of this surface's own. */
 const refusalCodes = {
   400: "invalid_value",
   404: "unknown_url",
@@ -47,7 +47,7 @@ function refusal({ status, message, param }: RequestError): ErrorAnswer {
   return answer(status, "invalid_request_error", refusalCodes[status], message, status === 400 ? { param } : {});
 }
 
-/** What the core refuses or fails at. */
+/** The core's refusals and failures. */
 interface Failure {
   readonly detail: ErrorDetail;
   readonly message: string;

@@ -4,7 +4,7 @@ import type { TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { toMilliseconds } from "../../lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
 
-/** What a caller may know of its key, in this surface's words. */
+/** The facts of its key that a caller may know, in this surface's words. */
 export function keyStatus({
   key,
   accountId,

@@ -14,7 +14,7 @@ const names: readonly (readonly [core: RegExp, surface: string])[] = [
   [/^inputs.*$/, "input"],
 ];
 
-/** What the core calls a field of its request, in the terms of this surface. Empty: no field. */
+/** This surface's name for a field of the core's request. Empty: no field. */
 export function toParam(parameter: string): string {
   const found = names.find(([core]) => core.test(parameter));
   return found === undefined ? parameter : parameter.replace(found[0], found[1]);

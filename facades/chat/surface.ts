@@ -28,7 +28,7 @@ const writeModels = jsonEncoder(ListModelsResponseSchema);
 const writeModel = jsonEncoder(ModelSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
 
-/** What clients of this style know and this service does not have. */
+/** Endpoints that clients of this style know and this service does not have. */
 const unavailable = {
   "/v1/responses": "responses API",
   "/v1/images": "images API",

@@ -6,13 +6,13 @@ import type { Options } from "./options.ts";
 /** A JSON Schema, or a part of a document. */
 export type Json = { readonly [key: string]: unknown };
 
-/** What tollgate.facade.v1.json_message says, as far as it shows in a schema. */
+/** The option tollgate.facade.v1.json_message, as far as it shows in a schema. */
 interface JsonMessage {
   readonly shape: { readonly case?: "untagged" | "taggedBy" | "unwrapped"; readonly value?: unknown };
   readonly ignoreUnknownTags: boolean;
 }
 
-/** What tollgate.facade.v1.json_field says, as far as it shows in a schema. */
+/** The option tollgate.facade.v1.json_field, as far as it shows in a schema. */
 interface JsonField {
   readonly nullable: boolean;
   readonly required: boolean;
@@ -81,7 +81,7 @@ export class Schemas {
       case "taggedBy": {
         const tag = String(shape.value);
         const members = desc.fields.map((field) => this.#taggedSchema(field, tag));
-        // What is ignored is allowed, so that a value may be both one of the members and "something else".
+        // Ignored values are allowed, so that a value may be both one of the members and "something else".
         return ignoreUnknownTags
           ? { anyOf: [...members, objectSchema({ [tag]: { type: "string" } }, [tag])] }
           : { oneOf: members };

@@ -15,7 +15,7 @@ runNodeJs(
   }),
 );
 
-/** What tollgate.facade.v1.http_service says. */
+/** The option tollgate.facade.v1.http_service. */
 interface HttpService {
   readonly title: string;
   readonly errorBody: string;

@@ -105,7 +105,7 @@ export class Exchange {
     }
     const length = Buffer.byteLength(json);
     const headers: Record<string, string> = { "content-length": String(length), ...more };
-    // What was not read of the request would be taken for the next one.
+    // The unread rest of the request would be taken for the next one.
     if (!this.request.complete && hasBody(this.request)) {
       headers.connection = "close";
     }

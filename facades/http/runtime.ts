@@ -32,7 +32,7 @@ export interface ExchangeTrace {
   end(requestId: string, route: string | undefined, status: number | undefined): void;
 }
 
-/** What a surface needs from its surroundings. */
+/** Dependencies of a surface. */
 export interface Runtime {
   readonly clock: Clock;
   readonly random: Pick<Random, "uuid">;

@@ -26,7 +26,7 @@ export interface ServerLimits extends ConnectionLimits {
   readonly requestTimeoutMs: number;
 }
 
-/** What a server is made of. */
+/** Dependencies. */
 export interface HttpServerOptions {
   readonly limits: ServerLimits;
   /** Answers bytes that are no request. */

@@ -50,7 +50,7 @@ export function classify(error: unknown): Classified {
   }
 }
 
-/** What the core refuses or fails at. */
+/** The core's refusals and failures. */
 interface Failure {
   readonly detail: ErrorDetail;
   readonly message: string;
@@ -118,7 +118,7 @@ const answers = {
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 
-/** What this surface refuses by itself. A refused thread is told so that the SDK's tool runner goes on without one. */
+/** Refusals of this surface's own. A refused thread is told so that the SDK's tool runner goes on without one. */
 function refusal(error: RequestError): Classified {
   const plain = answer(error.status, refusalTypes[error.status], error.message);
   return error.param === "thread" ? { ...plain, error: { ...plain.error, details: noThreads } } : plain;

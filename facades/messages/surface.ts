@@ -21,7 +21,7 @@ const countJson = jsonEncoder(CountTokensResponseSchema);
 const modelsJson = jsonEncoder(ListModelsResponseSchema);
 const modelJson = jsonEncoder(ModelSchema);
 
-/** What clients of this style know and this service does not have. */
+/** Endpoints that clients of this style know and this service does not have. */
 const unavailable = {
   "/v1/messages/batches": "message-batches API",
   "/v1/files": "files API",

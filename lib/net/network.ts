@@ -1,4 +1,4 @@
-/** What one subscriber has: an IPv4 address, or the /64 around an IPv6 one. */
+/** The network of one subscriber: an IPv4 address, or the /64 around an IPv6 one. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) {
     return address;

@@ -19,7 +19,7 @@ export function parseNetwork(text: string): Network | undefined {
   return prefix > most ? undefined : { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
 }
 
-/** Tells whether an address is in one of the networks, as they stand in the configuration. What is no address is in none. */
+/** Tells whether an address is in one of the networks, as they stand in the configuration. Text that is no address is in no network. */
 export function inNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const text of networks) {

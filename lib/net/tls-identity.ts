@@ -1,4 +1,4 @@
-/** What a server proves itself with, in PEM. */
+/** A server's certificate and key, in PEM. */
 export interface TlsIdentity {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -13,7 +13,7 @@ export interface ServerTls {
   onRenewed(listener: (identity: TlsIdentity) => void): void;
 }
 
-/** What a client checks a server with and proves itself with, in PEM. */
+/** The authority that a client trusts and the client's own certificate and key, in PEM. */
 export interface ClientTls {
   /** Signs the server's certificate. Undefined: one of the system's authorities does. */
   readonly ca?: Buffer;

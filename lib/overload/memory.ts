@@ -23,7 +23,7 @@ export function memoryReader(sharedBy: number): () => number {
   };
 }
 
-/** What the machine or the container has. */
+/** The memory of the machine or the container. */
 function availableBytes(): number {
   const constrained = process.constrainedMemory();
   // Without a limit the kernel reports 0 or more than there is.

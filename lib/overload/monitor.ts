@@ -1,7 +1,7 @@
 import type { Logger } from "../logger.ts";
 import type { Clock } from "../time/clock.ts";
 
-/** What a process is short of. */
+/** The resource that a process is short of. */
 export type Shortage = "event_loop" | "memory";
 
 /** Tells whether a process has more work than it can bear. */
@@ -18,7 +18,7 @@ export interface OverloadLimits {
   readonly maxMemory: number;
 }
 
-/** What a monitor is made of. */
+/** Dependencies. */
 export interface OverloadMonitorOptions {
   readonly limits: OverloadLimits;
   readonly clock: Clock;

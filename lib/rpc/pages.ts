@@ -8,7 +8,7 @@ import { isStorable } from "../text/storable.ts";
 /** Entries of one page: of a request that does not say, and at most. */
 export const pageSizes = { usual: 100, most: 1000 };
 
-/** What a request for a page says. */
+/** The page that a request asks for. */
 export interface PageRequest {
   /** 0: the usual size; above the most: the most. Never negative, which the contract refuses. */
   readonly pageSize: number;

@@ -23,7 +23,7 @@ const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
 
-/** What the service stands on. */
+/** Dependencies. */
 export interface AccountsDependencies {
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
@@ -34,7 +34,7 @@ export interface AccountsDependencies {
   readonly accountChanged: (accountId: string) => void;
   /** Live keys that a new account may have unless its creation says otherwise. */
   readonly maxKeys: number;
-  /** What a new account is given. */
+  /** The grants of a new account. */
   readonly freeGrant: PicoUsd;
   /** Ids of the models that are served. */
   readonly models: () => readonly string[];
@@ -69,7 +69,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     return { accountId, lotId, balancePicoUsd: (await funds.statement(accountId)).balance };
   }
 
-  /** What every movement of money has. */
+  /** The fields of every movement of money. */
   function movement(request: { accountId: string; amountPicoUsd: bigint; reference: string }) {
     return {
       accountId: requireId(request.accountId, "account"),

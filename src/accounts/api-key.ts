@@ -16,7 +16,7 @@ export function isApiKey(text: string): boolean {
   return shape.test(text) && isChecked(text);
 }
 
-/** What is stored in place of a key: HMAC-SHA256 with the pepper, 32 bytes. */
+/** The digest that is stored in place of a key: HMAC-SHA256 with the pepper, 32 bytes. */
 export function digestOf(key: string, pepper: Pepper): Buffer {
   return createHmac("sha256", pepper.secret).update(key).digest();
 }

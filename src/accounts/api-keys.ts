@@ -17,7 +17,7 @@ import { type KeyLimits, settlePeriod } from "./key-limits.ts";
 /** Keys of one page of digests. */
 const digestPage = 10_000;
 
-/** What stored keys are made of. */
+/** Dependencies. */
 export interface ApiKeysOptions {
   readonly storage: Storage;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface NewKey {
   readonly secret: string;
 }
 
-/** What is told of a key that is to be made. */
+/** The properties of a key to be made. */
 interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
   /** The key whose budget and counters it shares. Undefined: it has its own. */
   readonly limitsOf?: string;

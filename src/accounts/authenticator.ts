@@ -15,7 +15,7 @@ import type { LastUsed } from "./last-used.ts";
 import { isFrozen } from "./messages.ts";
 import { requireId } from "./validate.ts";
 
-/** What an authenticator is made of. */
+/** Dependencies. */
 export interface AuthenticatorOptions {
   readonly operatorToken: string;
   readonly services: readonly ServiceCredential[];
@@ -45,10 +45,10 @@ interface KnownKey {
   readonly expiresAt: number;
 }
 
-/** What is remembered of an account. */
+/** The remembered facts of an account. */
 interface AccountState {
   readonly accountId: string;
-  /** What it bounds its callers by. Undefined: nothing. */
+  /** The limits of its callers. Undefined: none. */
   readonly limits: Pick<Caller, "frozenReason" | "accountMaxInFlight"> | undefined;
 }
 
@@ -133,7 +133,7 @@ function unknownKey(): ConnectError {
   return failure(Reason.UNAUTHENTICATED, "The API key is unknown.");
 }
 
-/** What the store answers. Throws LEDGER_UNAVAILABLE when it fails or takes too long. */
+/** The store's answer. Throws LEDGER_UNAVAILABLE when it fails or takes too long. */
 async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
   try {
     return await new Promise<T>((resolve, reject) => {

@@ -21,7 +21,7 @@ export interface Operator {
   readonly kind: "operator";
   /** The stored operator's id. Empty: the one of the configured token. */
   readonly id: string;
-  /** What the audit log calls the operator. */
+  /** The operator's name in the audit log. */
   readonly name: string;
   readonly role: Role;
 }

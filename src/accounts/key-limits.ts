@@ -21,7 +21,7 @@ export interface LimitFields {
   readonly budgetPeriod: Period;
 }
 
-/** What limits are judged by. */
+/** The facts that limits are judged by. */
 export interface LimitRules {
   readonly now: number;
   /** Ids of the models that are served. */

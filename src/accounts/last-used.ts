@@ -27,7 +27,7 @@ export class LastUsed {
     this.#cancelFlush ??= this.#clock.after(flushMs, () => void this.flush());
   }
 
-  /** Writes what has been noted since the last time. What cannot be written is dropped: it informs, no more. */
+  /** Writes what has been noted since the last time. Times that cannot be written are dropped: they only inform. */
   async flush(): Promise<void> {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;

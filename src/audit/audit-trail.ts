@@ -22,7 +22,7 @@ export interface AuditRange {
   readonly from: Date | undefined;
 }
 
-/** What operators have changed, written once. */
+/** The append-only record of operators' changes. */
 export class AuditTrail {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;

@@ -10,7 +10,7 @@ import { principalKey } from "../interceptors/principal.ts";
 import { toPublicJson } from "../interceptors/public-json.ts";
 import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
 
-/** What noting changes takes. */
+/** Dependencies. */
 export interface RecorderParts {
   readonly trail: Pick<AuditTrail, "add" | "addWithin">;
   readonly trusts: TrustsPeer;

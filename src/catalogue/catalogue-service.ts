@@ -10,7 +10,7 @@ import { principalKey } from "../interceptors/principal.ts";
 import type { Prices } from "../metering/interface.ts";
 import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
 
-/** What the service stands on. */
+/** Dependencies. */
 export interface CatalogueDependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
@@ -64,7 +64,7 @@ export function createCatalogueService({
   };
 }
 
-/** What somebody may use: everything without a key. */
+/** The models that a caller may use: all of them without a key. */
 function allowedTo({ values }: Pick<HandlerContext, "values">): AllowedModels {
   const principal = values.get(principalKey);
   return principal?.kind === "caller" ? principal.models : undefined;

@@ -5,7 +5,7 @@ import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
 
 /** A catalogue whose models can be replaced. */
 export interface ConfiguredCatalogue extends Catalogue {
-  /** What models of a configuration are served as; one that is served already stays as old as it is. */
+  /** The models of a configuration as they are served; a model that is served already keeps its creation time. */
   describe(models: readonly ModelConfig[], createdAt: Date): ServedModel[];
   /** Serves these from now on. */
   replace(models: readonly ServedModel[]): void;

@@ -14,7 +14,7 @@ import { createWebhooks } from "./core/webhooks.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 import type { Telemetry } from "./process/tracing.ts";
 
-/** Puts the core together, each part on those before it. What needs an end is told to the lifecycle. */
+/** Puts the core together, each part on those before it. Parts that have to be stopped are registered with the lifecycle. */
 export async function composeCore(
   config: Config,
   secrets: Secrets,

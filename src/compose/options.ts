@@ -1,7 +1,7 @@
 import type { ClientTlsFiles } from "../config/client-tls.ts";
 import type { LogFormat } from "./process/logger.ts";
 
-/** What every long-running command takes. */
+/** Options of every long-running command. */
 export interface ProcessOptions {
   readonly log: LogFormat;
 }

@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { isPackaged } from "../../lib/assets.ts";
 import { type Environment, readSetting } from "./environment.ts";
 
-/** What decides where data is kept when nobody says so. */
+/** The environment that decides where data is kept when no setting does. */
 export interface Place {
   readonly isPackaged: boolean;
   readonly platform: NodeJS.Platform;

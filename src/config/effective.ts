@@ -15,7 +15,7 @@ export interface Setting {
 
 const hiddenText = "(hidden)";
 
-/** What is set outside the configuration file, as a start would read it. */
+/** Settings from outside the configuration file, as a start would read them. */
 const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
   TOLLGATE_DATA_DIR: { setting: "data_dir", value: ({ dataDir }) => dataDir },
   TOLLGATE_STORAGE_URL: { setting: "storage.url", value: ({ storageUrl }) => storageUrl },

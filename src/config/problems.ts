@@ -4,7 +4,7 @@ import { nearest } from "./nearest.ts";
 /** Leads to a field, such as `["models", 0, "id"]`. */
 export type Path = readonly PropertyKey[];
 
-/** What is wrong with one field and what is allowed, in words. */
+/** One wrong field: the fault and the values that are allowed, in words. */
 export interface Problem {
   readonly path: Path;
   readonly message: string;
@@ -113,7 +113,7 @@ function fieldsAt(schema: z.ZodType, path: Path): string[] {
   return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
 }
 
-/** What a field is. Undefined: there is no such field. */
+/** The schema of a field. Undefined: there is no such field. */
 function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
   let at: z.ZodType | undefined = unwrap(schema);
   for (const part of path) {

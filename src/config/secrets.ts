@@ -20,7 +20,7 @@ export interface ServiceCredential {
   readonly accounts?: readonly string[];
 }
 
-/** What the core needs beside the configuration file. */
+/** Secrets that the core needs beside the configuration file. */
 export interface Secrets {
   /** Where an embedded service keeps its state. */
   readonly dataDir: string;

@@ -14,7 +14,7 @@ import type { Hold, Ledger } from "../metering/interface.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
 
-/** What the service stands on. */
+/** Dependencies. */
 export interface EmbeddingsDependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;

@@ -22,10 +22,10 @@ export interface DiscoveredServer {
   readonly models: readonly DiscoveredModel[];
 }
 
-/** What each engine is known by. */
+/** The signs of each engine. */
 const known = engineNames.map((engine) => ({ engine, ...registry[engine].detect }));
 
-/** What a server is that lists models and is known for no engine. */
+/** The engine of a server that lists models and has no engine's signs. */
 const unknown: EngineName = "openai";
 
 /** A server on this machine answers sooner, or is none. */

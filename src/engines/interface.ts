@@ -4,7 +4,7 @@ import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.j
 import type { TraceContext } from "../../lib/rpc/trace-context.ts";
 import type { EngineName } from "./names.ts";
 
-/** What an engine is asked to generate. Everything is settled: defaults are applied, limits are clamped. */
+/** A request to generate. Everything is settled: defaults are applied, limits are clamped. */
 export interface EngineRequest {
   /**
    * Names the run to the engine and in its log: unique, as engines know requests by it and stop them by it. Request ids
@@ -69,7 +69,7 @@ export interface EngineOutput {
   /** The latest running count. Undefined: nothing new was counted. */
   readonly usage?: EngineUsage;
   readonly finish?: FinishReason;
-  /** What the engine said that is no count at all, for the log. Undefined: nothing. */
+  /** A value of the engine's that is no count at all, for the log. Undefined: none. */
   readonly implausible?: string;
 }
 
@@ -79,7 +79,7 @@ export interface EngineOutput {
  */
 export const unboundedEngines: readonly EngineName[] = ["openai"];
 
-/** What an engine is asked to embed. */
+/** A request to embed. */
 export interface EngineEmbedRequest {
   /** As for a generation. */
   readonly runId: string;

@@ -10,7 +10,7 @@ import type { Place, Pool } from "./servers/pool.ts";
 /** A request runs on one server, and on two more at most when that fails. */
 const maxAttempts = 3;
 
-/** What attempts need of the fleet. */
+/** The parts of the fleet that attempts need. */
 export interface AttemptSettings {
   readonly config: FleetConfig;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { PooledFleet } from "./fleet.ts";
 import type { Fleet, FleetObserver } from "./interface.ts";
 import { Roster, type RosterSettings } from "./servers/roster.ts";
 
-/** What a fleet is made of. */
+/** Dependencies. */
 export interface FleetSettings extends RosterSettings {
   readonly models: readonly ServedModel[];
   readonly observer: FleetObserver;

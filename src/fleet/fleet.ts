@@ -19,7 +19,7 @@ import { unitVector } from "./unit-vectors.ts";
 const countTimeoutMs = 5000;
 const countLimits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
 
-/** What a fleet consists of. */
+/** The parts of a fleet. */
 export interface FleetParts extends AttemptSettings {
   readonly roster: Roster;
 }
@@ -157,7 +157,7 @@ export class PooledFleet implements Fleet {
     return this.#parts.roster.close();
   }
 
-  /** What one server counts. Undefined: it cannot tell, or cannot be believed. */
+  /** The count of one server. Undefined: it cannot tell, or cannot be believed. */
   async #countOn(
     member: Member,
     model: ServedModel,

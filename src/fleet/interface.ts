@@ -55,7 +55,7 @@ export interface Fleet {
   /** Requests for a model that wait for a server. */
   waiting(modelId: string): number;
   /**
-   * Makes ready to serve other models on other servers. What runs on a server that is left out ends in its
+   * Makes ready to serve other models on other servers. A request that runs on a server that is left out ends in its
    * own time. Throws, and changes nothing, when a server's adapter cannot be made.
    */
   prepare(models: readonly ServedModel[]): FleetChange;

@@ -1,6 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 
-/** What an interceptor wraps: the rest of the call. */
+/** The rest of a call, which an interceptor wraps. */
 export type Next = Parameters<Interceptor>[0];
 
 /** Puts interceptors around a call; the first one is the outermost. */

@@ -10,7 +10,7 @@ export interface CallSignal {
    * for: with its controller and the event that ends it, it costs more than the rest of a call's life.
    */
   readonly signal: AbortSignal;
-  /** What the call ended with. Undefined: it has not ended. */
+  /** The reason that the call ended with. Undefined: it has not ended. */
   readonly reason: ConnectError | undefined;
   /** Is called when the call is over, at once if it is. For one listener, and cheaper than the signal. */
   onEnd(listener: () => void): void;
@@ -88,7 +88,7 @@ function setTimer(ms: number | undefined, callback: () => void): NodeJS.Timeout 
   return ms === undefined || ms > longestTimerMs ? undefined : setTimeout(callback, ms);
 }
 
-/** What both ends of a call see when its deadline passes. */
+/** The error that both ends of a call see when its deadline passes. */
 export function deadlineExceeded(): ConnectError {
   return new ConnectError("the operation timed out", Code.DeadlineExceeded);
 }

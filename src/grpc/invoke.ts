@@ -27,7 +27,7 @@ export interface ServedMethod {
   readonly interceptors: readonly Interceptor[];
 }
 
-/** What one call brings to its handler. */
+/** The parts of a call that its handler gets. */
 export interface CallInit {
   readonly protocolName: string;
   readonly header: Headers;

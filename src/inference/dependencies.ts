@@ -6,7 +6,7 @@ import type { Ledger } from "../metering/interface.ts";
 import type { ReadAheadSettings } from "./answer/read-ahead.ts";
 import type { InferenceObserver } from "./interface.ts";
 
-/** What the service stands on. */
+/** Dependencies. */
 export interface InferenceDependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;
@@ -14,7 +14,7 @@ export interface InferenceDependencies {
   readonly random: Random;
   readonly logger: Logger;
   readonly observer: InferenceObserver;
-  /** What readers of streamed answers are allowed, and the memory that they share. */
+  /** The limits for readers of streamed answers, and the memory that they share. */
   readonly readers: Pick<ReadAheadSettings, "memory" | "limits" | "clock">;
   /** Whether accounts are kept apart in the engines' prefix caches. */
   readonly cacheSalt: boolean;

@@ -3,7 +3,7 @@ import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { toPublicJson } from "./public-json.ts";
 
-/** What a change's own transaction knows of it. */
+/** The facts of a change that its own transaction knows. */
 export interface ChangeFacts {
   readonly target: string;
   readonly before?: JsonObject;
@@ -13,7 +13,7 @@ export interface ChangeFacts {
 
 /** A change that an operator is making; it is noted in the audit log when it is made. */
 export interface Change {
-  /** What is known of the target as it was. Absent: it is new, or nothing of it is replaced. */
+  /** The target before the change. Absent: it is new, or nothing of it is replaced. */
   before?: JsonObject;
   /** Whether it is noted, or nothing was changed after all. */
   settled: boolean;

@@ -4,7 +4,7 @@ import type { Logger } from "../../lib/logger.ts";
 import { type Clock, systemClock } from "../../lib/time/clock.ts";
 import type { CallObserver } from "./observe.ts";
 
-/** What anybody can cause without a key must not fill the log: beyond some lines there is a sum for each interval. */
+/** Failures that anybody can cause without a key must not fill the log: beyond some lines, each interval logs a sum. */
 const intervalMs = 10_000;
 const maxRefusals = 50;
 

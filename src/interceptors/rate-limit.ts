@@ -79,7 +79,7 @@ async function tell(next: Next, request: Request, state: RateLimitState): Promis
 
 const uses = new WeakMap<DescMethod, RateLimitUse>();
 
-/** What a method does to its caller's rate limit. */
+/** The effect of a method on its caller's rate limit. */
 function useOf(method: DescMethod): RateLimitUse {
   let found = uses.get(method);
   if (found === undefined) {

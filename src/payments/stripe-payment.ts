@@ -8,7 +8,7 @@ export interface Payment {
   readonly reference: string;
 }
 
-/** What an event asks for. A refusal is for a person to look at: no retry changes it. */
+/** The action that an event asks for. A person has to look at a refusal: no retry changes it. */
 export type Outcome = { readonly payment: Payment } | { readonly ignored: string } | { readonly refused: string };
 
 const picoUsdACent = 10_000_000_000n;

@@ -31,7 +31,7 @@ export const webhookOutcomes = ["credited", "ignored", "refused", "postponed", "
 /** Is told what became of every event. */
 export type WebhookObserver = (outcome: (typeof webhookOutcomes)[number]) => void;
 
-/** What a webhook is made of. */
+/** Dependencies. */
 export interface StripeWebhookParts {
   /** The endpoint's signing secret, `whsec_…`. */
   readonly secret: string;

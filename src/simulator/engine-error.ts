@@ -1,4 +1,4 @@
-/** What an error tells beside status and message. */
+/** The details of an error beside status and message. */
 export interface EngineErrorFacts {
   /** The engine's name for the kind of error. Default: what its dialect calls the status. */
   readonly type: string | undefined;

@@ -1,6 +1,6 @@
 import type { Directive } from "./engine/directives.ts";
 
-/** What goes wrong with a request. Counts are output tokens after which it happens. */
+/** A fault of a request. Counts are output tokens after which it happens. */
 export interface Fault {
   /** Answers with this HTTP status at once. */
   readonly status?: number;
@@ -57,7 +57,7 @@ export class FaultPanel {
     this.#standing = [];
   }
 
-  /** What strikes this request. Counts it against faults that are limited in number. */
+  /** The fault that strikes this request. Counts it against faults that are limited in number. */
   strike(model: string | undefined, path: string): Fault {
     if (this.#standing.length === 0) {
       return none;

@@ -31,7 +31,7 @@ export interface Setup {
   readonly metrics: boolean;
 }
 
-/** What a simulated server is like. Everything but the models has a default. */
+/** Options of a simulated server. Everything but the models has a default. */
 export interface SimulatorOptions {
   /** A string is a model of that id with every default. */
   readonly models: readonly (string | ModelOptions)[];

@@ -1,6 +1,6 @@
 import type { Row } from "./snapshot.ts";
 
-/** What amounts are cut into: a sum of many may pass the 64 bits of SQLite, which then fails or rounds. */
+/** The parts that amounts are cut into: a sum of many may pass the 64 bits of SQLite, which then fails or rounds. */
 const part = 1_000_000;
 
 /** The columns of a sum in two parts, under a name that `readSum` reads: SQL of both databases. */

@@ -156,7 +156,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
   return { storage, limit };
 }
 
-/** What the driver said, without the name that the ORM puts before it; a host with several addresses has a code alone. */
+/** The driver's message, without the name that the ORM puts before it; a host with several addresses has a code alone. */
 function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message.replace(/^\w*Error: ?/, "").trim() || String(code);

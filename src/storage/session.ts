@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from "pg";
 
 /**
  * What every session is set to, whatever the server, the database and the role say: a setting that is not ours could
- * lose acknowledged charges, refuse requests or change how values read. Those that the server does not know are left out.
+ * lose acknowledged charges, refuse requests or change how values read. Settings that the server does not know are left out.
  */
 const settings: Readonly<Record<string, string>> = {
   default_transaction_isolation: "read committed",
@@ -46,9 +46,9 @@ interface ServerState {
   readonly full_page_writes: string;
 }
 
-/** What a server is like. */
+/** The state of a server. */
 export interface ServerCheck {
-  /** What is dangerous but works, in words. */
+  /** Dangerous settings that work all the same, in words. */
   readonly findings: readonly string[];
   /** Whether a pooler stands before it. */
   readonly pooled: boolean;

@@ -1,6 +1,6 @@
 import { isNativeError } from "node:util/types";
 
-/** What the system says of a connection that is not made or that broke. */
+/** The system's codes for a connection that is not made or that broke. */
 const socketCodes = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -14,7 +14,7 @@ import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./met
 import { watchPrices } from "./price-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
-/** What a core tells its metrics. */
+/** Events of a core that its metrics count. */
 export interface CoreMetrics {
   readonly calls: CallObserver;
   readonly inference: InferenceObserver & EmbeddingsObserver;

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 
-/** What every answer, and every chunk of one, starts with. */
+/** The first fields of every answer and of every chunk. */
 export interface Head {
   /** Names the answer; made from the request's id. */
   readonly id: string;

@@ -15,13 +15,13 @@ import { toFinishReason, toUsage } from "./usage.ts";
 
 const writeChunk = jsonEncoder(ChatCompletionChunkSchema);
 
-/** What ends every stream. */
+/** The last line of every stream. */
 export const done = "data: [DONE]\n\n";
 
 /** A comment with a single line end: clients take an empty line after it for an empty event. */
 export const keepAlive = ": keepalive\n";
 
-/** What a stream of chunks depends on. */
+/** Options of a stream of chunks. */
 export interface StreamRules {
   /** Usage in a chunk of its own after the finish reason, instead of beside it. */
   readonly separateUsage: boolean;

@@ -12,7 +12,7 @@ type Turn = readonly [request: IncomingMessage, response: ServerResponse];
 interface Line {
   running: Turn | undefined;
   readonly waiting: Turn[];
-  /** What is done when nothing runs or waits any more. */
+  /** Called when no request runs or waits any more. */
   afterwards: (() => void) | undefined;
 }
 

@@ -15,7 +15,7 @@ import {
   json_value,
 } from "#gen/tollgate/facade/v1/json_pb.js";
 
-/** What tollgate.facade.v1 says of a message, with its defaults. */
+/** The options of tollgate.facade.v1 on a message, with their defaults. */
 export function shapeOf(desc: DescMessage): JsonMessage["shape"] {
   return hasOption(desc, json_message) ? getOption(desc, json_message).shape : { case: undefined };
 }
@@ -25,7 +25,7 @@ export function ignoresUnknownTags(desc: DescMessage): boolean {
   return hasOption(desc, json_message) && getOption(desc, json_message).ignoreUnknownTags;
 }
 
-/** What tollgate.facade.v1 says of a field. Undefined: nothing. */
+/** The options of tollgate.facade.v1 on a field. Undefined: none. */
 export function rulesOf(field: DescField): JsonField | undefined {
   return hasOption(field, json_field) ? getOption(field, json_field) : undefined;
 }

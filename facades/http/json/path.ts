@@ -18,7 +18,7 @@ export class JsonPath {
     this.#steps.pop();
   }
 
-  /** What is wrong here. */
+  /** An error at this place. */
   error(reason: string): RequestError {
     return invalidField(this.toString(), reason);
   }

@@ -1,4 +1,4 @@
-/** What no answer says. */
+/** A placeholder that no id or model name contains: the JSON is written once around it and split there. */
 const mark = "\u0001text\u0001";
 
 /**

@@ -2,10 +2,10 @@ import type { DefaultState, Middleware } from "koa";
 import type { Exchange } from "../exchange.ts";
 import type { FoundRoute } from "../routing/routes.ts";
 
-/** What the layers share of one request, on Koa's context. */
+/** The state of one request that the layers share, on Koa's context. */
 export interface Shared {
   exchange: Exchange;
-  /** What answers the request. Undefined: nothing was found yet. */
+  /** The handler of the request. Undefined: none was found yet. */
   found: FoundRoute | undefined;
 }
 

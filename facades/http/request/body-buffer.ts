@@ -29,7 +29,7 @@ export class BodyBuffer {
     this.size += chunk.length;
   }
 
-  /** What came so far. */
+  /** The bytes so far. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.size);
   }

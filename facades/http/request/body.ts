@@ -161,7 +161,7 @@ class Reception implements PacedBody {
   }
 }
 
-/** What a request says of its body's length. Undefined: nothing. */
+/** The length of its body that a request announces. Undefined: it announces none. */
 function declaredLength({ headers }: IncomingMessage): number | undefined {
   const length = headers["content-length"];
   return length === undefined ? undefined : Number(length);

@@ -9,7 +9,7 @@ const mostProxies = 16;
 
 /**
  * Where a request came from: the other end of its connection, or, when that is a proxy that is trusted, the last
- * address in `x-forwarded-for` that is not one. What stands before it may be the client's invention.
+ * address in `x-forwarded-for` that is not one. Addresses before it may be the client's invention.
  */
 export function clientAddress(request: IncomingMessage, isTrustedProxy?: IsTrustedProxy): string | undefined {
   let address = request.socket.remoteAddress;

@@ -23,7 +23,7 @@ export function queryReader(
   };
 }
 
-/** What the text stands for; a text of the wrong kind stays one, for the decoder to refuse. */
+/** The value that the text stands for; a text of the wrong kind stays text, for the decoder to refuse. */
 function valueIn(field: DescField, text: string): unknown {
   if (field.fieldKind !== "scalar" || field.scalar === ScalarType.STRING) {
     return text;

@@ -17,9 +17,9 @@ const maxStalledMs = 60_000;
 export interface EventEncoder {
   /** The events that a batch of one answer becomes, as text that ends at the end of an event. Empty: nothing to say. `choice`: which answer. */
   encode(events: readonly GenerationEvent[], choice?: number): string;
-  /** What ends a stream that fails after its head was sent. */
+  /** The end of a stream that fails after its head was sent. */
   fail(error: unknown): string;
-  /** What is sent during silence; may come between any two events. */
+  /** The keep-alive that is sent during silence; may come between any two events. */
   readonly keepAlive: string;
 }
 

@@ -13,7 +13,7 @@ export type RouteTable = Readonly<
   Record<string, { readonly verb: "GET" | "POST"; readonly path: string; readonly method: DescMethod }>
 >;
 
-/** What answers each route of a table: it gets the request's message and sends the response, or throws. */
+/** The handlers of a table's routes: each gets the request's message and sends the response, or throws. */
 export type Handlers<Table extends RouteTable> = {
   readonly [Name in keyof Table]: (
     request: MessageShape<Table[Name]["method"]["input"]>,

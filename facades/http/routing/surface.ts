@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "../exchange.ts";
 
-/** What answers a method on a path. */
+/** The handler of a method on a path. */
 export interface Endpoint {
   readonly verb: "GET" | "POST";
   /** The path as the router takes it. */
@@ -25,7 +25,7 @@ export type RequestHead = Pick<IncomingMessage, "url" | "headers">;
 export interface Surface {
   /** Short and in lower case, such as "chat". */
   readonly name: string;
-  /** Paths that belong to it, with all below them. What several surfaces have, such as the models, none claims. */
+  /** Paths that belong to it, with all below them. No surface claims a path that several have, such as the models. */
   readonly claims: readonly string[];
   /** Whether a request is of one of its clients: chooses where the path does not. */
   readonly recognizes: (request: RequestHead) => boolean;

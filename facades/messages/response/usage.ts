@@ -2,7 +2,7 @@ import { type Usage as CoreUsage, FinishReason } from "#gen/tollgate/inference/v
 import { StopReason, type Usage } from "#gen/tollgate/messages/v1/message_pb.js";
 import { usdAmount } from "../../http/json/decimal.ts";
 
-/** What is billed, in this surface's words. Cached input counts as input: it is billed as such. */
+/** The billed usage, in this surface's words. Cached input counts as input: it is billed as such. */
 export function toUsage(counted: CoreUsage | undefined): Usage {
   const shown = inputUsage(counted?.inputTokens ?? 0n);
   shown.outputTokens = counted?.outputTokens ?? 0n;

@@ -131,7 +131,7 @@ export function addAccounts(program: Command, io: Io): void {
   });
 }
 
-/** What every answer of a core has. */
+/** The fields of every answer of a core. */
 export function required<T>(value: T | undefined): T {
   if (value === undefined) {
     throw new Error("the core's answer is incomplete: is it another version?");

@@ -24,7 +24,7 @@ export interface Question<Args extends readonly unknown[], Options> {
   readonly description: string;
   /** Adds arguments and options of its own. */
   readonly options?: (command: Command) => unknown;
-  /** Asks. What it throws is the reason that the command fails with. */
+  /** Asks. The message of an error that it throws is the reason that the command fails with. */
   readonly ask: (core: Transport, options: Options, ...args: Args) => Promise<Document>;
   /** Said beside the answer, to people alone. */
   readonly note?: string;

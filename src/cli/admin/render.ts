@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** What a command prints: the JSON itself for machines, tables made of it for people. */
+/** The output of a command: the JSON itself for machines, tables made of it for people. */
 export type Document = DocumentRow | readonly DocumentRow[];
 export type DocumentRow = { readonly [field: string]: Cell | readonly DocumentRow[] };
 type Cell = Scalar | readonly string[] | CellGroup | JsonObject;

@@ -1,9 +1,9 @@
-/** What looking at one part came to. A warning is worth knowing; what is wrong has to be mended. */
+/** The result of checking one part. A warning is worth knowing; "wrong" has to be mended. */
 export interface Finding {
   /** Such as "storage" or "server http://10.0.0.5:8000". */
   readonly part: string;
   readonly status: Status;
-  /** What was found, and how to mend it. */
+  /** The finding, and how to mend it. */
   readonly message: string;
 }
 

@@ -14,7 +14,7 @@ import { plainText } from "../../engines/shared/inspection/told.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
 import { type Finding, patienceMs, type Status, toReason } from "./finding.ts";
 
-/** What looking at an inference server came to. */
+/** The result of checking an inference server. */
 export interface ServerFinding extends Finding {
   readonly engine: string;
   /** Null: it does not tell. */

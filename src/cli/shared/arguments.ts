@@ -32,7 +32,7 @@ export function count(text: string): number {
   return Number(text);
 }
 
-/** What an argument parser reads, or "none" for itself and for "0": they lift a limit. */
+/** Reads a limit; "none" and "0" lift it and are returned as "none". */
 export function orNone<T>(parse: (text: string) => T): (text: string) => T | "none" {
   return (text) => {
     if (text === "0" || text === "none") {

@@ -1,6 +1,6 @@
 import type { Environment } from "../../config/environment.ts";
 
-/** What commands see of the process that they run in. */
+/** The process as commands see it. */
 export interface Io {
   readonly environment: Environment;
   /** Writes a result to standard output. */

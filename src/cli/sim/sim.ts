@@ -5,7 +5,7 @@ import type { ModelOptions } from "../../simulator/options.ts";
 import { logOption } from "../serve/log-option.ts";
 import { amount, port, words } from "../shared/arguments.ts";
 
-/** What a model can be: `ID=KIND` on the command line. */
+/** The kinds of models: `ID=KIND` on the command line. */
 const kinds: Record<string, Omit<ModelOptions, "id">> = {
   plain: {},
   always: { thinking: { mode: "always" } },

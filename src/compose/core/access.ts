@@ -29,7 +29,7 @@ import type { Money } from "./money.ts";
 /** Accounts, their keys, operators, and who is let in with which credential. */
 export interface Access extends Part {
   readonly gate: Gate;
-  /** What operators change is written here. */
+  /** The audit trail of operators' changes. */
   readonly trail: AuditTrail;
   /** Who is believed about the addresses of operators and callers. */
   readonly trusts: TrustsPeer;
@@ -75,7 +75,7 @@ export async function composeAccess(
   });
   const accountChanged = (accountId: string) => {
     authenticator.forget(accountId);
-    // One that gets lost is made up for by the age that other cores let an answer about a key have.
+    // A lost announcement does little harm: other cores keep an answer about a key for a short time only.
     announcements
       .announce(accountId)
       .catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));

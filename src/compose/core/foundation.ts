@@ -10,7 +10,7 @@ import { openStorage, type Storage } from "../../storage/orm.ts";
 import { type CoreMetrics, coreMetrics } from "../../telemetry/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
 
-/** What every part of the core stands on. */
+/** Dependencies of every part of the core. */
 export interface Foundation {
   readonly config: Config;
   readonly secrets: Secrets;

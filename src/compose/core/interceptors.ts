@@ -16,7 +16,7 @@ import { traceCalls } from "../../telemetry/traces/calls.ts";
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
 
-/** What every call passes, outermost first. */
+/** The interceptors of every call, outermost first. */
 export function createInterceptors(
   { tracer, metrics, clock, logger }: Foundation,
   { gate, trail, trusts }: Pick<Access, "gate" | "trail" | "trusts">,

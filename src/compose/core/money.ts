@@ -32,7 +32,7 @@ export interface Money extends Part {
   readonly funds: Funds;
   readonly windows: Awaited<ReturnType<typeof openWindows>>;
   readonly rateLimits: ConfiguredRateLimits;
-  /** What cores that share a store tell each other of accounts. */
+  /** The announcements about accounts between cores that share a store. */
   readonly announcements: Pick<LedgerStore, "listen" | "announce">;
 }
 

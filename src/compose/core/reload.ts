@@ -8,7 +8,7 @@ import type { ConfiguredRateLimits } from "../../metering/rate-limits/rate-limit
 /** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
 export type Reload = (config: Config) => Promise<void>;
 
-/** What a reload changes. */
+/** The parts that a reload changes. */
 export interface Reloadable {
   readonly catalogue: ConfiguredCatalogue;
   readonly fleet: Fleet;

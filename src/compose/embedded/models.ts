@@ -56,7 +56,7 @@ async function modelsOf(url: string): Promise<ModelInput[]> {
   }));
 }
 
-/** What a server on this machine could be used for instead of the simulator. */
+/** Servers on this machine that could be used instead of the simulator. */
 const hint = ({ engine, url }: DiscoveredServer) =>
   `An inference server (${engine}) listens on ${url}. To serve it, end this and start: ${invocation(process.env)} --server ${url}`;
 

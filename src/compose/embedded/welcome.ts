@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { ModelConfig } from "../../config/schema.ts";
 import type { Demo } from "./demo.ts";
 
-/** What an embedded service prints for people: what it serves, and a line to try. */
+/** The greeting of an embedded service: the models that it serves, and a command to try. */
 export function welcome({
   url,
   notice,

@@ -8,7 +8,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 export interface Admin {
   /** host:port. */
   readonly address: string;
-  /** What is shown. */
+  /** The metrics that are shown. */
   readonly registry: Registry;
 }
 

@@ -5,7 +5,7 @@ import type { Config } from "../../config/schema.ts";
 import type { Core } from "../core/interface.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** What a running core takes over; everything else is read at the start alone. */
+/** The sections that a running core takes over; every other one is read at the start alone. */
 const reloadable: Partial<Record<keyof Config, true>> = { models: true, rate_tiers: true };
 
 /**

@@ -1,4 +1,4 @@
-/** What a worker tells the process that supervises it. */
+/** A message from a worker to its supervisor. */
 export type FromWorker =
   /** It takes requests; host:port of each server. */
   | { readonly type: "ready"; readonly addresses: Readonly<Record<string, string>> }
@@ -9,7 +9,7 @@ export type FromWorker =
   /** Its metrics in Prometheus' text format, in answer to a question. */
   | { readonly type: "metrics"; readonly question: number; readonly text: string };
 
-/** What it is asked, and what it has to know of another one. */
+/** A message from the supervisor to a worker: a question, or news of another worker. */
 export type ToWorker = { readonly type: "metrics"; readonly question: number } | Drain;
 
 /** A server gets no new work of any worker, or again. */

@@ -65,7 +65,7 @@ export class WorkerPool {
     return texts.filter((text) => text !== undefined);
   }
 
-  /** Has every worker read the configuration again. One that starts just now reads it anyway. */
+  /** Has every worker read the configuration again. A worker that starts just now reads it anyway. */
   reload(): void {
     for (const { ready, worker } of this.#places) {
       if (ready) {

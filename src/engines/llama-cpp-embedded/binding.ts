@@ -15,7 +15,7 @@ export interface Llama {
   dispose(): Promise<void>;
 }
 
-/** What a text must be like. */
+/** The form that a text must have. */
 export type Grammar = object;
 
 export interface Model {
@@ -91,7 +91,7 @@ export interface Template {
   render(variables: Readonly<Record<string, unknown>>): string;
 }
 
-/** What the packages export. */
+/** The exports of the packages. */
 export interface Binding {
   getLlama(options: {
     readonly gpu: false;

@@ -8,7 +8,7 @@ import { toTurns } from "../shared/prompt/turns.ts";
 import type { Template } from "./binding.ts";
 import { callOpening, demandedTools, offeredTools } from "./tools.ts";
 
-/** What a template is given beside the turns. */
+/** The values that a template gets beside the turns. */
 export interface TemplateSettings {
   readonly systemAnywhere: boolean;
   readonly bosToken: string | null;

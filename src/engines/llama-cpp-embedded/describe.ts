@@ -10,7 +10,7 @@ const longestContext = 8192;
 /** Requests that run at once. */
 const capacity = 2;
 
-/** What the configuration says of a model that runs in process. */
+/** The configuration of a model that runs in process. */
 export interface GgufModel {
   readonly id: string;
   readonly kind: "generation" | "embedding";

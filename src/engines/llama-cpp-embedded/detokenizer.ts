@@ -22,7 +22,7 @@ export class Detokenizer {
     return text.endsWith("\uFFFD") && this.#waiting.length < longestCharacter ? "" : this.#flush(text);
   }
 
-  /** What was waiting, when no more comes. */
+  /** The text that was waiting, once no more comes. */
   end(): string {
     return this.#waiting.length === 0 ? "" : this.#flush(this.#model.detokenize(this.#waiting, false, this.#before));
   }

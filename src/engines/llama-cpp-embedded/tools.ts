@@ -4,7 +4,7 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { parseParameters } from "../shared/prompt/tool-parameters.ts";
 import type { Llama } from "./binding.ts";
 
-/** What opens a call, as the prompt of a demanded one ends. */
+/** The opening of a call, with which the prompt of a demanded one ends. */
 export const callOpening = "<tool_call>\n";
 
 /** Whether a chat template shows tools, and has calls written as JSON between tags, which is what is read. */

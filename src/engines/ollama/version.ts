@@ -1,7 +1,7 @@
 /** The first version that refuses a prompt that is too long when it is asked to; ones before cut it. */
 export const firstThatRefuses = "0.12.6";
 
-/** What a build of somebody's own says. */
+/** The version of a build that somebody made. */
 const unnumbered = "0.0.0";
 
 /** Whether a version cuts prompts that are too long, whatever a request says. */
@@ -15,7 +15,7 @@ export function cutsPrompts(version: string): boolean {
   return at !== -1 && (parts[at] ?? 0) < (first[at] ?? 0);
 }
 
-/** The numbers of a version. One that has none is no older than any. */
+/** The numbers of a version. A version without numbers counts as older than none. */
 function parseParts(version: string): number[] {
   const [, numbers] = /^v?(\d+(?:\.\d+)*)/.exec(version) ?? [];
   return numbers?.split(".").map(Number) ?? [Number.POSITIVE_INFINITY];

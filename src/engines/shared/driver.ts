@@ -18,7 +18,7 @@ export interface EngineDriver<Transport extends string = "http" | "grpc" | "in-p
   readonly detect?: Detection;
 }
 
-/** What tells a server of an engine from those of others. */
+/** The signs that tell an engine's servers from those of other engines. */
 export interface Detection {
   /** Where it listens by default. Undefined: where another engine does, or it is not looked for. */
   readonly port?: number;

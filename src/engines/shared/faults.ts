@@ -5,7 +5,7 @@ import { durationOf } from "../../../lib/time/duration.ts";
 import { EngineFault, ImplausibleAnswer } from "../interface.ts";
 import { countIn } from "./counts.ts";
 
-// What every engine's failures become, whatever its protocol.
+// The failures that errors of every engine are turned into, whatever its protocol.
 
 /** The engine broke, cannot be reached, or answered nonsense. */
 export function engineFailed(what: string, transient: boolean, cause?: unknown): ConnectError {
@@ -73,14 +73,14 @@ export function isRefusal(error: unknown): boolean {
   return cause instanceof EngineFault && !cause.transient;
 }
 
-/** What is known of a prompt that does not fit: tokens; undefined where the engine did not tell. */
+/** The size of a prompt that does not fit, in tokens; undefined where the engine did not tell. */
 export interface Overflow {
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;
   readonly requestedOutput?: number | undefined;
 }
 
-/** As an error tells it. What is no count is left out. */
+/** The size as an error tells it. A value that is no count is left out. */
 function tokenBound(overflow: Overflow) {
   const limit = countIn(overflow.limit);
   const actual = countIn(overflow.actual);

@@ -15,7 +15,7 @@ const exactSeed = ["seed", (seed: bigint) => Number(BigInt.asIntN(53, seed))] as
 const signedSeed = ["seed", (seed: bigint) => Number(BigInt.asIntN(32, seed))] as const;
 const unsignedSeed = ["seed", (seed: bigint) => Number(BigInt.asUintN(32, seed))] as const;
 
-/** What each dialect calls each field. A new field does not compile until every dialect has said what it does. */
+/** Each dialect's name for each field. A new field does not compile until every dialect has said what it does. */
 const wireFields = {
   temperature: {
     vllm: "temperature",

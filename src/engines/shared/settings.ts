@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from "./http/connection.ts";
 
-/** What an engine's adapter has to know of the configuration. */
+/** The configuration that an engine's adapter needs. */
 export interface EngineSettings extends ConnectionOptions, ModelSettings {}
 
-/** What an engine's adapter has to know of the model, and of how it is served. */
+/** The facts of a model, and of how it is served, that an engine's adapter needs. */
 export interface ModelSettings {
   readonly kind: "generation" | "embedding";
   /** Requests that run at once. */

@@ -2,7 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { engineFailed, engineOverloaded, engineRefused, inputTooLong, toDiagnosis } from "../shared/faults.ts";
 import type { HttpResponse } from "../shared/http/connection.ts";
 
-/** What an error status stands for; TEI says `{error, error_type}`. */
+/** The failure that an error status stands for; TEI answers `{error, error_type}`. */
 export function toRefusal(where: string, response: HttpResponse): ConnectError {
   const { message, type } = readError(response.text);
   const what = `${where} answered ${response.status}: ${toDiagnosis([type], message)}`;

@@ -3,7 +3,7 @@ import type { EngineLoad } from "../../engines/interface.ts";
 /** Requests that run or wait on a server at most; the contract carries them as uint32. */
 const mostRequests = 1_000_000;
 
-/** What a server tells of its load, each number within what it can be. What is no number is left out. */
+/** A server's load as it tells it, each number within believable bounds. Values that are no number are left out. */
 export function believableLoad({ running, waiting, kvUsage, cacheQueries, cacheHits }: EngineLoad): EngineLoad {
   return {
     ...within("running", running, mostRequests, Math.round),

@@ -5,7 +5,7 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { durationOf, toMilliseconds } from "../../../lib/time/duration.ts";
 import { EngineFault, ImplausibleAnswer } from "../../engines/interface.ts";
 
-// What a failed call tells about the server that it ran on.
+// Judges, from a failed call, the server that it ran on.
 
 /** Whether another server may succeed. */
 export function isTransient(error: unknown): boolean {
@@ -71,7 +71,7 @@ export function toFailure(error: unknown, server: string, signal: AbortSignal): 
   return serverFailed(`${server} sent what cannot be read (${name})`, true, error);
 }
 
-/** What really went wrong, for the operator. */
+/** The real cause, for the operator. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);

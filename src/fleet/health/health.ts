@@ -53,7 +53,7 @@ export class HealthChecker {
 
   /**
    * A request failed on the server, so it is checked now rather than at the next interval, and the next failed
-   * check is enough. One that cannot be connected to is unhealthy at once.
+   * check is enough. A server that refuses connections is unhealthy at once.
    */
   suspect(error: unknown): void {
     if (this.#stopping.signal.aborted) {

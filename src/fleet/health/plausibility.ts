@@ -14,7 +14,7 @@ const unseen = 64;
 const perToken = 256;
 const perAnswer = 16_384;
 
-/** What a request may be counted for. */
+/** The most tokens that a request may be counted for. */
 type Judged = Pick<FleetRequest, "prompt" | "maxOutputTokens">;
 
 /**

@@ -7,12 +7,12 @@ import type { Member } from "../servers/member.ts";
 const prefillRate = 8000;
 
 /**
- * What each running request adds. It slows an answer of 256 tokens by 0.09 s, but a prompt that is read
+ * The cost of each running request. It slows an answer of 256 tokens by 0.09 s, but a prompt that is read
  * twice takes time from all others, so that affinity is worth three times as much.
  */
 const perRunning = 0.03;
 
-/** What a full KV cache costs: preempted requests are read again. */
+/** The cost of a full KV cache: preempted requests are read again. */
 const kvWeight = 0.15;
 const fullestKv = 0.99;
 

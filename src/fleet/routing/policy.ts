@@ -2,7 +2,7 @@ import type { Routing } from "../../config/schema.ts";
 import type { FleetRequest } from "../interface.ts";
 import type { Member } from "../servers/member.ts";
 
-/** What is known of a request when its server is chosen. */
+/** The facts of a request when its server is chosen. */
 export interface Route {
   /** Undefined for embeddings. */
   readonly request: FleetRequest | undefined;
@@ -20,7 +20,7 @@ export interface Choice {
 /** A way to choose a server. */
 export interface Policy {
   readonly routing: Routing;
-  /** These are the servers from now on. What is known of those that stay is kept. */
+  /** These are the servers from now on. Facts about servers that stay are kept. */
   replace(members: readonly Member[]): void;
   /** One of the candidates, of which there is at least one. */
   choose(candidates: readonly Member[], route: Route): Choice;

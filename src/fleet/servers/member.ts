@@ -8,7 +8,7 @@ import { Breaker } from "../health/breaker.ts";
 /** One server of one model as the fleet sees it. */
 export class Member {
   readonly id: string;
-  /** What it serves, by our id. */
+  /** The model that it serves, by our id. */
   readonly modelId: string;
   readonly engine: Engine;
   readonly config: ServerConfig;
@@ -73,7 +73,7 @@ export class Member {
     return this.inFlight + this.#foreign;
   }
 
-  /** What it told of itself at the last poll. Undefined: nothing. */
+  /** Its load at the last poll. Undefined: it told none. */
   get load(): EngineLoad | undefined {
     return this.#load;
   }

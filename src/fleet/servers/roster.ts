@@ -15,7 +15,7 @@ import { Addresses } from "./addresses.ts";
 import { Member, memberId } from "./member.ts";
 import { Pool } from "./pool.ts";
 
-/** What servers are taken on with. */
+/** Dependencies. */
 export interface RosterSettings {
   readonly config: FleetConfig;
   /** Makes the adapter of one server of one model. */

@@ -16,7 +16,7 @@ export class WaitingLine<T extends Waiter> {
   #length = 0;
   #turns = 0;
 
-  /** `held` tells how much a key has already. Those that have the same take turns. */
+  /** `held` tells how much a key has already. Keys with the same count take turns. */
   constructor(held: (key: string) => number) {
     this.#held = held;
   }

@@ -137,7 +137,7 @@ function connect(channel: grpc.Channel, deadline: number): Promise<void> {
 
 type Request = UnaryRequest | StreamRequest;
 
-/** What is needed of a request to send it. */
+/** The parts of a request that sending it needs. */
 type Sent<R extends Request> = Pick<R, "stream" | "method" | "service" | "message"> & { readonly header: HeadersInit };
 
 /** Sends a request by way of the interceptors. What only they look at is made when there are any. */

@@ -8,7 +8,7 @@ import {
 } from "@connectrpc/connect";
 import { applyInterceptors } from "../apply-interceptors.ts";
 
-/** What is known of a call before any of its message is read. */
+/** The facts of a call before any of its message is read. */
 export interface CallHead {
   readonly method: DescMethod;
   readonly header: Headers;

@@ -10,7 +10,7 @@ import type { Gate } from "./gate.ts";
 import type { Receiving } from "./receiving.ts";
 import type { ServiceRegistration } from "./registration.ts";
 
-/** What a server serves and where. */
+/** The services of a server and its address. */
 export interface ServerOptions {
   /** `host:port`; port 0 picks a free one. */
   readonly address: string;

@@ -15,7 +15,7 @@ import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
 
-/** What the gRPC server takes beside that. */
+/** Options of the gRPC server alone. */
 export interface GrpcServerOptions extends ServerOptions {
   /**
    * How old a connection may get before its client is asked to open another, which is how calls

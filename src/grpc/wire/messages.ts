@@ -31,7 +31,7 @@ export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Mes
   throw new ConnectError("the request message is missing", Code.Unimplemented);
 }
 
-/** What a caller sends on a stream, its partial messages completed. */
+/** The messages that a caller sends on a stream, partial ones completed. */
 export async function requestOf<I extends DescMessage>(
   { methodKind, input }: DescMethodStreaming<I, DescMessage>,
   messages: AsyncIterable<MessageInitShape<I>>,

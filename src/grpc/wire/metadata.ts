@@ -5,7 +5,7 @@ import { Metadata } from "@grpc/grpc-js";
 const sendableName = /^[0-9a-z_.-]+$/;
 const unsendable = /[^ -~]/g;
 
-/** What headers are made of. */
+/** The parts of headers. */
 export type HeadersInit = ConstructorParameters<typeof Headers>[0];
 
 /**

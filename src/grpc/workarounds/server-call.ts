@@ -11,7 +11,7 @@ import type { Slots } from "../wire/slots.ts";
  * Delete when grpc-js bounds what it receives for a call, or gives interceptors the bytes as they come.
  */
 
-/** What a call has inside, which interceptors are not meant to reach. */
+/** The private parts of a call that interceptors are not meant to reach. */
 interface Inside {
   readonly stream: ServerHttp2Stream;
   readonly incomingEncoding: string;

@@ -2,7 +2,7 @@ import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_even
 
 type Event = GenerationEvent["event"];
 
-/** What an event takes beside its text. */
+/** The size of an event beside its text. */
 const eventBytes = 200;
 
 /** V8 keeps some 60 bytes beside each piece that is only appended, so pieces are joined as soon as they have this length. */

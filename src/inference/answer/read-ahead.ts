@@ -7,7 +7,7 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { GatheredAnswer } from "./gathered-answer.ts";
 import type { ReadAheadMemory } from "./read-ahead-memory.ts";
 
-/** What slow readers are allowed. */
+/** The limits for slow readers. */
 export interface ReaderLimits {
   /** Bytes of one answer that may wait for its reader. */
   readonly answerBytes: number;
@@ -16,7 +16,7 @@ export interface ReaderLimits {
   readonly patienceMs: number;
 }
 
-/** What a read-ahead needs beside its source. */
+/** Dependencies. */
 export interface ReadAheadSettings {
   readonly accountId: string;
   readonly memory: ReadAheadMemory;

@@ -11,7 +11,7 @@ import { outputBeside } from "./output-limit.ts";
  */
 const margins = [1, 128];
 
-/** What a generation is fitted by. */
+/** The facts that a generation is fitted by. */
 export interface FittedParts {
   readonly fleet: Pick<Fleet, "generate">;
   readonly model: ServedModel;

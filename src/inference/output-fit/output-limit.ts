@@ -21,7 +21,7 @@ export interface TokenLimits {
   readonly mayPass: boolean;
 }
 
-/** What is known of a prompt's length. */
+/** The known length of a prompt. */
 export interface PromptLength {
   /** Cannot be passed. */
   readonly bound: number;

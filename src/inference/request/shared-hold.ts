@@ -32,7 +32,7 @@ export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
 const rank: Record<SettleStatus, number> = { completed: 0, cancelled: 1, failed: 2 };
 
 class SharedHold {
-  /** What the end of the last part led to. */
+  /** The result of the last part's end. */
   charge: Promise<Settled | undefined> = Promise.resolve(undefined);
   readonly #hold: Hold;
   readonly #counts: (ChargedTokens | undefined)[];

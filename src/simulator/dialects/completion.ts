@@ -2,7 +2,7 @@ import type { Call, Encoder } from "./dialect.ts";
 import { doneEvent, event, eventStream } from "./sse.ts";
 import { textOf } from "./texts.ts";
 
-/** What sets one engine's text completions apart from another's. */
+/** The differences of one engine's text completions from another's. */
 export interface CompletionStyle {
   /** Further fields of every answer and chunk. */
   readonly fields?: Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export interface CompletionStyle {
   choice?(call: Call, at: number, last: boolean): Readonly<Record<string, unknown>>;
   /** The usage after so many output tokens. Undefined: none is told. */
   usage(call: Call, produced: number): unknown;
-  /** What running usage a chunk carries beside its choice. */
+  /** The running usage that a chunk carries beside its choice. */
   running?(call: Call, produced: number): Readonly<Record<string, unknown>>;
 }
 

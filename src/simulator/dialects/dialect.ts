@@ -24,7 +24,7 @@ export interface Dialect {
   toolsRefused?(): EngineError;
   /** The body of an error answer. */
   error(error: EngineError, path: string): unknown;
-  /** What ends a stream that fails half-way. Undefined: nothing does, the connection just closes. */
+  /** The end of a stream that fails half-way. Undefined: the connection just closes. */
   brokenStream(error: EngineError): string | undefined;
   /** The error when no more requests fit the queue. */
   overloaded(): EngineError;

@@ -7,13 +7,13 @@ import { paragraph, sentences, type Token } from "./text/words.ts";
 import type { Depth, ThinkingOptions } from "./thinking.ts";
 import { chooseCalls, type ToolChoice } from "./tool-choice.ts";
 
-/** What the answer to a prompt follows from. */
+/** The facts that the answer to a prompt follows from. */
 export interface Question {
   /** The last user message, or the text to be continued. */
   readonly text: string;
-  /** What that text wishes. */
+  /** The wishes in that text. */
   readonly directives: readonly Directive[];
-  /** What tools have answered since. */
+  /** The tools' answers since. */
   readonly toolResults: readonly string[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
@@ -39,7 +39,7 @@ export interface Limits {
 /** How a model answers unless directives say otherwise. */
 export type AnswerMode = "words" | "echo";
 
-/** What the model says, all of it: thinking, text, tool calls, and the token that ends it. */
+/** The whole output of the model: thinking, text, tool calls, and the token that ends it. */
 export function answer(question: Question, limits: Limits, mode: AnswerMode): Output {
   const random = seeded(question.seed);
   const { directives } = question;

@@ -8,7 +8,7 @@ import type { Output } from "./output.ts";
 import { hashNumbers, hashText } from "./text/random.ts";
 import type { ThinkingOptions } from "./thinking.ts";
 
-/** What a simulated model is. */
+/** A simulated model. */
 export interface ModelTraits {
   readonly id: string;
   readonly kind: "generation" | "embedding";
@@ -22,7 +22,7 @@ export interface ModelTraits {
   readonly dimensions: number;
 }
 
-/** What the engine is to do. */
+/** The engine's task. */
 export interface Generation extends Omit<Question, "seed"> {
   readonly prompt: readonly number[];
   readonly limits: Limits;

@@ -2,7 +2,7 @@ import type { ToolCall } from "./text/chat-template.ts";
 import { pieces, special, tokenId } from "./text/tokenizer.ts";
 import type { Token } from "./text/words.ts";
 
-/** What an output token is to the reader. `silent` tokens have no text: markers, and half a character. */
+/** The part of an answer that an output token belongs to. `silent` tokens have no text: markers, and half a character. */
 export type TokenKind = "silent" | "reasoning" | "text" | "call" | "arguments";
 
 export type FinishReason = "stop" | "length" | "tool_calls";

@@ -10,7 +10,7 @@ export interface ThinkingOptions {
   readonly shown: "field" | "tags" | "closing-tag";
 }
 
-/** What a request says about thinking. */
+/** A request's wish about thinking. */
 export interface ThinkingSwitch {
   /** `thinking` or `enable_thinking` of the chat template. */
   readonly enabled: boolean | undefined;

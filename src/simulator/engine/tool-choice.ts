@@ -3,10 +3,10 @@ import { numberOf } from "./directives.ts";
 import type { Tool, ToolCall } from "./text/chat-template.ts";
 import type { Sequence } from "./text/random.ts";
 
-/** What the request says about calling tools. */
+/** A request's wish about calling tools. */
 export type ToolChoice = "none" | "auto" | "required" | { readonly name: string };
 
-/** What decides which tools are called. */
+/** The facts that decide which tools are called. */
 export interface ToolSituation {
   readonly tools: readonly Tool[];
   readonly choice: ToolChoice;

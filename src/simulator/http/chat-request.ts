@@ -7,7 +7,7 @@ import { EngineError } from "../engine-error.ts";
 /** A JSON object of a request. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What chat and plain completions have in common. */
+/** The common fields of chat and plain completions. */
 export interface SamplingRequest {
   readonly model: string | undefined;
   readonly stream: boolean;

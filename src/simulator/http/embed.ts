@@ -6,7 +6,7 @@ import { none } from "../faults.ts";
 import { embedderOf, underFaults } from "./exchange.ts";
 import { sendJson } from "./reply.ts";
 
-/** What an embedding model made of inputs. */
+/** The embeddings of inputs. */
 export interface Embedded {
   readonly model: string;
   readonly vectors: readonly Float32Array[];

@@ -41,7 +41,7 @@ export const ApiKey = defineEntity({
     tokensPerMinute: p.integer().nullable(),
     /** Requests at once. Null: as many as the account. */
     maxInFlight: p.integer().nullable(),
-    /** What it may spend in a period, in pico-USD. Null: as much as the account has. */
+    /** The most that it may spend in a period, in pico-USD. Null: as much as the account has. */
     budget: amount().nullable(),
     /** Null: there is no budget. */
     budgetPeriod: p.enum(budgetPeriods).nullable(),

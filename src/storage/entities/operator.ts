@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 
-/** What an operator may do, each all that the ones before it may. */
+/** The roles of operators; each may do all that the ones before it may. */
 export const operatorRoles = ["reader", "billing", "owner"] as const;
 
 /** Somebody who runs the service by a token of their own. The token itself is nowhere, only its digest. */

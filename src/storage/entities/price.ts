@@ -26,7 +26,7 @@ export const Price = defineEntity({
     /** The operator's rates, around which the live ones move. */
     baseInput: amount(),
     baseOutput: amount(),
-    /** What the configuration said when it last decided: another value there makes a new base. */
+    /** The value in the configuration when it last decided: another value there makes a new base. */
     configuredInput: amount(),
     configuredOutput: amount(),
     pinned: p.boolean(),

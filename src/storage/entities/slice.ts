@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount, maxAmount } from "./amount.ts";
 import { Lot } from "./lot.ts";
 
-/** One run of a core. What it leases is its own for as long as its heart beats. */
+/** One run of a core. Its leases are its own for as long as its heart beats. */
 export const Core = defineEntity({
   name: "Core",
   properties: {

@@ -35,9 +35,9 @@ export const Usage = defineEntity({
     model: p.string(),
     inputTokens: count(),
     outputTokens: count(),
-    /** What the tokens cost, shortfall included. */
+    /** The cost of the tokens, shortfall included. */
     cost: amount(),
-    /** What no lot could pay. */
+    /** The part that no lot could pay. */
     shortfall: amount(),
     status: p.enum(usageStatuses),
     settledAt: p.datetime(3),
@@ -66,7 +66,7 @@ export const Usage = defineEntity({
 });
 export type Usage = InferEntity<typeof Usage>;
 
-/** What one slice paid of a request. */
+/** The part of a request that one slice paid. */
 export const UsageLine = defineEntity({
   name: "UsageLine",
   properties: {

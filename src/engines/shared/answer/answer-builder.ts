@@ -9,7 +9,7 @@ import { splitterFor } from "./splitter-for.ts";
 import type { ThinkSplitter } from "./think-splitter.ts";
 import { type ToolCallDelta, ToolCalls } from "./tool-calls.ts";
 
-/** What is known of an engine from its kind and its earlier answers. */
+/** Facts of an engine, from its kind and its earlier answers. */
 export interface EngineTraits {
   /** Names the server, for the log. */
   readonly where: string;
@@ -136,7 +136,7 @@ export class AnswerBuilder {
     this.#fresh = true;
   }
 
-  /** What came since the last output. Undefined: nothing. */
+  /** The events since the last output. Undefined: none. */
   take(): EngineOutput | undefined {
     if (!this.#fresh) {
       return undefined;

@@ -1,7 +1,7 @@
 import type { EngineRequest } from "../../interface.ts";
 import { continuesText } from "../prompt/turns.ts";
 
-/** What is known of an engine's builds: some repeat the beginning of an answer that the caller wrote. */
+/** Facts of an engine's builds: some repeat the beginning of an answer that the caller wrote. */
 export interface EchoTraits {
   /** Whether this one was seen to. Undefined: it was not seen yet. Absent on engines that never do. */
   repeatsPrefill: boolean | undefined;
@@ -37,7 +37,7 @@ export class PrefillEcho {
   }
 }
 
-/** What takes the beginning off a request's answer. Undefined: the caller wrote none. */
+/** The filter that takes the beginning off a request's answer. Undefined: the caller wrote none. */
 export function echoFor({ prompt }: Pick<EngineRequest, "prompt">, traits: EchoTraits): PrefillEcho | undefined {
   if (prompt.case !== "conversation" || !continuesText(prompt)) {
     return undefined;

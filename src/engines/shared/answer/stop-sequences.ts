@@ -12,7 +12,7 @@ export class StopSequences {
     this.#matchers = sequences.map((sequence) => new Matcher(sequence));
   }
 
-  /** What may be shown after the next piece. */
+  /** The text that may be shown after the next piece. */
   push(piece: string): string {
     if (this.stopped) {
       return "";
@@ -34,7 +34,7 @@ export class StopSequences {
     return text.slice(0, shown);
   }
 
-  /** What was held back, when no more comes. */
+  /** The text that was held back, once no more comes. */
   end(): string {
     const held = this.#held;
     this.#held = "";

@@ -11,7 +11,7 @@ const begun = /^\s*\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"(?:arguments|par
 
 /**
  * Takes `<tool_call>{"name": …, "arguments": …}</tool_call>` blocks, as Hermes and Qwen models write
- * them, out of a text that comes in pieces. What is no call stays text.
+ * them, out of a text that comes in pieces. Text that is no call stays text.
  */
 export class ToolCallSplitter {
   readonly #calls: ToolCalls;

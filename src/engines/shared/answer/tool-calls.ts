@@ -24,7 +24,7 @@ interface Call {
   /** The engine's own id; undefined until it came. */
   engineId: string | undefined;
   name: string;
-  /** What came before the call's name. */
+  /** The text before the call's name. */
   waiting: string;
   readonly end: JsonEnd;
   hasArguments: boolean;

@@ -27,7 +27,7 @@ export class ChunkReader {
     return this.#answer.complete;
   }
 
-  /** What became of the chunks since the last call. Undefined: nothing yet. */
+  /** The outputs of the chunks since the last call. Undefined: none yet. */
   take(): EngineOutput | undefined {
     return this.#answer.take();
   }

@@ -18,7 +18,7 @@ export interface Choice {
   readonly finish_reason?: string | null;
 }
 
-/** What a chunk adds to an answer. */
+/** The addition of one chunk to an answer. */
 export interface Delta {
   readonly content?: string | null;
   readonly reasoning?: string | null;

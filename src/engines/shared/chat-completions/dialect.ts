@@ -14,7 +14,7 @@ export interface Dialect {
   readonly engine: EngineName;
   /** The field of an assistant's turn that gives its earlier thinking back. Undefined: the engine takes none. */
   readonly reasoningField?: "reasoning" | "reasoning_content";
-  /** What it calls the fields of sampling, and which it does not take. */
+  /** Its names for the fields of sampling, and the fields that it does not take. */
   readonly sampling: SamplingDialect;
   /** Whether chunks carry a running count. Where they do not, an answer that breaks off is bounded from below. */
   readonly countsAsItGoes: boolean;

@@ -17,7 +17,7 @@ export interface EngineError {
   readonly overflow: Overflow | undefined;
 }
 
-/** What an error status stands for. `where` names the server, for the log. */
+/** The failure that an error status stands for. `where` names the server, for the log. */
 export function toRefusal(where: string, response: HttpResponse): ConnectError {
   const error = readError(parse(response.text));
   const what = `${where} answered ${response.status}: ${toDiagnosis([error.type, error.code], error.message)}`;
@@ -40,7 +40,7 @@ export function toRefusal(where: string, response: HttpResponse): ConnectError {
   }
 }
 
-/** What an error within a stream stands for. */
+/** The failure that an error within a stream stands for. */
 export function streamFailure(where: string, value: unknown): ConnectError {
   const error = readError({ error: value });
   const what = `${where} broke off: ${toDiagnosis([error.type, error.code], error.message)}`;

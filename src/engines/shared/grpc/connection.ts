@@ -78,7 +78,7 @@ const statuses: Partial<Record<Code, number>> = {
   [Code.DeadlineExceeded]: 504,
 };
 
-/** What grpc-js says, in the server's place, of a message beyond the bound. */
+/** The error text of grpc-js, in the server's place, for a message beyond the bound. */
 const tooLarge = "Received message larger than max";
 
 /** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */

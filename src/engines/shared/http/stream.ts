@@ -9,7 +9,7 @@ import { connectionFailed, type HttpConnection, type HttpRequest, type HttpRespo
 export interface StreamReader {
   /** Takes the next bytes of the body. */
   push(piece: Buffer): void;
-  /** What became of the bytes since the last call. Undefined: nothing yet. */
+  /** The outputs of the bytes since the last call. Undefined: none yet. */
   take(): EngineOutput | undefined;
   /** The body is over. Throws unless the answer is complete. */
   end(): void;

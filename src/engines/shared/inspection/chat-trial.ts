@@ -15,7 +15,7 @@ import { type Subject, servedName } from "./inspection.ts";
 import { objectIn, type Probe } from "./probe.ts";
 import { plainText } from "./told.ts";
 
-/** What a short chat shows of a server. */
+/** The facts that a short chat shows of a server. */
 export interface ChatTrial {
   /** Why it was refused, in the server's words; the prompt is ours. Undefined: it was answered. */
   readonly refusal?: string;

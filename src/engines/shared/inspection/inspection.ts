@@ -1,6 +1,6 @@
 import type { ModelConfig, ServerConfig } from "../../../config/schema.ts";
 
-/** What a server tells of itself, and what of that is wrong or risky. */
+/** The facts that a server tells of itself, with remarks on those that are wrong or risky. */
 export interface Inspection {
   /** Undefined: it does not tell. */
   readonly version?: string | undefined;
@@ -13,12 +13,12 @@ export type Fact = string | number | boolean;
 
 /** Something about a server that an operator should know, and how to mend it. */
 export interface Remark {
-  /** What is wrong costs money or answers; a warning is worth knowing. */
+  /** "wrong" costs money or answers; a warning is worth knowing. */
   readonly status: "warning" | "wrong";
   readonly message: string;
 }
 
-/** What a server is to be for the configuration. */
+/** The server that the configuration expects. */
 export interface Subject {
   readonly server: ServerConfig;
   readonly model: ModelConfig;

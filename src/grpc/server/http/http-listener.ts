@@ -8,7 +8,7 @@ import { type ConnectionLimits, connectionsOf } from "../connections.ts";
 import { type ListeningServer, stopGently } from "../listening-server.ts";
 import { keepRenewed, tlsOptions } from "../tls.ts";
 
-/** What listens for HTTP/1.1, and where. */
+/** A listener for HTTP/1.1 and its address. */
 export interface HttpListenerOptions {
   /** `host:port`; port 0 picks a free one. */
   readonly address: string;

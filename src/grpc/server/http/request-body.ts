@@ -33,7 +33,7 @@ export async function* readBody(
     }
   } finally {
     reception.end();
-    // What nobody wants is read away: the connection's next request comes after it.
+    // Read an unwanted body to its end: the connection's next request comes after it.
     void chunks.return?.().then(() => request.resume());
   }
 }

@@ -5,7 +5,7 @@ import { doneEvent, event, eventStream } from "../sse.ts";
 import { callsOf, textOf } from "../texts.ts";
 import { timingsOf, usageOf } from "./usage.ts";
 
-/** What llama-server calls its build. */
+/** The name of llama-server's build. */
 export const buildInfo = "b9000-simulated";
 
 /** Writes a chat answer as llama-server does. */

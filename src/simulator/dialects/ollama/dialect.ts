@@ -39,5 +39,5 @@ export const ollama: Dialect = {
   },
 };
 
-/** What the chunks of a text completion carry up to the last. */
+/** The fields that the chunks of a text completion carry up to the last. */
 const noUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };

@@ -3,7 +3,7 @@ import { special } from "../../engine/text/tokenizer.ts";
 import type { Call } from "../dialect.ts";
 import { callsOf } from "../texts.ts";
 
-/** What one output token adds to an answer of Ollama, which sends a tool call only when it is whole. */
+/** The addition of one output token to an answer of Ollama, which sends a tool call only when it is whole. */
 export interface Part {
   readonly content: string;
   readonly thinking: string;

@@ -1,4 +1,4 @@
-/** What the simulated GPU can do and how long it takes. Times are in milliseconds at speed 1. */
+/** The speed and memory of the simulated GPU. Times are in milliseconds at speed 1. */
 export interface Gpu {
   /** A decoding step takes `stepBase + stepPerSequence · batch`. */
   readonly stepBase: number;

@@ -3,7 +3,7 @@ import type { Gpu } from "./gpu.ts";
 import { blockSize, KvCache } from "./kv-cache.ts";
 import { Sequence, type Work } from "./sequence.ts";
 
-/** What a scheduler has done since it started. */
+/** The work of a scheduler since it started. */
 export interface Counters {
   promptTokens: number;
   generatedTokens: number;

@@ -1,10 +1,10 @@
 import { type Block, blockSize } from "./kv-cache.ts";
 
-/** What one generation, or one input to embed, asks of the GPU. */
+/** The work that one generation, or one input to embed, asks of the GPU. */
 export interface Work {
   /** At least one token. */
   readonly prompt: readonly number[];
-  /** What it will say: the simulator knows beforehand. Empty: the prompt is only read. */
+  /** Its tokens, which the simulator knows beforehand. Empty: the prompt is only read. */
   readonly output: readonly number[];
   /** Prefixes are shared only among equal salts. */
   readonly salt: number;

@@ -25,7 +25,7 @@ export interface Message {
   readonly calls?: readonly ToolCall[];
 }
 
-/** What the template makes a prompt from. */
+/** The parts that the template makes a prompt from. */
 export interface Conversation {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];

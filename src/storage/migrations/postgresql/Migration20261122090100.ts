@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** What operators change is kept, and neither changed nor deleted. Forward only. */
+/** The record of operators' changes, which are neither changed nor deleted. Forward only. */
 export class Migration20261122090100 extends Migration {
   override name = "Migration20261122090100";
 

@@ -1,7 +1,7 @@
 /** A header's value; a list where the name came more than once. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a call sends. */
+/** The request of a call. */
 export interface RequestMessage {
   readonly method: "GET" | "POST";
   /** Path and query, beginning with a slash. */
