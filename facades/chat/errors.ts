@@ -100,6 +100,10 @@ const answers = {
     answer(429, "rate_limit_error", "free_tier_limit_exceeded", message, { headers: { ...headers, ...noRetry } }),
   [Reason.BALANCE_EXHAUSTED]: () =>
     answer(429, "insufficient_quota", "insufficient_quota", exhausted, { headers: noRetry }),
+  // Until the next period, or a higher limit.
+  [Reason.BUDGET_EXHAUSTED]: ({ message }) =>
+    answer(429, "insufficient_quota", "insufficient_quota", message, { headers: noRetry }),
+  [Reason.BUDGET_HELD]: ({ message, headers }) => answer(429, "rate_limit_error", "budget_held", message, { headers }),
   [Reason.ENGINE_FAILED]: ({ message, headers }) => answer(502, "server_error", "upstream_error", message, { headers }),
   [Reason.OVERLOADED]: overloaded,
   [Reason.SHUTTING_DOWN]: overloaded,

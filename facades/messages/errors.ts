@@ -79,6 +79,7 @@ const answers = {
   [Reason.INPUT_TOO_LONG]: invalid,
   [Reason.CONTEXT_LENGTH_EXCEEDED]: ({ detail }) => answer(400, ErrorType.INVALID_REQUEST, contextMessage(detail)),
   [Reason.BALANCE_EXHAUSTED]: invalid, // by the interface, unlike the other surface
+  [Reason.BUDGET_EXHAUSTED]: invalid,
   // Else Claude Code tries for minutes.
   [Reason.UNAUTHENTICATED]: ({ message }) => answer(401, ErrorType.AUTHENTICATION, message, noRetry),
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, ErrorType.PERMISSION, message),
@@ -88,6 +89,7 @@ const answers = {
   [Reason.REQUEST_TOO_LARGE]: ({ message }) => answer(413, ErrorType.REQUEST_TOO_LARGE, message),
   [Reason.RATE_LIMITED]: limited,
   [Reason.BALANCE_HELD]: limited,
+  [Reason.BUDGET_HELD]: limited,
   [Reason.AUTHENTICATION_THROTTLED]: limited,
   // Until a top-up, which no retry brings.
   [Reason.FREE_TIER_LIMITED]: ({ message, retry }) =>

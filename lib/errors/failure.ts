@@ -57,6 +57,8 @@ function codeOf(reason: Reason): Code {
     case Reason.FREE_TIER_LIMITED:
     case Reason.BALANCE_EXHAUSTED:
     case Reason.BALANCE_HELD:
+    case Reason.BUDGET_EXHAUSTED:
+    case Reason.BUDGET_HELD:
     case Reason.KEY_LIMIT_REACHED:
     case Reason.REQUEST_TOO_LARGE:
       return Code.ResourceExhausted;

@@ -13,6 +13,27 @@ export interface Rates {
   readonly output: PicoUsd;
 }
 
+/** How often a budget begins anew, in UTC; a week on Monday. total: never. */
+export type BudgetPeriod = "total" | "day" | "week" | "month";
+
+/** What the keys of a chain of rotations may spend in a period, together, whatever the account has. */
+export interface Budget {
+  /** The first key of the chain. */
+  readonly id: string;
+  readonly limit: PicoUsd;
+  readonly period: BudgetPeriod;
+}
+
+/** How a budget stands in the window that is open now. */
+export interface BudgetState {
+  /** Charged. */
+  readonly spent: PicoUsd;
+  /** Not charged: what running requests hold included. */
+  readonly left: PicoUsd;
+  /** When the next window opens, in milliseconds since the epoch. Undefined: never. */
+  readonly resetsAt: number | undefined;
+}
+
 /** What admission asks the ledger to set aside. */
 export interface HoldRequest {
   /** Charged at most once. One that newRequestId made just now costs no look-up. */
@@ -20,6 +41,8 @@ export interface HoldRequest {
   readonly accountId: string;
   /** Empty: a service token. */
   readonly keyId: string;
+  /** What its key may spend beside. Absent: as much as the account has. */
+  readonly budget?: Budget | undefined;
   readonly model: string;
   /** A bound that the engine's count of the prompt cannot pass. */
   readonly inputTokens: number;
@@ -94,10 +117,12 @@ export interface FundingState {
 export interface Ledger {
   /**
    * Sets the worst case aside. Throws BALANCE_EXHAUSTED when not even 64 tokens can be paid,
-   * BALANCE_HELD with a retry delay when only held money stood in the way for 2 s,
-   * DUPLICATE_REQUEST, LEDGER_UNAVAILABLE.
+   * BALANCE_HELD with a retry delay when only held money stood in the way for 2 s, the same of the key's budget as
+   * BUDGET_EXHAUSTED and BUDGET_HELD, DUPLICATE_REQUEST, LEDGER_UNAVAILABLE.
    */
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold>;
+  /** How a budget stands, as far as charges are stored. */
+  budgetState(budget: Budget): Promise<BudgetState>;
   /** What an account's rate limit depends on. Cheap: answered from memory in the warm case. */
   fundingState(accountId: string): Promise<FundingState>;
   /** Settles what is under way and gives leases back; the store stays open. */

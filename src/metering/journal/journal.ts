@@ -11,6 +11,8 @@ export interface JournalEntry extends Run {
   readonly tokens: ChargedTokens;
   /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program noted it. */
   readonly maxRates?: Rates;
+  /** The slice of its key's budget that its cost counts in. Absent: there is no budget. */
+  readonly budgetSliceId?: string;
 }
 
 /** Whose a journal is: what it says is charged in this database alone, by this core. */

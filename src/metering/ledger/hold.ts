@@ -8,6 +8,7 @@ import type {
   Settled,
   SettleStatus,
 } from "../interface.ts";
+import type { BudgetWallet } from "./budget/budget-wallet.ts";
 import { invariant } from "./invariant.ts";
 import type { Run } from "./run.ts";
 import { toChargeable } from "./settlement/charge-faults.ts";
@@ -43,6 +44,8 @@ export interface Held {
   /** The tokens that it is admitted with. */
   readonly admitted: ChargedTokens;
   readonly amount: PicoUsd;
+  /** Where the same amount is held of its key's budget. Undefined: the key has none. */
+  readonly budget: BudgetWallet | undefined;
 }
 
 /** Money of a wallet, promised to one request. */
@@ -51,6 +54,9 @@ export class RunningHold implements Hold, Held {
   readonly request: HeldRequest;
   readonly rates: Rates;
   readonly admitted: ChargedTokens;
+  readonly budget: BudgetWallet | undefined;
+  /** The slice of the budget that it was admitted on: what comes late counts in its window, also after it was lost. */
+  readonly budgetSliceId: string | undefined;
   readonly #keeper: HoldKeeper;
   #amount: PicoUsd;
   #counted: ChargedTokens = { inputTokens: 0, outputTokens: 0 };
@@ -58,8 +64,10 @@ export class RunningHold implements Hold, Held {
   #inputKnown = false;
   #ended = false;
 
-  constructor(keeper: HoldKeeper, { wallet, request, rates, admitted, amount }: Held) {
+  constructor(keeper: HoldKeeper, { wallet, request, rates, admitted, amount, budget }: Held) {
     this.#keeper = keeper;
+    this.budget = budget;
+    this.budgetSliceId = budget?.sliceId;
     this.wallet = wallet;
     const { requestId, runId, accountId, keyId, model } = request;
     this.request = { requestId, runId, accountId, keyId, model };

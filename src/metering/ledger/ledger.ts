@@ -5,11 +5,23 @@ import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Debts } from "../books/debts.ts";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
-import type { FundingState, Hold, HoldRequest, LedgerState, MeteringObserver, PicoUsd, Prices } from "../interface.ts";
+import type {
+  Budget,
+  BudgetState,
+  FundingState,
+  Hold,
+  HoldRequest,
+  LedgerState,
+  MeteringObserver,
+  PicoUsd,
+  Prices,
+} from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PriceList } from "../prices/prices.ts";
 import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
 import { Admission } from "./admission/admission.ts";
+import { BudgetCache } from "./budget/budget-cache.ts";
+import { windowAt } from "./budget/budget-window.ts";
 import { CoreLease } from "./core/core-lease.ts";
 import type { CoreLedger } from "./core-ledger.ts";
 import { recover } from "./recovery.ts";
@@ -49,11 +61,15 @@ class SliceLedger implements CoreLedger {
   readonly #parts: LedgerParts;
   readonly #requests: RunningRequests;
   readonly #wallets: WalletCache;
+  readonly #budgets: BudgetCache;
   readonly #late: LateCharges;
   readonly #settler: Settler;
   readonly #admission: Admission;
   readonly #coreLease: CoreLease;
-  readonly #announced = (accountId: string) => this.#wallets.find(accountId)?.announced();
+  readonly #announced = (accountId: string) => {
+    this.#wallets.find(accountId)?.announced();
+    this.#budgets.announced(accountId);
+  };
   #stopUpkeep = () => {};
   #closing = false;
   #closed: Promise<void> | undefined;
@@ -61,22 +77,27 @@ class SliceLedger implements CoreLedger {
   constructor(parts: LedgerParts) {
     const requests = new RunningRequests(parts.clock);
     const wallets = new WalletCache({ ...parts, book: parts.prices.book });
-    const late = new LateCharges({ ...parts, wallets });
-    const conclusions = new Conclusions({ ...parts, wallets, requests });
+    const budgets = new BudgetCache(parts);
+    const late = new LateCharges({ ...parts, wallets, budgets });
+    const conclusions = new Conclusions({ ...parts, wallets, budgets, requests });
     const settler = new Settler({ ...parts, conclusions, late });
     const keeper = new Settlement({ ...parts, settler, requests });
     const mustBeOpen = () => this.#mustBeOpen();
     this.#parts = parts;
     this.#requests = requests;
     this.#wallets = wallets;
+    this.#budgets = budgets;
     this.#late = late;
     this.#settler = settler;
-    this.#admission = new Admission({ ...parts, wallets, requests, keeper, mustBeOpen });
+    this.#admission = new Admission({ ...parts, wallets, budgets, requests, keeper, mustBeOpen });
     this.#coreLease = new CoreLease(parts);
   }
 
   async start(): Promise<void> {
-    const parts = { ...this.#parts, wallets: this.#wallets, coreLease: this.#coreLease, requests: this.#requests };
+    const parts = {
+      ...{ ...this.#parts, wallets: this.#wallets, budgets: this.#budgets },
+      ...{ coreLease: this.#coreLease, requests: this.#requests },
+    };
     await this.#listen();
     await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });
     this.#stopUpkeep = startUpkeep({ ...parts, listen: () => this.#listen() });
@@ -113,6 +134,12 @@ class SliceLedger implements CoreLedger {
       throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
     }
     await this.#settler.settle(await this.#late.make({ ...charge, settledAt: this.#parts.clock.now() }));
+  }
+
+  async budgetState({ id, limit, period }: Budget): Promise<BudgetState> {
+    const { name, endsAt } = windowAt(period, this.#parts.clock.now());
+    const { spent } = await this.#parts.store.budgetSpending(id, name);
+    return { spent, left: Math.max(0, limit - spent), resetsAt: endsAt };
   }
 
   async fundingState(accountId: string): Promise<FundingState> {
@@ -167,6 +194,7 @@ class SliceLedger implements CoreLedger {
     this.#stopUpkeep();
     await this.#settler.close();
     await this.#wallets.close();
+    await this.#budgets.close();
     await this.#parts.store.end();
     await this.#parts.journal.close();
   }

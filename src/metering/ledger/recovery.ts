@@ -1,7 +1,8 @@
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.ts";
-import type { Charge, LedgerStore, StoredCharge } from "../store/ledger-store.ts";
+import type { Charge, Entered, LedgerStore, StoredCharge } from "../store/ledger-store.ts";
+import type { BudgetCache } from "./budget/budget-cache.ts";
 import { awaitPredecessors } from "./core/predecessors.ts";
 import { type Run, runKey } from "./run.ts";
 import { toRest } from "./settlement/run-rest.ts";
@@ -19,6 +20,7 @@ export interface RecoveryParts {
   readonly journal: Journal;
   readonly settler: Pick<Settler, "recover" | "remake">;
   readonly wallets: Pick<WalletCache, "closeSlices">;
+  readonly budgets: Pick<BudgetCache, "closeSlices">;
   /** Has the core's heart beat for the first time. */
   readonly beat: () => Promise<unknown>;
   readonly clock: Clock;
@@ -39,13 +41,13 @@ export async function recover(parts: RecoveryParts): Promise<void> {
   }
   const entered = await store.enter({ instance: journal.instance, after: remains.epoch });
   journal.begin({ databaseId, epoch: entered.epoch });
-  const adopted = entered.adopted.map((slice) => slice.id);
   await parts.beat();
-  const left = { slices: adopted.length, promised: remains.charges.length, running: remains.running.length };
+  const slices = entered.adopted.length + entered.adoptedBudgets.length;
+  const left = { slices, promised: remains.charges.length, running: remains.running.length };
   if (left.slices + left.promised + left.running === 0) {
     return;
   }
-  const done = chargeRemains(parts, adopted, remains).then(() =>
+  const done = chargeRemains(parts, entered, remains).then(() =>
     logger.warn(left, "recovered what an earlier process of this core left behind"),
   );
   await Promise.race([done, new Promise<void>((resolve) => clock.after(recoveryMs, resolve))]);
@@ -53,12 +55,12 @@ export async function recover(parts: RecoveryParts): Promise<void> {
 
 async function chargeRemains(
   parts: RecoveryParts,
-  adopted: readonly string[],
+  { adopted, adoptedBudgets }: Entered,
   { charges, running }: JournalRemains,
 ): Promise<void> {
-  const { settler, wallets, journal, clock } = parts;
+  const { settler, wallets, budgets, journal, clock } = parts;
   const outcomes = await Promise.all(charges.map((charge) => settler.recover(charge)));
-  await wallets.closeSlices(adopted); // the charges may still have needed them; what is left pays the others
+  await wallets.closeSlices(adopted.map((slice) => slice.id)); // the charges may still have needed them; what is left pays the others
   const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
   const known = await askSettled(parts, running);
   const settledAt = clock.now();
@@ -72,6 +74,7 @@ async function chargeRemains(
     }
   }
   await Promise.all([...fenced, ...late].map((charge) => settler.remake(charge)));
+  await budgets.closeSlices(adoptedBudgets); // not before: until then nobody else may lease what these spend
 }
 
 /** Whether a run has tokens that nobody has charged. Stored: what has been charged of it. */
@@ -101,11 +104,12 @@ async function askSettled(
 
 /** The charge for a request that ran when its core died, still without money. */
 function toRecovered(entry: JournalEntry, settledAt: number): Charge {
-  const { requestId, runId, accountId, keyId, model, tokens, maxRates } = entry;
+  const { requestId, runId, accountId, keyId, model, tokens, maxRates, budgetSliceId } = entry;
   const { inputTokens, outputTokens } = tokens;
   return {
     ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
     ...{ cost: 0, shortfall: 0, status: "recovered", settledAt, lines: [] },
     ...(maxRates === undefined ? {} : { maxRates }),
+    ...(budgetSliceId === undefined ? {} : { budgetSliceId }),
   };
 }

@@ -43,6 +43,7 @@ export function unflatten(values: FlatCharges): Charge[] {
       cachedInputTokens,
       server,
       surface,
+      budgetSliceId,
       ...charge
     } = row;
     const facts = withoutNulls({
@@ -50,7 +51,8 @@ export function unflatten(values: FlatCharges): Charge[] {
     });
     const lines = Array.from({ length: values[at++] as number }, () => read(lineColumns) as unknown as ChargeLine);
     const terms = input === null ? {} : { maxRates: { input, output } };
-    charges.push({ ...charge, ...terms, ...facts, lines } as unknown as Charge);
+    const budget = budgetSliceId === null ? {} : { budgetSliceId };
+    charges.push({ ...charge, ...terms, ...facts, ...budget, lines } as unknown as Charge);
   }
   return charges;
 }

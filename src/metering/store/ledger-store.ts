@@ -33,6 +33,8 @@ export interface Entered {
   readonly epoch: number;
   /** Slices that processes before it have left, and that are its own now. */
   readonly adopted: readonly LeasedSlice[];
+  /** Open slices of budgets that they have left; its own now, too. */
+  readonly adoptedBudgets: readonly string[];
 }
 
 /** What a beat of this core's heart answers. */
@@ -103,6 +105,38 @@ export interface Lease {
   readonly debt: bigint;
 }
 
+/** Asks for a part of one window of a key's budget. */
+export interface BudgetRequest {
+  /** The first key of its chain. */
+  readonly budgetId: string;
+  readonly accountId: string;
+  readonly windowName: string;
+  /** Milliseconds since the epoch: what its keys have spent since then counts, also while they had no such limit. */
+  readonly windowStart: number;
+  readonly limit: PicoUsd;
+  /** The slice to make or to extend, named by the core, so that one whose reply was lost can be closed. */
+  readonly sliceId: string;
+  /** What is needed now. */
+  readonly least: PicoUsd;
+  /** What would be taken if there is plenty. */
+  readonly most: PicoUsd;
+}
+
+/** What a window has, and what of it was leased just now. */
+export interface BudgetLease {
+  /** Undefined: the slice was closed by others; ask again under another name. */
+  readonly granted: PicoUsd | undefined;
+  /** What nobody has leased or spent now. */
+  readonly unleased: PicoUsd;
+  /** What others have leased and not spent, as far as the store knows. */
+  readonly elsewhere: PicoUsd;
+}
+
+/** What was spent in one window of a budget. */
+export interface BudgetSpending {
+  readonly spent: PicoUsd;
+}
+
 /** What one slice pays of a charge. */
 export interface ChargeLine {
   readonly sliceId: string;
@@ -133,6 +167,8 @@ export interface Charge extends Run {
   readonly maxRates?: Rates;
   /** What else is noted of the run. Absent: nothing. */
   readonly facts?: RunFacts;
+  /** The slice of its key's budget that the cost counts in, of the window of its admission. Absent: there was no budget. */
+  readonly budgetSliceId?: string;
   /** In the order of spending. */
   readonly lines: readonly ChargeLine[];
 }
@@ -180,6 +216,14 @@ export interface LedgerStore {
   giveBack(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
   /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */
   close(sliceIds: readonly string[]): Promise<void>;
+  /** Leases a part of a budget. Never more than its limit, whoever asks. */
+  acquireBudget(request: BudgetRequest): Promise<BudgetLease>;
+  /** Makes slices of budgets smaller by what they no longer need. */
+  giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
+  /** Ends slices of budgets: what they spent is spent, the rest can be leased again. */
+  closeBudgets(sliceIds: readonly string[]): Promise<void>;
+  /** What was spent in a window, as far as the store knows: before a lease it knows of nothing. */
+  budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending>;
   /**
    * Takes cores for dead whose hearts are still where they were, and ends slices of all that are dead, at most 1,000.
    * Returns how many.

@@ -66,7 +66,7 @@ function describe<Row, From>(
     property,
     name: property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     type: readType(type),
-    read: others[property] ?? ((from) => from[property as keyof From] as Value),
+    read: others[property] ?? ((from) => (from[property as keyof From] ?? null) as Value),
   }));
 }
 

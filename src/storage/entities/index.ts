@@ -1,6 +1,7 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
+import { Budget, BudgetSlice } from "./budget.ts";
 import { DeadLetter } from "./dead-letter.ts";
 import { Lot, LotEntry } from "./lot.ts";
 import { Operator } from "./operator.ts";
@@ -23,6 +24,8 @@ export const entities = [
   Slice,
   Usage,
   UsageLine,
+  Budget,
+  BudgetSlice,
   DeadLetter,
   Setting,
   Operator,

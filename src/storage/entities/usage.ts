@@ -57,6 +57,8 @@ export const Usage = defineEntity({
     server: p.string().nullable(),
     /** The door that the request came through. */
     surface: p.string().nullable(),
+    /** The slice of its key's budget that its cost counts in. Null: the key had no budget. */
+    budgetSliceId: p.uuid().nullable(),
   },
   indexes: [{ properties: ["accountId", "settledAt"] }, { properties: ["settledAt"] }],
   checks: [

@@ -490,6 +490,20 @@ export enum Reason {
    * @generated from enum value: REASON_ACCOUNT_FROZEN = 33;
    */
   ACCOUNT_FROZEN = 33,
+
+  /**
+   * The key's budget of the period is spent; `money` has its limit.
+   *
+   * @generated from enum value: REASON_BUDGET_EXHAUSTED = 34;
+   */
+  BUDGET_EXHAUSTED = 34,
+
+  /**
+   * What is left of the key's budget is held by running requests.
+   *
+   * @generated from enum value: REASON_BUDGET_HELD = 35;
+   */
+  BUDGET_HELD = 35,
 }
 
 /**

@@ -1,14 +1,16 @@
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { ChargedTokens, Hold, HoldRequest, Prices, Rates } from "../../interface.ts";
+import type { ChargedTokens, Hold, HoldRequest, PicoUsd, Prices, Rates } from "../../interface.ts";
 import type { LedgerStore } from "../../store/ledger-store.ts";
-import { type HoldKeeper, RunningHold } from "../hold.ts";
+import type { BudgetCache } from "../budget/budget-cache.ts";
+import type { BudgetWallet } from "../budget/budget-wallet.ts";
+import { type Held, type HoldKeeper, RunningHold } from "../hold.ts";
 import { duplicate, type RunningRequests } from "../running-requests.ts";
 import type { CachedWallet } from "../wallet/cached-wallet.ts";
 import { fits, fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
 import type { WalletCache } from "../wallet/wallet-cache.ts";
-import { admitShort } from "./admit-short.ts";
+import { admitShort, type HeldBudget } from "./admit-short.ts";
 
 /** How long a request waits for money that others of its account hold. */
 const patienceMs = 2000;
@@ -17,6 +19,7 @@ const patienceMs = 2000;
 export interface AdmissionParts {
   readonly store: Pick<LedgerStore, "isCharged">;
   readonly wallets: WalletCache;
+  readonly budgets: BudgetCache;
   readonly requests: RunningRequests;
   /** What becomes of the holds. */
   readonly keeper: HoldKeeper;
@@ -58,9 +61,17 @@ export class Admission {
       return undefined;
     }
     const rates = wallet.maxRates(request.model);
-    return rates !== undefined && fits(wallet, rates, request)
-      ? this.#grant(cached, request, rates, request)
-      : undefined;
+    if (rates === undefined || !fits(wallet, rates, request)) {
+      return undefined;
+    }
+    const budget = this.#findBudget(request);
+    const inBudget = budget === undefined || fitsBudget(budget, rates, request);
+    return inBudget ? this.#grant(cached, request, { rates, admitted: request, budget }) : undefined;
+  }
+
+  /** What of the budget's open window this core has. Undefined: there is no budget. */
+  #findBudget({ budget, accountId }: HoldRequest): BudgetWallet | undefined {
+    return budget === undefined ? undefined : this.#parts.budgets.find(budget, accountId);
   }
 
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
@@ -84,11 +95,12 @@ export class Admission {
           count = undefined;
           rates = await this.#fund(cached, request, wanted);
         }
-        const admitted = fits(cached.wallet, rates, wanted)
-          ? wanted
-          : admitShort(cached.wallet, rates, wanted, !inTime);
+        const budget = await this.#fundBudget(request, costOf(wanted, rates));
+        const inBudget = budget === undefined || fitsBudget(budget.wallet, rates, wanted);
+        const all = inBudget && fits(cached.wallet, rates, wanted);
+        const admitted = all ? wanted : admitShort({ wallet: cached.wallet, budget }, rates, wanted, !inTime);
         if (admitted !== undefined) {
-          return this.#grant(cached, request, rates, admitted);
+          return this.#grant(cached, request, { rates, admitted, budget: budget?.wallet });
         }
       }
     } finally {
@@ -101,17 +113,38 @@ export class Admission {
     return fund(cached, model, wanted, { terms: { otherwise: () => prices.live(model) }, clock });
   }
 
-  #grant(cached: CachedWallet, request: HoldRequest, rates: Rates, admitted: ChargedTokens): Hold {
+  /** Leases what an amount lacks of the key's budget, as far as there is any left. */
+  async #fundBudget(request: HoldRequest, amount: PicoUsd): Promise<HeldBudget | undefined> {
+    const { budget } = request;
+    const wallet = this.#findBudget(request);
+    if (budget === undefined || wallet === undefined) {
+      return undefined;
+    }
+    await this.#parts.budgets.fund(wallet, budget, amount);
+    return { budget, wallet };
+  }
+
+  #grant(
+    cached: CachedWallet,
+    request: HoldRequest,
+    { rates, admitted, budget }: Pick<Held, "rates" | "admitted" | "budget">,
+  ): Hold {
     const { requests, keeper, random, mustBeOpen } = this.#parts;
     requests.mustBeNone(request);
     mustBeOpen();
     const amount = costOf(admitted, rates);
     cached.wallet.hold(amount);
+    budget?.hold(amount);
     const { requestId, accountId, keyId, model } = request;
     const run = { requestId, runId: random.uuid(), accountId, keyId, model };
-    const hold = new RunningHold(keeper, { wallet: cached, request: run, rates, admitted, amount });
+    const hold = new RunningHold(keeper, { wallet: cached, request: run, rates, admitted, amount, budget });
     requests.add(hold);
     cached.used();
     return hold;
   }
+}
+
+/** Whether the free part of the budget pays the worst case. */
+function fitsBudget(budget: BudgetWallet, rates: Rates, tokens: ChargedTokens): boolean {
+  return budget.available > 0 && costOf(tokens, rates) <= budget.free;
 }

@@ -1,7 +1,9 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
+import { formatUsd } from "../../../../lib/money.ts";
 import { durationOf } from "../../../../lib/time/duration.ts";
-import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
+import type { Budget, ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
+import type { BudgetWallet } from "../budget/budget-wallet.ts";
 import { costOf } from "../wallet/split.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 
@@ -10,38 +12,84 @@ const leastTokens = 64;
 /** When held money may be free again. */
 const heldRetryMs = 1000;
 
+/** The money that a request may be paid from. */
+export interface Means {
+  readonly wallet: Wallet;
+  /** Undefined: its key has no budget. */
+  readonly budget: HeldBudget | undefined;
+}
+
+/** A budget with what of its window this core may spend. */
+export interface HeldBudget {
+  readonly budget: Budget;
+  readonly wallet: BudgetWallet;
+}
+
 /**
- * Decides about a request whose worst case is more than the free money of a wallet. Admits it with
+ * Decides about a request whose worst case is more than the free money. Admits it with
  * fewer output tokens when that is all the money there is; undefined: wait until running requests
  * give money back. When the time to wait is over it is last, and nothing is undefined.
  *
- * Throws BALANCE_EXHAUSTED or BALANCE_HELD.
+ * Throws BALANCE_EXHAUSTED or BALANCE_HELD, or BUDGET_EXHAUSTED or BUDGET_HELD when the key's budget has less.
  */
 export function admitShort(
-  wallet: Wallet,
+  means: Means,
   rates: Rates,
   wanted: ChargedTokens,
   last: boolean,
 ): ChargedTokens | undefined {
   const worst = costOf(wanted, rates);
-  const elsewhere = Number(min(wallet.elsewhere + wallet.unleased, BigInt(Number.MAX_SAFE_INTEGER - wallet.available)));
-  const everything = wallet.available + elsewhere;
+  const { budget } = means;
+  const ofAccount = everythingOf(means.wallet);
+  const ofBudget = budget === undefined ? Number.POSITIVE_INFINITY : everythingOfBudget(budget.wallet);
+  const everything = Math.min(ofAccount, ofBudget);
+  const free = Math.min(means.wallet.free, budget?.wallet.free ?? Number.POSITIVE_INFINITY);
   const tooLittle = everything < worst && shorten(everything, rates, wanted) === undefined;
-  if (everything === 0 || tooLittle) {
-    throw exhausted(everything, rates);
+  if (everything <= 0 || tooLittle) {
+    throw budget !== undefined && ofBudget < ofAccount ? budgetSpent(budget) : exhausted(everything, rates);
   }
 
-  const nothingToWaitFor = everything === wallet.free;
-  const short = everything < worst ? shorten(wallet.free, rates, wanted) : undefined;
+  const nothingToWaitFor = everything === free;
+  const short = everything < worst ? shorten(free, rates, wanted) : undefined;
   if (nothingToWaitFor || last) {
     if (short !== undefined) {
       return short;
     }
-    throw failure(Reason.BALANCE_HELD, "The balance is held by requests of this account that are still running.", {
-      retryAfter: durationOf(heldRetryMs),
-    });
+    throw heldBy(budget !== undefined && budget.wallet.free < means.wallet.free);
   }
   return undefined;
+}
+
+function everythingOf(wallet: Wallet): PicoUsd {
+  const elsewhere = min(wallet.elsewhere + wallet.unleased, BigInt(Number.MAX_SAFE_INTEGER - wallet.available));
+  return wallet.available + Number(elsewhere);
+}
+
+function everythingOfBudget({ available, unleased, elsewhere }: BudgetWallet): PicoUsd {
+  return available + unleased + elsewhere;
+}
+
+function heldBy(budget: boolean) {
+  const retryAfter = durationOf(heldRetryMs);
+  return budget
+    ? failure(Reason.BUDGET_HELD, "What is left of the key's budget is held by requests that are still running.", {
+        retryAfter,
+      })
+    : failure(Reason.BALANCE_HELD, "The balance is held by requests of this account that are still running.", {
+        retryAfter,
+      });
+}
+
+const periods = { total: "in all", day: "a day", week: "a week", month: "a month" } as const;
+
+function budgetSpent({ budget, wallet }: HeldBudget) {
+  const { endsAt } = wallet.window;
+  const opens = endsAt === undefined ? "" : ` It opens again on ${new Date(endsAt).toISOString().slice(0, 10)}.`;
+  return failure(
+    Reason.BUDGET_EXHAUSTED,
+    `The key's budget of ${formatUsd(BigInt(budget.limit))} USD ${periods[budget.period]} is spent.${opens}`,
+    { bound: { case: "money", value: { limitPicoUsd: BigInt(budget.limit) } } },
+  );
 }
 
 /** The tokens that the money pays: the whole input, and as much output as remains. Undefined: too little. */

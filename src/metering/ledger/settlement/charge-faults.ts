@@ -31,7 +31,10 @@ function findTextFault(charge: Charge): string | undefined {
   return undefined;
 }
 
-function findIdFault({ accountId, runId }: Charge): string | undefined {
+function findIdFault({ accountId, runId, budgetSliceId }: Charge): string | undefined {
+  if (budgetSliceId !== undefined && !uuid.test(String(budgetSliceId))) {
+    return "its budgetSliceId is no slice's id";
+  }
   if (!uuid.test(String(accountId))) {
     return "its accountId is no account's id";
   }

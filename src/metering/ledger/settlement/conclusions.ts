@@ -2,6 +2,7 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { MeteringObserver } from "../../interface.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
+import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { Run } from "../run.ts";
 import type { RunningRequests } from "../running-requests.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -16,6 +17,7 @@ export type Conclusion = "stored" | "covered" | "repeated" | "refused";
 /** Dependencies. */
 export interface ConclusionParts {
   readonly wallets: WalletCache;
+  readonly budgets: BudgetCache;
   readonly requests: RunningRequests;
   readonly journal: Pick<Journal, "forget">;
   readonly logger: Logger;
@@ -65,7 +67,11 @@ export class Conclusions {
   }
 
   /** A broken wallet hears nothing any more, and keeps nobody from being served. */
-  #tell({ accountId, lines }: Charge, tell: (wallet: Wallet, lines: readonly ChargeLine[]) => void): void {
+  #tell(
+    { accountId, lines, budgetSliceId }: Charge,
+    tell: (wallet: Wallet, lines: readonly ChargeLine[]) => void,
+  ): void {
+    this.#parts.budgets.ofSlice(budgetSliceId)?.concluded();
     const wallet = this.#parts.wallets.find(accountId)?.wallet;
     if (wallet === undefined || wallet.broken) {
       return;

@@ -5,6 +5,7 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { MeteringObserver } from "../../interface.ts";
 import type { PriceList } from "../../prices/prices.ts";
 import type { Charge } from "../../store/ledger-store.ts";
+import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { CachedWallet } from "../wallet/cached-wallet.ts";
 import { fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
@@ -13,6 +14,7 @@ import type { WalletCache } from "../wallet/wallet-cache.ts";
 /** Dependencies. */
 export interface LateChargeParts {
   readonly wallets: WalletCache;
+  readonly budgets: BudgetCache;
   readonly prices: Pick<PriceList, "last">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -32,11 +34,12 @@ export class LateCharges {
    * Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
    */
   async renew(charge: Charge): Promise<Charge> {
-    const { wallets, logger, observer } = this.#parts;
+    const { wallets, budgets, logger, observer } = this.#parts;
     if (charge.lines.length > 0) {
       observer.fenced();
       logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
     }
+    budgets.ofSlice(charge.budgetSliceId)?.concluded();
     const cached = await wallets.open(charge.accountId);
     const lost = charge.lines.map((line) => line.sliceId);
     wallets.lose(cached, lost);
@@ -50,12 +53,14 @@ export class LateCharges {
 
   /** At the terms of their admission. */
   async #make(cached: CachedWallet, charge: Charge): Promise<Charge> {
-    const { clock, prices } = this.#parts;
+    const { clock, prices, budgets } = this.#parts;
     const terms = { rates: charge.maxRates, otherwise: () => prices.last(charge.model) };
     const maxRates = await fund(cached, charge.model, charge, { terms, clock });
     if (!Number.isSafeInteger(costOf(charge, maxRates))) {
       throw failure(Reason.INVALID_ARGUMENT, "The tokens cost more than one receipt can hold.");
     }
-    return { ...charge, maxRates, ...cached.wallet.charge(charge.model, charge, maxRates) };
+    const payment = cached.wallet.charge(charge.model, charge, maxRates);
+    budgets.ofSlice(charge.budgetSliceId)?.spend(payment.cost);
+    return { ...charge, maxRates, ...payment };
   }
 }

@@ -28,18 +28,20 @@ export class Settlement implements HoldKeeper {
     this.#parts = parts;
   }
 
-  note({ request, rates }: RunningHold, tokens: ChargedTokens): void {
-    this.#parts.journal.note({ ...request, tokens, maxRates: rates });
+  note({ request, rates, budgetSliceId }: RunningHold, tokens: ChargedTokens): void {
+    this.#parts.journal.note({ ...request, tokens, maxRates: rates, ...inBudget(budgetSliceId) });
   }
 
-  shrink({ wallet }: RunningHold, amount: PicoUsd): void {
+  shrink({ wallet, budget }: RunningHold, amount: PicoUsd): void {
+    budget?.unhold(amount);
     wallet.wallet.unhold(amount);
     wallet.freed();
   }
 
-  release({ wallet, request, amount }: RunningHold): void {
+  release({ wallet, request, amount, budget }: RunningHold): void {
     this.#parts.requests.drop(request);
     this.#parts.journal.forget(request);
+    budget?.unhold(amount);
     wallet.wallet.unhold(amount);
     wallet.freed();
   }
@@ -78,9 +80,13 @@ export class Settlement implements HoldKeeper {
   }
 
   /** Frees what was held, of which the charge may use all that is free then. */
-  #pay({ wallet, request, rates, amount }: RunningHold, tokens: ChargedTokens): Payment {
+  #pay({ wallet, request, rates, amount, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens): Payment {
+    budget?.unhold(amount);
     wallet.wallet.unhold(amount);
     const payment = wallet.wallet.charge(request.model, tokens, rates);
+    if (budget?.sliceId === budgetSliceId) {
+      budget?.spend(payment.cost);
+    }
     if (payment.shortfall > 0) {
       this.#parts.logger.error(
         { requestId: request.requestId, shortfall: payment.shortfall },
@@ -90,12 +96,12 @@ export class Settlement implements HoldKeeper {
     return payment;
   }
 
-  #toCharge({ request, rates }: RunningHold, tokens: ChargedTokens, status: SettleStatus) {
+  #toCharge({ request, rates, budgetSliceId }: RunningHold, tokens: ChargedTokens, status: SettleStatus) {
     const { requestId, runId, accountId, keyId, model } = request;
     const { inputTokens, outputTokens } = tokens;
     return {
       ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
-      ...{ status, settledAt: this.#parts.clock.now(), maxRates: rates },
+      ...{ status, settledAt: this.#parts.clock.now(), maxRates: rates, ...inBudget(budgetSliceId) },
     } satisfies Partial<Charge>;
   }
 }
@@ -107,6 +113,11 @@ function toSettled({ cost, lines }: Charge): Settled {
     lots.set(line.lotId, (lots.get(line.lotId) ?? 0) + line.cost);
   }
   return { cost, lots: Array.from(lots, ([lotId, paid]) => ({ lotId, cost: paid })) };
+}
+
+/** What a charge says of the budget that it counts in. */
+function inBudget(budgetSliceId: string | undefined): { budgetSliceId?: string } {
+  return budgetSliceId === undefined ? {} : { budgetSliceId };
 }
 
 /** What the tokens cost beyond the hold and what is free, which is below zero when slices were lost. */

@@ -221,6 +221,15 @@ export const settleSql: Statement = {
     insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)})
     select fresh.request_id, fresh.run_id, seq, ${lineColumns.map(({ name }) => `line.${name}`).join(", ")}
     from line join fresh using (n) returning slice_id, cost),
+  budgeted as (
+    update budget_slice set spent = budget_slice.spent + sums.cost
+    from (select budget_slice_id, sum(cost)::bigint as cost from fresh where budget_slice_id is not null group by 1) sums
+    where budget_slice.id = sums.budget_slice_id
+    returning budget_slice.budget_id, budget_slice.window_name, budget_slice.open, sums.cost),
+  late_budget as (
+    update budget set spent = budget.spent + sums.cost
+    from (select budget_id, window_name, sum(cost)::bigint as cost from budgeted where not open group by 1, 2) sums
+    where budget.id = sums.budget_id and budget.window_name = sums.window_name),
   spent as (
     update slice set spent = slice.spent + sums.cost
     from (select slice_id, sum(cost)::bigint as cost from stored_line group by slice_id) sums where slice.id = sums.slice_id),

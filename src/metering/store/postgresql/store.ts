@@ -3,6 +3,9 @@ import type { Random } from "../../../../lib/ids/random.ts";
 import { retryConflicts } from "../../../storage/retry.ts";
 import { type Run, runKey } from "../../ledger/run.ts";
 import {
+  type BudgetLease,
+  type BudgetRequest,
+  type BudgetSpending,
   type Charge,
   type CoreBeat,
   type CoreEpoch,
@@ -20,6 +23,7 @@ import {
   slicePage,
 } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
+import * as budgets from "./budgets.ts";
 import * as sql from "./statements.ts";
 import { settleValues } from "./values.ts";
 
@@ -29,6 +33,8 @@ const lotsSql = 8;
 const mostLots = 512;
 /** A statement without an answer for this long has failed as far as we can tell. */
 const timeoutMs = 10_000;
+/** Slices of budgets that are taken from dead cores at once. */
+const mostReaped = 1000;
 /** Processes of one core that may begin at the same moment. */
 const mostEntries = 10;
 const uniqueViolation = "23505";
@@ -91,8 +97,9 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#beats = beats;
     const values = [this.#coreId, epoch, this.#instance];
     const adopted = await this.#query<SliceRow>(this.#pool, sql.adoptSql, values);
+    const adoptedBudgets = await this.#query<{ id: string }>(this.#pool, budgets.adoptBudgetsSql, values);
     await this.#query(this.#pool, sql.forgetAdopted, values);
-    return { epoch, adopted: adopted.rows.map(toSlice) };
+    return { epoch, adopted: adopted.rows.map(toSlice), adoptedBudgets: adoptedBudgets.rows.map(({ id }) => id) };
   }
 
   /** Two processes that begin at the same moment get an epoch each: the second one asks again. */
@@ -251,7 +258,30 @@ export class PostgresqlLedgerStore implements LedgerStore {
       const column = <Name extends keyof CoreBeat>(name: Name) => dead.map((core) => core[name]);
       await this.#query(this.#pool, sql.burySql, [column("coreId"), column("epoch"), column("beats")]);
     }
+    await this.#query(this.#pool, budgets.reapBudgetsSql, [mostReaped]);
     return (await this.#query(this.#pool, sql.reapSql, [])).rowCount ?? 0;
+  }
+
+  acquireBudget(request: BudgetRequest): Promise<BudgetLease> {
+    const core = { id: this.#coreId, epoch: this.#epoch, cores: this.#cores };
+    const query: budgets.Query = async (client, statement, values) =>
+      (await this.#query(client, statement, values)).rows as never;
+    return this.#transaction((client) => budgets.leaseBudget(client, query, request, core));
+  }
+
+  async giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+    const [ids, amounts] = [parts.map((part) => part.sliceId), parts.map((part) => part.amount)];
+    await this.#query(this.#pool, budgets.giveBackBudgetsSql, [ids, amounts, this.#coreId, this.#epoch]);
+  }
+
+  async closeBudgets(sliceIds: readonly string[]): Promise<void> {
+    await this.#query(this.#pool, budgets.closeBudgetsSql, [sliceIds, this.#coreId, this.#epoch]);
+  }
+
+  async budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending> {
+    const values = [budgetId, windowName];
+    const { rows } = await this.#query<{ spent: string }>(this.#pool, budgets.budgetSpendingSql, values);
+    return { spent: Number(rows[0]?.spent ?? 0) };
   }
 
   announce(accountId: string): Promise<void> {

@@ -3,6 +3,9 @@ import type { Random } from "../../../../lib/ids/random.ts";
 import type { PicoUsd } from "../../interface.ts";
 import { type Run, runKey } from "../../ledger/run.ts";
 import {
+  type BudgetLease,
+  type BudgetRequest,
+  type BudgetSpending,
   type Charge,
   type CoreEpoch,
   type Entered,
@@ -20,6 +23,8 @@ import {
 } from "../ledger-store.ts";
 import { firstLots, freeMoney } from "../spending-order.ts";
 import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
+import { closeBudget, giveBackBudget, leaseBudget, spendBudgets } from "./budgets.ts";
+import type { Runner } from "./runner.ts";
 
 /** A value too big, a constraint broken, a type that does not fit. https://www.sqlite.org/rescode.html */
 const violations: ReadonlySet<number> = new Set([18, 19, 20]);
@@ -127,7 +132,9 @@ export class SqliteLedgerStore implements LedgerStore {
       const adopted = run
         .all<LeasedSlice & { expiresAt: number | null }>(openSlicesSql, [])
         .map((row) => ({ ...row, expiresAt: row.expiresAt ?? undefined }));
-      return { epoch: this.#epoch, adopted };
+      run.run("update budget_slice set core_id = ?, epoch = ? where open", [this.#coreId, this.#epoch]);
+      const budgets = run.all<{ id: string }>("select id from budget_slice where open", []);
+      return { epoch: this.#epoch, adopted, adoptedBudgets: budgets.map(({ id }) => id) };
     });
   }
 
@@ -220,7 +227,45 @@ export class SqliteLedgerStore implements LedgerStore {
           insertLines(run, charge);
         }
       }
+      spendBudgets(
+        run,
+        charges.filter((_, at) => outcomes[at] === "stored"),
+      );
       return outcomes;
+    });
+  }
+
+  acquireBudget(request: BudgetRequest): Promise<BudgetLease> {
+    return this.#transaction((database) =>
+      leaseBudget(this.#runner(database), request, { id: this.#coreId, epoch: this.#epoch }),
+    );
+  }
+
+  giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+    return this.#transaction((database) => {
+      for (const { sliceId, amount } of parts) {
+        giveBackBudget(this.#runner(database), sliceId, amount, this.#epoch);
+      }
+    });
+  }
+
+  closeBudgets(sliceIds: readonly string[]): Promise<void> {
+    return this.#transaction((database) => {
+      for (const id of sliceIds) {
+        closeBudget(this.#runner(database), id, this.#epoch);
+      }
+    });
+  }
+
+  budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending> {
+    return this.#exclusive((database) => {
+      const found = this.#runner(database).get<BudgetSpending>(
+        `select spent + coalesce((select sum(slice.spent) from budget_slice slice
+           where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
+         from budget where id = ? and window_name = ?`,
+        [budgetId, windowName],
+      );
+      return { spent: found?.spent ?? 0 };
     });
   }
 
@@ -371,11 +416,4 @@ function insertLines(run: Runner, { requestId, runId, accountId, shortfall, line
   if (shortfall > 0) {
     run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
   }
-}
-
-interface Runner {
-  /** Returns how many rows changed. */
-  run(sql: string, values: SQLInputValue[]): number;
-  get<T>(sql: string, values: SQLInputValue[]): T | undefined;
-  all<T>(sql: string, values: SQLInputValue[]): T[];
 }

@@ -2,6 +2,9 @@ import { startThread } from "../../../../lib/assets.ts";
 import type { Run } from "../../ledger/run.ts";
 import { type FlatCharges, flatten } from "../flat-charges.ts";
 import type {
+  BudgetLease,
+  BudgetRequest,
+  BudgetSpending,
   Charge,
   CoreBeat,
   CoreEpoch,
@@ -84,6 +87,22 @@ export class SqliteThreadStore implements LedgerStore {
 
   close(sliceIds: readonly string[]): Promise<void> {
     return this.#call("close", sliceIds);
+  }
+
+  acquireBudget(request: BudgetRequest): Promise<BudgetLease> {
+    return this.#call("acquireBudget", request);
+  }
+
+  giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+    return this.#call("giveBackBudgets", parts);
+  }
+
+  closeBudgets(sliceIds: readonly string[]): Promise<void> {
+    return this.#call("closeBudgets", sliceIds);
+  }
+
+  budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending> {
+    return this.#call("budgetSpending", budgetId, windowName);
   }
 
   reap(dead: readonly CoreBeat[]): Promise<number> {

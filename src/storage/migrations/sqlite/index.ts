@@ -9,6 +9,7 @@ import { Migration20261122040000 } from "./Migration20261122040000.ts";
 import { Migration20261122041000 } from "./Migration20261122041000.ts";
 import { Migration20261122060000 } from "./Migration20261122060000.ts";
 import { Migration20261122070000 } from "./Migration20261122070000.ts";
+import { Migration20261122071000 } from "./Migration20261122071000.ts";
 import { Migration20261122080000 } from "./Migration20261122080000.ts";
 import { Migration20261122080100 } from "./Migration20261122080100.ts";
 import { Migration20261122090000 } from "./Migration20261122090000.ts";
@@ -30,4 +31,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122090000", class: Migration20261122090000 },
   { name: "Migration20261122070000", class: Migration20261122070000 },
   { name: "Migration20261122090100", class: Migration20261122090100 },
+  { name: "Migration20261122071000", class: Migration20261122071000 },
 ];

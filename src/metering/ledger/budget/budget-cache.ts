@@ -1,0 +1,190 @@
+import type { Random } from "../../../../lib/ids/random.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { Budget, PicoUsd } from "../../interface.ts";
+import type { LedgerStore } from "../../store/ledger-store.ts";
+import { unavailable } from "../unavailable.ts";
+import { BudgetWallet } from "./budget-wallet.ts";
+import { windowAt } from "./budget-window.ts";
+
+/** Where cores share a budget, so much is leased at once in advance; a core of its own takes all. */
+const sharedSlice = 100_000_000_000;
+/** A budget that was not used for this long is given back. */
+const idleMs = 3000;
+
+/** Dependencies. */
+export interface BudgetCacheParts {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** The budgets of all keys that use this core, each window by itself. */
+export class BudgetCache {
+  readonly #parts: BudgetCacheParts;
+  readonly #wallets = new Map<string, BudgetWallet>();
+  readonly #bySlice = new Map<string, BudgetWallet>();
+  /** Leases under way, by budget and window: one at a time. */
+  readonly #leasing = new Map<BudgetWallet, Promise<void>>();
+  /** Slices to be closed, until the store has closed them. */
+  readonly #ended = new Set<string>();
+
+  constructor(parts: BudgetCacheParts) {
+    this.#parts = parts;
+  }
+
+  /** The wallet of the window that is open now. */
+  find(budget: Budget, accountId: string): BudgetWallet {
+    const { clock, random } = this.#parts;
+    const window = windowAt(budget.period, clock.now());
+    const key = `${budget.id} ${window.name}`;
+    let wallet = this.#wallets.get(key);
+    if (wallet === undefined) {
+      wallet = new BudgetWallet({ budgetId: budget.id, accountId, window, sliceId: random.uuid() });
+      this.#wallets.set(key, wallet);
+      this.#bySlice.set(wallet.sliceId, wallet);
+    }
+    wallet.usedAt = clock.monotonic();
+    return wallet;
+  }
+
+  /** The wallet that a charge counts in. Undefined: the store alone knows it. */
+  ofSlice(sliceId: string | undefined): BudgetWallet | undefined {
+    return sliceId === undefined ? undefined : this.#bySlice.get(sliceId);
+  }
+
+  /** Leases what an amount lacks, as far as the budget has it. Throws LEDGER_UNAVAILABLE. */
+  async fund(wallet: BudgetWallet, budget: Budget, amount: PicoUsd): Promise<void> {
+    while (this.#leasing.has(wallet)) {
+      await this.#leasing.get(wallet);
+    }
+    if (wallet.free >= amount && wallet.available > 0) {
+      return;
+    }
+    const leasing = this.#lease(wallet, budget, Math.max(1, amount - wallet.free));
+    this.#leasing.set(
+      wallet,
+      leasing.catch(() => {}),
+    );
+    try {
+      await leasing;
+    } catch (error) {
+      this.#parts.logger.error({ error }, "the store could not be asked");
+      throw unavailable("The ledger cannot be reached at the moment.", error);
+    } finally {
+      this.#leasing.delete(wallet);
+    }
+  }
+
+  async #lease(wallet: BudgetWallet, budget: Budget, least: PicoUsd): Promise<void> {
+    const { store } = this.#parts;
+    const { budgetId, accountId, window } = wallet;
+    const most = store.shared ? Math.max(least, sharedSlice) : budget.limit;
+    for (;;) {
+      const { sliceId } = wallet;
+      const lease = await store.acquireBudget({
+        ...{ budgetId, accountId, windowName: window.name, windowStart: window.startsAt },
+        ...{ limit: budget.limit, sliceId, least, most },
+      });
+      wallet.unleased = lease.unleased;
+      wallet.elsewhere = lease.elsewhere;
+      if (lease.granted !== undefined) {
+        wallet.add(lease.granted);
+        if (lease.granted < least && lease.elsewhere > 0) {
+          this.#callIn(accountId);
+        }
+        return;
+      }
+      this.#lose(wallet);
+    }
+  }
+
+  /** Forgets all slices: this core was taken for dead, and others may have spent what they had. */
+  loseAll(): void {
+    for (const wallet of this.#wallets.values()) {
+      this.#ended.add(wallet.sliceId); // if it is this core's after all
+      this.#lose(wallet);
+    }
+  }
+
+  #lose(wallet: BudgetWallet): void {
+    this.#bySlice.delete(wallet.sliceId);
+    wallet.lose(this.#parts.random.uuid());
+    this.#bySlice.set(wallet.sliceId, wallet);
+  }
+
+  /** Asks the other cores for what is free of their parts; they hear it, or give it back when they do not use it. */
+  #callIn(accountId: string): void {
+    this.#parts.store.announce(accountId).catch((error: unknown) => {
+      this.#parts.logger.warn({ error }, "the other cores could not be asked for a budget");
+    });
+  }
+
+  /** Gives back what nobody needs: all of a window that is over or idle, once nothing runs on it. */
+  async tidy(): Promise<void> {
+    const { clock } = this.#parts;
+    for (const [key, wallet] of this.#wallets) {
+      const unused = clock.monotonic() - wallet.usedAt >= idleMs;
+      if (unused && wallet.idle && !this.#leasing.has(wallet)) {
+        this.#drop(key, wallet);
+      }
+    }
+    await this.#closeEnded();
+  }
+
+  /** Another core says that an account's money is wanted: gives back what of its budgets is free. */
+  announced(accountId: string): void {
+    this.#giveBackFree(accountId).catch((error: unknown) => {
+      this.#parts.logger.warn({ error }, "what is free of a budget could not be given back yet");
+    });
+  }
+
+  async #giveBackFree(accountId: string): Promise<void> {
+    const mine = [...this.#wallets.values()].filter(
+      (wallet) => wallet.accountId === accountId && !this.#leasing.has(wallet),
+    );
+    const parts = mine.map((wallet) => ({ sliceId: wallet.sliceId, amount: wallet.takeFree() }));
+    const given = parts.filter(({ amount }) => amount > 0);
+    if (given.length > 0) {
+      await this.#parts.store.giveBackBudgets(given);
+    }
+  }
+
+  /** Closes slices that no wallet has, now or as soon as the store can be reached. */
+  async closeSlices(sliceIds: readonly string[]): Promise<void> {
+    for (const id of sliceIds) {
+      this.#ended.add(id);
+    }
+    await this.#closeEnded().catch((error: unknown) => {
+      this.#parts.logger.warn({ error }, "slices could not be closed yet");
+    });
+  }
+
+  #drop(key: string, wallet: BudgetWallet): void {
+    this.#wallets.delete(key);
+    this.#bySlice.delete(wallet.sliceId);
+    this.#ended.add(wallet.sliceId);
+  }
+
+  async #closeEnded(): Promise<void> {
+    if (this.#ended.size === 0) {
+      return;
+    }
+    const ids = [...this.#ended];
+    await this.#parts.store.closeBudgets(ids);
+    for (const id of ids) {
+      this.#ended.delete(id);
+    }
+  }
+
+  /** Gives everything back that no running request needs. */
+  async close(): Promise<void> {
+    for (const [key, wallet] of this.#wallets) {
+      if (wallet.idle) {
+        this.#drop(key, wallet);
+      }
+    }
+    await this.#closeEnded();
+  }
+}

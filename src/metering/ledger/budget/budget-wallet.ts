@@ -1,0 +1,83 @@
+import type { PicoUsd } from "../../interface.ts";
+import { invariant } from "../invariant.ts";
+import type { BudgetWindow } from "./budget-window.ts";
+
+/** The part of one window of a key's budget that this core may spend without asking. */
+export class BudgetWallet {
+  readonly budgetId: string;
+  readonly accountId: string;
+  readonly window: BudgetWindow;
+  /** Its slice in the store; another one after it was lost. */
+  sliceId: string;
+  /** What of the window nobody has leased or spent, when this core last looked. */
+  unleased: PicoUsd = 0;
+  /** What other cores have leased and not spent, when this core last looked. */
+  elsewhere: PicoUsd = 0;
+  /** When it was last used, by the monotonic clock. */
+  usedAt = 0;
+  #available: PicoUsd = 0;
+  #held: PicoUsd = 0;
+  /** Charges that are not yet known to be in the store. */
+  #uncommitted = 0;
+
+  constructor(of: { budgetId: string; accountId: string; window: BudgetWindow; sliceId: string }) {
+    this.budgetId = of.budgetId;
+    this.accountId = of.accountId;
+    this.window = of.window;
+    this.sliceId = of.sliceId;
+  }
+
+  /** Leased here and not spent. */
+  get available(): PicoUsd {
+    return this.#available;
+  }
+
+  /** What a new request may hold; below zero after an engine passed its cap, or a slice was lost. */
+  get free(): PicoUsd {
+    return this.#available - this.#held;
+  }
+
+  /** Whether nothing runs on it and nothing is on its way into the store. */
+  get idle(): boolean {
+    return this.#held === 0 && this.#uncommitted === 0;
+  }
+
+  add(granted: PicoUsd): void {
+    this.#available += granted;
+  }
+
+  /** Takes out what nobody holds. */
+  takeFree(): PicoUsd {
+    const free = Math.max(0, this.free);
+    this.#available -= free;
+    return free;
+  }
+
+  hold(amount: PicoUsd): void {
+    invariant(amount >= 0 && amount <= this.free, "an admission leaves no less than zero of a budget free");
+    this.#held += amount;
+  }
+
+  unhold(amount: PicoUsd): void {
+    this.#held -= amount;
+    invariant(amount >= 0 && this.#held >= 0, "what is held of a budget is never negative");
+  }
+
+  /** Counts what a charge costs. To be ended by `concluded`. */
+  spend(cost: PicoUsd): void {
+    this.#available = Math.max(0, this.#available - cost);
+    this.#uncommitted++;
+  }
+
+  /** The store has a charge, or it was none: then what it cost comes back with the slice, once that is closed. */
+  concluded(): void {
+    this.#uncommitted = Math.max(0, this.#uncommitted - 1);
+  }
+
+  /** Its slice is no longer this core's. What is held stays held, of whatever comes next. */
+  lose(sliceId: string): void {
+    this.#available = 0;
+    this.#uncommitted = 0; // those charges count in the slice that was lost
+    this.sliceId = sliceId;
+  }
+}

@@ -1,0 +1,37 @@
+import type { BudgetPeriod } from "../../interface.ts";
+
+const dayMs = 86_400_000;
+
+/** One span of a budget, in UTC. */
+export interface BudgetWindow {
+  /** The period and the window's number since 1970, such as "day 20779": names it, so that what comes late counts in its own. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly startsAt: number;
+  /** Milliseconds since the epoch. Undefined: never. */
+  readonly endsAt: number | undefined;
+}
+
+/** The window that a moment is in. A week begins on Monday. */
+export function windowAt(period: BudgetPeriod, now: number): BudgetWindow {
+  const day = Math.floor(now / dayMs);
+  switch (period) {
+    case "day":
+      return { name: `day ${day}`, startsAt: day * dayMs, endsAt: (day + 1) * dayMs };
+    case "week": {
+      const week = Math.floor((day + 3) / 7); // 1970 began on a Thursday
+      return { name: `week ${week}`, startsAt: (week * 7 - 3) * dayMs, endsAt: (week * 7 + 4) * dayMs };
+    }
+    case "month": {
+      const date = new Date(now);
+      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+      return {
+        name: `month ${(year - 1970) * 12 + month}`,
+        startsAt: Date.UTC(year, month),
+        endsAt: Date.UTC(year, month + 1),
+      };
+    }
+    default:
+      return { name: "total", startsAt: 0, endsAt: undefined };
+  }
+}

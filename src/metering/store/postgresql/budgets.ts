@@ -1,0 +1,165 @@
+import type { PoolClient } from "pg";
+import type { BudgetLease, BudgetRequest } from "../ledger-store.ts";
+import type { Statement } from "./statements.ts";
+
+/** Runs a statement in the transaction that it is given. */
+export type Query = <Row extends object>(client: PoolClient, statement: Statement, values: unknown[]) => Promise<Row[]>;
+
+/** $1 budget, $2 window, $3 account. */
+const makeBudget: Statement = {
+  name: "make budget",
+  text: `
+  insert into budget (id, window_name, account_id, bound, prior, leased, spent) values ($1, $2, $3, 0, 0, 0, 0)
+  on conflict (id, window_name) do nothing`,
+};
+
+/** $1 budget, $2 window. */
+const lockBudget: Statement = {
+  name: "lock budget",
+  text: "select bound, leased, spent from budget where id = $1 and window_name = $2 for update",
+};
+
+/**
+ * $1 budget, $2 window, $3 its start in milliseconds, $4 the limit, $5 account. Counts anew what the keys of the chain have spent in the window
+ * outside of it.
+ */
+const recountBudget: Statement = {
+  name: "recount budget",
+  text: `
+  with counted as (
+    select coalesce(sum(usage.cost), 0)::bigint as cost from usage
+    where usage.account_id = $5 and usage.settled_at >= to_timestamp($3::float8 / 1000)
+      and usage.key_id in (select id::text from api_key where id = $1 or limits_of = $1)
+      and not exists (select from budget_slice
+        where budget_slice.id = usage.budget_slice_id and budget_id = $1 and window_name = $2))
+  update budget set bound = $4, spent = spent - prior + counted.cost, prior = counted.cost
+  from counted where id = $1 and window_name = $2 returning leased, spent`,
+};
+
+/** $1 slice, $2 budget, $3 window, $4 core, $5 epoch, $6 amount. No row: it was closed. */
+const extendSlice: Statement = {
+  name: "extend budget slice",
+  text: `
+  insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
+  values ($1, $2, $3, $4, $5, $6, 0, true)
+  on conflict (id) do update set granted = budget_slice.granted + excluded.granted
+    where budget_slice.open and budget_slice.core_id = $4 and budget_slice.epoch = $5
+  returning id`,
+};
+
+/** $1 budget, $2 window, $3 amount. */
+const lendBudget: Statement = {
+  name: "lend budget",
+  text: "update budget set leased = leased + $3 where id = $1 and window_name = $2",
+};
+
+/** $1 budget, $2 window, $3 slice. */
+const elsewhereSql: Statement = {
+  name: "budget elsewhere",
+  text: `
+  select coalesce(sum(greatest(granted - spent, 0)), 0)::text as elsewhere from budget_slice
+  where budget_id = $1 and window_name = $2 and open and id <> $3`,
+};
+
+/** What closing does, given which slices. */
+const closing = (name: string, mine: string): Statement => ({
+  name,
+  text: `
+  with mine as (${mine}),
+  closed as (update budget_slice set open = false from mine where budget_slice.id = mine.id),
+  sums as (
+    select budget_id, window_name, sum(granted)::bigint as granted, sum(spent)::bigint as spent from mine group by 1, 2),
+  held as (
+    select id, window_name from budget where (id, window_name) in (select budget_id, window_name from sums)
+    order by id, window_name for update)
+  update budget set leased = budget.leased - sums.granted, spent = budget.spent + sums.spent
+  from sums, held
+  where budget.id = sums.budget_id and budget.window_name = sums.window_name
+    and held.id = budget.id and held.window_name = budget.window_name`,
+});
+
+/** $1 slices, $2 core, $3 epoch. */
+export const closeBudgetsSql = closing(
+  "close budgets",
+  `
+  select id, budget_id, window_name, granted, spent from budget_slice
+  where id = any($1::uuid[]) and open and core_id = $2 and epoch = $3 order by id for update`,
+);
+
+/** Of dead cores; $1 how many at most. */
+export const reapBudgetsSql = closing(
+  "reap budgets",
+  `
+  select budget_slice.id, budget_id, window_name, granted, spent from budget_slice
+  join core on core.id = budget_slice.core_id and core.epoch = budget_slice.epoch
+  where open and core.dead_beat is not distinct from core.beats
+  order by budget_slice.id limit $1 for update of budget_slice skip locked for share of core`,
+);
+
+/** $1 slices, $2 amounts, $3 core, $4 epoch. */
+export const giveBackBudgetsSql: Statement = {
+  name: "give back budgets",
+  text: `
+  with part as (select * from unnest($1::uuid[], $2::bigint[]) as t(slice_id, amount)),
+  mine as (
+    select id, budget_id, window_name, amount from budget_slice join part on part.slice_id = budget_slice.id
+    where open and core_id = $3 and epoch = $4 order by id for update of budget_slice),
+  smaller as (update budget_slice set granted = budget_slice.granted - mine.amount from mine where budget_slice.id = mine.id),
+  sums as (select budget_id, window_name, sum(amount)::bigint as amount from mine group by 1, 2),
+  held as (
+    select id, window_name from budget where (id, window_name) in (select budget_id, window_name from sums)
+    order by id, window_name for update)
+  update budget set leased = budget.leased - sums.amount from sums, held
+  where budget.id = sums.budget_id and budget.window_name = sums.window_name
+    and held.id = budget.id and held.window_name = budget.window_name`,
+};
+
+/** $1 core, $2 its new epoch, $3 the lock that this process holds: as slices of lots are adopted. */
+export const adoptBudgetsSql: Statement = {
+  name: "adopt budgets",
+  text: `
+  update budget_slice set epoch = $2 from core
+  where core.id = budget_slice.core_id and core.epoch = budget_slice.epoch and core_id = $1 and open
+    and core.epoch < $2 and core.instance = $3
+  returning budget_slice.id`,
+};
+
+/** $1 budget, $2 window. */
+export const budgetSpendingSql: Statement = {
+  name: "budget spending",
+  text: `
+  select (budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
+    where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0))::text as spent
+  from budget where id = $1 and window_name = $2`,
+};
+
+/** Leases within a transaction, which has the budget's window for itself. */
+export async function leaseBudget(
+  client: PoolClient,
+  query: Query,
+  { budgetId, accountId, windowName, windowStart, limit, sliceId, least, most }: BudgetRequest,
+  core: { readonly id: string; readonly epoch: number; readonly cores: number },
+): Promise<BudgetLease> {
+  const window = [budgetId, windowName];
+  await query(client, makeBudget, [...window, accountId]);
+  let [row] = await query<BudgetRow>(client, lockBudget, window);
+  if (Number(row?.bound) !== limit) {
+    [row] = await query<BudgetRow>(client, recountBudget, [...window, windowStart, limit, accountId]);
+  }
+  const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
+  const share = Math.floor(free / (2 * core.cores));
+  const amount = Math.min(free, Math.max(least, Math.min(most, share)));
+  const [extended] = await query(client, extendSlice, [sliceId, ...window, core.id, core.epoch, amount]);
+  if (extended !== undefined && amount > 0) {
+    await query(client, lendBudget, [...window, amount]);
+  }
+  const [others] = await query<{ elsewhere: string }>(client, elsewhereSql, [...window, sliceId]);
+  const granted = extended === undefined ? undefined : amount;
+  return { granted, unleased: free - (granted ?? 0), elsewhere: Number(others?.elsewhere ?? 0) };
+}
+
+interface BudgetRow {
+  readonly bound?: string;
+  readonly leased: string;
+  readonly spent: string;
+}

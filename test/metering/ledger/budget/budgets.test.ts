@@ -1,0 +1,171 @@
+import { describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../../lib/errors/detail.ts";
+import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import type { Budget, BudgetPeriod, ChargedTokens } from "../../../../src/metering/interface.ts";
+import { ApiKey } from "../../../../src/storage/entities/api-key.ts";
+import { BudgetSlice } from "../../../../src/storage/entities/budget.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { databases, dialects } from "../../databases.ts";
+import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
+
+const newDatabase = databases();
+const out = 250_000;
+const output = (outputTokens: number): ChargedTokens => ({ inputTokens: 0, outputTokens });
+const budgetOf = (limit: number, period: BudgetPeriod = "total"): Budget => ({ id: v7(), limit, period });
+
+const reasonOf = (clock: ManualClock, work: Promise<unknown>) =>
+  clock.until(work).then(
+    () => undefined,
+    (error: unknown) => detailOf(error)?.reason,
+  );
+
+describe.each(dialects)("%s", (dialect) => {
+  async function open(url?: string): Promise<{ metering: Metering; clock: ManualClock; url: string }> {
+    const clock = new ManualClock(Date.now());
+    const where = url ?? (await newDatabase(dialect));
+    return { metering: await openMetering({ clock, url: where }), clock, url: where };
+  }
+
+  test("a request takes from the balance and from its key's budget, and is clamped to what is left of it", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const first = await clock.until(metering.ledger.hold(request(account, output(600), { budget }), never));
+    await clock.until(first.settle(output(500), "completed"));
+    const second = await clock.until(metering.ledger.hold(request(account, output(800), { budget }), never));
+    expect(second.outputTokens).toBe(500);
+    await clock.until(second.settle(output(500), "completed"));
+    expect(await metering.ledger.budgetState(budget)).toEqual({ spent: 1000 * out, left: 0, resetsAt: undefined });
+    const refused = metering.ledger.hold(request(account, output(1), { budget }), never);
+    await expect(clock.until(refused)).rejects.toThrow("The key's budget of 0.00025 USD in all is spent.");
+    expect(await reasonOf(clock, metering.ledger.hold(request(account, output(1), { budget }), never))).toBe(
+      Reason.BUDGET_EXHAUSTED,
+    );
+    await clock.until(run(metering.ledger, request(account, output(100))));
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test("while running requests hold what is left of it others are told to come back", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const hold = await clock.until(metering.ledger.hold(request(account, output(1000), { budget }), never));
+    expect(await reasonOf(clock, metering.ledger.hold(request(account, output(500), { budget }), never))).toBe(
+      Reason.BUDGET_HELD,
+    );
+    hold.release();
+    await clock.until(run(metering.ledger, request(account, output(1000), { budget })));
+    await clock.until(metering.close());
+  }, 60_000);
+
+  test("what comes late counts in the window of its admission; the next one begins whole", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out, "day");
+    const late = await clock.until(metering.ledger.hold(request(account, output(900), { budget }), never));
+    const { resetsAt = 0 } = await metering.ledger.budgetState(budget);
+    clock.jump(resetsAt - metering.time.now());
+    await clock.until(late.settle(output(900), "completed"));
+    await clock.until(metering.close());
+  });
+
+  test("what a killed core had leased and not spent comes back, and what ran counts", async () => {
+    const { metering, clock, url } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    await clock.until(run(metering.ledger, request(account, output(300), { budget })));
+    await clock.until(metering.ledger.hold(request(account, output(700), { budget }), never));
+    await metering.storage.orm.em.fork().execute("update core set dead_beat = beats");
+    if (dialect === "sqlite") {
+      await metering.storage.close(); // without a word of the ledger
+    }
+    const next = await open(url);
+    await next.clock.until(next.metering.store.reap([]));
+    const hold = await next.clock.until(next.metering.ledger.hold(request(account, output(1000), { budget }), never));
+    expect(hold.outputTokens).toBe(700);
+    await next.clock.until(hold.settle(output(700), "completed"));
+    expect(await next.metering.ledger.budgetState(budget)).toMatchObject({ left: 0 });
+    await next.clock.until(next.metering.close());
+    if (dialect === "postgresql") {
+      await clock.until(metering.close());
+    }
+  }, 60_000);
+
+  test("a limit counts what the key had spent in the window before it was set, and a changed one what it spends on", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const keyId = v7();
+    await metering.storage.orm.em.fork().insert(ApiKey, {
+      ...{
+        id: keyId,
+        accountId: account,
+        name: "",
+        digest: Buffer.from(keyId),
+        pepperVersion: 1,
+        prefix: "",
+        last4: "",
+      },
+      ...{ rpm: null, createdAt: new Date(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedTo: null },
+      ...{ rotatedFrom: null, requestId: null, models: null, tokensPerMinute: null, maxInFlight: null, budget: null },
+      ...{ budgetPeriod: null, limitsOf: null },
+    });
+    await clock.until(run(metering.ledger, request(account, output(400), { keyId })));
+    const budget: Budget = { id: keyId, limit: 1000 * out, period: "month" };
+    await clock.until(run(metering.ledger, request(account, output(100), { keyId, budget })));
+    expect((await metering.ledger.budgetState(budget)).spent).toBe(500 * out);
+    const raised = { ...budget, limit: 1200 * out };
+    const hold = await clock.until(
+      metering.ledger.hold(request(account, output(900), { keyId, budget: raised }), never),
+    );
+    hold.release();
+    await clock.pass(5000);
+    const rest = await clock.until(
+      metering.ledger.hold(request(account, output(900), { keyId, budget: raised }), never),
+    );
+    expect(rest.outputTokens).toBe(700);
+    rest.release();
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test("200 requests at once on two cores spend it to less than the price of 64 tokens, and not one pico-USD more", async () => {
+    const { metering, clock, url } = await open();
+    const cores = [metering, ...(dialect === "postgresql" ? [await openMetering({ clock, url })] : [])];
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(7777 * out + 3);
+    const spend = async (at: number) => {
+      const core = cores[at % cores.length] as Metering;
+      for (;;) {
+        const hold = await core.ledger.hold(request(account, output(100), { budget }), never);
+        await hold.settle(output(Math.min(hold.outputTokens, 90)), "completed");
+      }
+    };
+    const ends = await clock.until(Promise.allSettled(Array.from({ length: 200 }, (_, at) => spend(at))));
+    const reasons = new Set(ends.map((end) => end.status === "rejected" && detailOf(end.reason)?.reason));
+    expect([...reasons].every((reason) => reason === Reason.BUDGET_EXHAUSTED || reason === Reason.BUDGET_HELD)).toBe(
+      true,
+    );
+    // Once everybody has given back what is free, the rest is spent, whichever core is asked.
+    await clock.pass(8000);
+    for (let rest = 0; rest < 300; rest++) {
+      const reason = await reasonOf(clock, run(metering.ledger, request(account, output(100), { budget })));
+      if (reason === Reason.BUDGET_EXHAUSTED) {
+        break;
+      }
+    }
+    const { spent } = await metering.ledger.budgetState(budget);
+    expect(spent).toBeLessThanOrEqual(budget.limit);
+    expect(spent).toBeGreaterThan(budget.limit - 64 * out);
+    for (const core of cores) {
+      await clock.until(core.ledger.close());
+    }
+    expect(await reconcile(metering.storage)).toMatchObject({ ok: true, findings: [] });
+    expect(await metering.storage.orm.em.fork().count(BudgetSlice, { open: true })).toBe(0);
+    for (const core of cores) {
+      await core.storage.close();
+    }
+  }, 120_000);
+});
