@@ -5,6 +5,7 @@ import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
+import { toInt64 } from "../../lib/int64.ts";
 import { type PageRequest, readPage } from "../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -66,7 +67,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
   }
 
   async function moved(accountId: string, lotId: string) {
-    return { accountId, lotId, balancePicoUsd: (await funds.statement(accountId)).balance };
+    return { accountId, lotId, balancePicoUsd: toInt64((await funds.statement(accountId)).balance) };
   }
 
   /** The fields of every movement of money. */
@@ -271,7 +272,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
         ...(caller.keyId === "" ? {} : { key: apiKeyMessage(await keys.get(caller.keyId)) }),
         accountId: caller.accountId,
         ...(rateLimit && { rateLimit: rateLimitMessage(rateLimit) }),
-        balancePicoUsd: balance,
+        balancePicoUsd: toInt64(balance),
         freeOnly,
         frozen: caller.frozenReason !== undefined,
       };

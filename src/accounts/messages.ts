@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type AccountSchema, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import { toInt64 } from "../../lib/int64.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import { durationOf } from "../../lib/time/duration.ts";
 import type { LotStatement, Statement } from "../metering/interface.ts";
@@ -15,10 +16,10 @@ export function accountMessage(account: Account, statement: Statement): MessageI
     id: account.id,
     name: account.name,
     createdAt: timestampFromDate(account.createdAt),
-    balancePicoUsd: statement.balance,
-    heldPicoUsd: statement.held,
-    debtPicoUsd: statement.debt,
-    paidTotalPicoUsd: statement.paidTotal,
+    balancePicoUsd: toInt64(statement.balance),
+    heldPicoUsd: toInt64(statement.held),
+    debtPicoUsd: toInt64(statement.debt),
+    paidTotalPicoUsd: toInt64(statement.paidTotal),
     freeOnly: statement.freeOnly,
     maxKeys: account.maxKeys,
     frozen: isFrozen(account),

@@ -2,7 +2,7 @@ import { protoInt64 } from "@bufbuild/protobuf";
 
 /*
  * Wrong: `fromJson` hands the text of a 64-bit integer to BigInt, which takes " 5", "+5" and "0x10" too.
- * Upstream: @bufbuild/protobuf 2.17.0 (`protoInt64.parse`).
+ * Upstream: @bufbuild/protobuf 2.17.0 (`protoInt64.parse` and `uParse`).
  * Still needed while test/grpc/workarounds/strict-integers.test.ts sees such texts taken without it.
  * Delete when `fromJson` refuses them.
  */
@@ -18,11 +18,14 @@ export function refuseLooseIntegers(): void {
     return;
   }
   isApplied = true;
-  const parse = protoInt64.parse.bind(protoInt64);
-  (protoInt64 as { parse: typeof parse }).parse = (value) => {
-    if (typeof value === "string" && !decimal.test(value)) {
-      throw new Error(`invalid int64: ${JSON.stringify(value)}`);
-    }
-    return parse(value);
-  };
+  const mended = protoInt64 as { -readonly [Name in "parse" | "uParse"]: (typeof protoInt64)[Name] };
+  for (const name of ["parse", "uParse"] as const) {
+    const parse = protoInt64[name].bind(protoInt64);
+    mended[name] = (value) => {
+      if (typeof value === "string" && !decimal.test(value)) {
+        throw new Error(`invalid 64-bit integer: ${JSON.stringify(value)}`);
+      }
+      return parse(value);
+    };
+  }
 }
