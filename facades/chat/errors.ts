@@ -85,6 +85,8 @@ const answers = {
   [Reason.UNAUTHENTICATED]: ({ message }) =>
     answer(401, "invalid_request_error", "invalid_api_key", wrongKey(message), { headers: noRetry }),
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, "invalid_request_error", "permission_denied", message),
+  [Reason.RECEIPT_NOT_FOUND]: ({ message }) =>
+    answer(404, "invalid_request_error", "generation_not_found", message, { param: "id" }),
   [Reason.ACCOUNT_FROZEN]: ({ message }) => answer(403, "permission_error", "account_frozen", message),
   [Reason.MODEL_NOT_FOUND]: noModel,
   [Reason.MODEL_KIND_MISMATCH]: noModel,
@@ -120,7 +122,6 @@ const answers = {
   [Reason.PAYMENT_24H_LIMIT]: unexpected,
   [Reason.PAYMENT_REFERENCE_CONFLICT]: unexpected,
   [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
-  [Reason.RECEIPT_NOT_FOUND]: unexpected,
   [Reason.SERVER_NOT_FOUND]: unexpected,
   [Reason.KEY_STATE_CONFLICT]: unexpected,
   [Reason.KEY_ALREADY_MADE]: unexpected,

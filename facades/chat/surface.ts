@@ -1,3 +1,9 @@
+import {
+  GetCreditsResponseSchema,
+  GetGenerationResponseSchema,
+  GetKeyResponseSchema,
+  GetUsageResponseSchema,
+} from "#gen/tollgate/chat/v1/account_view_pb.js";
 import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
 import { CompletionSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
@@ -10,7 +16,8 @@ import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
-import type { Surface } from "../http/routing/surface.ts";
+import type { Endpoint, Surface } from "../http/routing/surface.ts";
+import { readCredits, readKey, readUsage, toGeneration, toRequestId } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -26,6 +33,10 @@ const writeCompletion = jsonEncoder(CompletionSchema);
 const writeEmbeddings = jsonEncoder(CreateEmbeddingResponseSchema);
 const writeModels = jsonEncoder(ListModelsResponseSchema);
 const writeModel = jsonEncoder(ModelSchema);
+const writeKey = jsonEncoder(GetKeyResponseSchema);
+const writeCredits = jsonEncoder(GetCreditsResponseSchema);
+const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
+const writeUsage = jsonEncoder(GetUsageResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
 
 /** Endpoints that clients of this style know and this service does not have. */
@@ -48,70 +59,105 @@ const unavailable = {
 export function createChatSurface(core: Core): Surface {
   return {
     name: "chat",
-    claims: ["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth"],
+    claims: [
+      ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
+      ...["/v1/key", "/v1/credits", "/v1/generation", "/v1/usage"],
+    ],
     recognizes: () => true, // its clients send nothing that others do not
     unavailable,
     errorOf,
-    endpoints: createEndpoints({
-      core,
-      routes: chatServiceRoutes,
-      keyHeader: "authorization",
-      surface: "chat",
-      handlers: {
-        async createChatCompletion(request, exchange) {
-          const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
-          const head = createHead(exchange, "chatcmpl-", request.model);
-          const hideReasoning = request.reasoning?.exclude ?? false;
-          const withLots = request.usage?.include ?? false;
-          if (request.stream) {
-            const separateUsage = request.streamOptions?.includeUsage ?? false;
-            return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning, withLots }));
-          }
-          const collected = await collectAnswer(answer);
-          exchange.send(200, writeChatCompletion(chatCompletion(head, collected, { hideReasoning, withLots })));
-        },
+    endpoints: withAliases(
+      createEndpoints({
+        core,
+        routes: chatServiceRoutes,
+        keyHeader: "authorization",
+        surface: "chat",
+        handlers: {
+          async createChatCompletion(request, exchange) {
+            const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
+            const head = createHead(exchange, "chatcmpl-", request.model);
+            const hideReasoning = request.reasoning?.exclude ?? false;
+            const withLots = request.usage?.include ?? false;
+            if (request.stream) {
+              const separateUsage = request.streamOptions?.includeUsage ?? false;
+              return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning, withLots }));
+            }
+            const collected = await collectAnswer(answer);
+            exchange.send(200, writeChatCompletion(chatCompletion(head, collected, { hideReasoning, withLots })));
+          },
 
-        async createCompletion(request, exchange) {
-          const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
-          const head = createHead(exchange, "cmpl-", request.model);
-          const answers = promptCount(request);
-          const withLots = request.usage?.include ?? false;
-          if (request.stream) {
-            const separateUsage = request.streamOptions?.includeUsage ?? false;
-            return await sendEvents(
-              exchange,
-              answer,
-              completionStream(head, { separateUsage, answers, withLots }),
-              answers,
+          async createCompletion(request, exchange) {
+            const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
+            const head = createHead(exchange, "cmpl-", request.model);
+            const answers = promptCount(request);
+            const withLots = request.usage?.include ?? false;
+            if (request.stream) {
+              const separateUsage = request.streamOptions?.includeUsage ?? false;
+              return await sendEvents(
+                exchange,
+                answer,
+                completionStream(head, { separateUsage, answers, withLots }),
+                answers,
+              );
+            }
+            const collected = await collectAnswers(answer, answers);
+            exchange.send(200, writeCompletion(completion(head, collected, withLots)));
+          },
+
+          async createEmbedding(request, exchange) {
+            const response = await core.embeddings.embed(
+              embedRequest(request, exchange.requestId),
+              exchange.callOptions,
             );
-          }
-          const collected = await collectAnswers(answer, answers);
-          exchange.send(200, writeCompletion(completion(head, collected, withLots)));
-        },
+            exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
+          },
 
-        async createEmbedding(request, exchange) {
-          const response = await core.embeddings.embed(embedRequest(request, exchange.requestId), exchange.callOptions);
-          exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
-        },
+          async listModels(_request, exchange) {
+            const models = await readModels(core, exchange);
+            exchange.send(200, writeModels(modelList(models)));
+          },
 
-        async listModels(_request, exchange) {
-          const models = await readModels(core, exchange);
-          exchange.send(200, writeModels(modelList(models)));
-        },
+          async getModel({ id }, exchange) {
+            const { model } = await core.catalogue.getModel({ model: id }, exchange.callOptions);
+            if (model === undefined) {
+              throw new Error(`the catalogue answered without the model ${id}`);
+            }
+            exchange.send(200, writeModel(modelInfo(model)));
+          },
 
-        async getModel({ id }, exchange) {
-          const { model } = await core.catalogue.getModel({ model: id }, exchange.callOptions);
-          if (model === undefined) {
-            throw new Error(`the catalogue answered without the model ${id}`);
-          }
-          exchange.send(200, writeModel(modelInfo(model)));
-        },
+          async getKey(_request, exchange) {
+            exchange.send(200, writeKey(await readKey(core, exchange)));
+          },
 
-        async testAuth(_request, exchange) {
-          const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
-          exchange.send(200, writeKeyStatus(keyStatus(status)));
+          async getCredits(_request, exchange) {
+            exchange.send(200, writeCredits(await readCredits(core, exchange)));
+          },
+
+          async getGeneration({ id }, exchange) {
+            const request = { requestId: toRequestId(id) };
+            const { receipt } = await core.metering.getReceipt(request, exchange.callOptions);
+            if (receipt === undefined) {
+              throw new Error(`the core answered without the receipt of ${id}`);
+            }
+            exchange.send(200, writeGeneration(toGeneration(receipt)));
+          },
+
+          async getUsage(request, exchange) {
+            exchange.send(200, writeUsage(await readUsage(core, exchange, request)));
+          },
+
+          async testAuth(_request, exchange) {
+            const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
+            exchange.send(200, writeKeyStatus(keyStatus(status)));
+          },
         },
-      },
-    }),
+      }),
+    ),
   };
+}
+
+/** Clients of aggregators look for the same paths under /api. */
+function withAliases(endpoints: readonly Endpoint[]): Endpoint[] {
+  const below = endpoints.filter(({ path }) => path.startsWith("/v1/"));
+  return [...endpoints, ...below.map((endpoint) => ({ ...endpoint, path: `/api${endpoint.path}` }))];
 }

@@ -267,7 +267,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     async getKeyStatus(_, context) {
       const caller = callerOf(context);
       const rateLimit = context.values.get(rateLimitKey);
-      const { balance, freeOnly } = await funds.statement(caller.accountId);
+      const { balance, debt, freeOnly } = await funds.statement(caller.accountId);
       return {
         ...(caller.keyId === "" ? {} : { key: apiKeyMessage(await keys.get(caller.keyId)) }),
         accountId: caller.accountId,
@@ -275,6 +275,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
         balancePicoUsd: toInt64(balance),
         freeOnly,
         frozen: caller.frozenReason !== undefined,
+        debtPicoUsd: debt,
       };
     },
 

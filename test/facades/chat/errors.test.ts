@@ -152,7 +152,7 @@ test.each([
   [new ConnectError("refused", Code.Unavailable), 503, "unavailable"],
   [new ConnectError("late", Code.DeadlineExceeded), 504, "timeout"],
   [new ConnectError("secret", Code.Internal), 500, "internal_error"],
-  [refused(Reason.RECEIPT_NOT_FOUND, "secret"), 500, "internal_error"],
+  [refused(Reason.SERVER_NOT_FOUND, "secret"), 500, "internal_error"],
   [new Error("secret"), 500, "internal_error"],
   ["secret", 500, "internal_error"],
 ])("%#: what nobody meant tells nothing of itself", (given, status, code) => {

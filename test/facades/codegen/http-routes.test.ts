@@ -16,6 +16,10 @@ test("a table has each method with its verb and path", () => {
     listModels: { verb: "GET", path: "/v1/models", method: ChatService.method.listModels },
     getModel: { verb: "GET", path: "/v1/models/{id=**}", method: ChatService.method.getModel },
     testAuth: { verb: "GET", path: "/test-auth", method: ChatService.method.testAuth },
+    getKey: { verb: "GET", path: "/v1/key", method: ChatService.method.getKey },
+    getCredits: { verb: "GET", path: "/v1/credits", method: ChatService.method.getCredits },
+    getGeneration: { verb: "GET", path: "/v1/generation", method: ChatService.method.getGeneration },
+    getUsage: { verb: "GET", path: "/v1/usage", method: ChatService.method.getUsage },
   });
   expect(Object.keys(messagesServiceRoutes)).toEqual(Object.keys(MessagesService.method));
 });

@@ -1006,6 +1006,13 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
    * @generated from field: bool frozen = 6;
    */
   frozen: boolean;
+
+  /**
+   * What the account owes.
+   *
+   * @generated from field: int64 debt_pico_usd = 7;
+   */
+  debtPicoUsd: bigint;
 };
 
 /**

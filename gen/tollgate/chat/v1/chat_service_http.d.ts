@@ -72,4 +72,44 @@ export declare const chatServiceRoutes: {
     readonly path: "/test-auth";
     readonly method: (typeof ChatService)["method"]["testAuth"];
   };
+  /**
+   * Shows the key, its limits and what it used.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetKey
+   */
+  readonly getKey: {
+    readonly verb: "GET";
+    readonly path: "/v1/key";
+    readonly method: (typeof ChatService)["method"]["getKey"];
+  };
+  /**
+   * Shows what came in and what was spent, in all.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetCredits
+   */
+  readonly getCredits: {
+    readonly verb: "GET";
+    readonly path: "/v1/credits";
+    readonly method: (typeof ChatService)["method"]["getCredits"];
+  };
+  /**
+   * Shows what one answer cost and how it went; any key of the account finds it.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetGeneration
+   */
+  readonly getGeneration: {
+    readonly verb: "GET";
+    readonly path: "/v1/generation";
+    readonly method: (typeof ChatService)["method"]["getGeneration"];
+  };
+  /**
+   * Sums what the account used.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetUsage
+   */
+  readonly getUsage: {
+    readonly verb: "GET";
+    readonly path: "/v1/usage";
+    readonly method: (typeof ChatService)["method"]["getUsage"];
+  };
 };

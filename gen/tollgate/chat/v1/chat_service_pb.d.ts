@@ -10,6 +10,7 @@ import type { CreateCompletionRequestSchema, CreateCompletionResponseSchema } fr
 import type { CreateEmbeddingRequestSchema, CreateEmbeddingResponseSchema } from "./embedding_pb.js";
 import type { GetModelRequestSchema, GetModelResponseSchema, ListModelsRequestSchema, ListModelsResponseSchema } from "./model_pb.js";
 import type { TestAuthRequestSchema, TestAuthResponseSchema } from "./key_status_pb.js";
+import type { GetCreditsRequestSchema, GetCreditsResponseSchema, GetGenerationRequestSchema, GetGenerationResponseSchema, GetKeyRequestSchema, GetKeyResponseSchema, GetUsageRequestSchema, GetUsageResponseSchema } from "./account_view_pb.js";
 
 /**
  * Describes the file tollgate/chat/v1/chat_service.proto.
@@ -81,6 +82,46 @@ export declare const ChatService: GenService<{
     methodKind: "unary";
     input: typeof TestAuthRequestSchema;
     output: typeof TestAuthResponseSchema;
+  },
+  /**
+   * Shows the key, its limits and what it used.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetKey
+   */
+  getKey: {
+    methodKind: "unary";
+    input: typeof GetKeyRequestSchema;
+    output: typeof GetKeyResponseSchema;
+  },
+  /**
+   * Shows what came in and what was spent, in all.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetCredits
+   */
+  getCredits: {
+    methodKind: "unary";
+    input: typeof GetCreditsRequestSchema;
+    output: typeof GetCreditsResponseSchema;
+  },
+  /**
+   * Shows what one answer cost and how it went; any key of the account finds it.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetGeneration
+   */
+  getGeneration: {
+    methodKind: "unary";
+    input: typeof GetGenerationRequestSchema;
+    output: typeof GetGenerationResponseSchema;
+  },
+  /**
+   * Sums what the account used.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }>;
 

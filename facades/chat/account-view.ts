@@ -1,0 +1,195 @@
+import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type {
+  GetCreditsResponse,
+  GetGenerationResponse,
+  GetKeyResponse,
+  GetUsageRequest,
+  GetUsageResponse,
+} from "#gen/tollgate/chat/v1/account_view_pb.js";
+import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { formatUsd } from "../../lib/money.ts";
+import { type Duration, toMilliseconds } from "../../lib/time/duration.ts";
+import type { Core } from "../http/core/core.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { usdAmount } from "../http/json/decimal.ts";
+import { invalidField } from "../http/request/error.ts";
+
+// What a customer may see of its key and its account, in the shapes that clients of aggregators read.
+
+const dayMs = 86_400_000;
+
+/** What a key may know of itself. */
+export async function readKey(core: Core, exchange: Exchange): Promise<GetKeyResponse> {
+  const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
+  const { key, freeOnly, frozen } = status;
+  const budget = key?.budgetPicoUsd;
+  const since = beginOf(key?.budgetPeriod ?? BudgetPeriod.TOTAL, new Date(exchange.runtime.clock.now()));
+  const keyId = key?.id ?? "";
+  const used = keyId === "" ? 0n : await spent(core, exchange, { keyId });
+  const current =
+    budget === undefined || since === undefined ? used : await spent(core, exchange, { keyId, from: since });
+  const left = budget === undefined ? undefined : budget > current ? budget - current : 0n;
+  const reset = resets[key?.budgetPeriod ?? BudgetPeriod.UNSPECIFIED];
+  return {
+    $typeName: "tollgate.chat.v1.GetKeyResponse",
+    data: {
+      $typeName: "tollgate.chat.v1.KeyInfo",
+      label: key === undefined ? "" : key.name || `${key.prefix}…${key.last4}`,
+      usage: usdAmount(used),
+      limit: budget === undefined ? "" : usdAmount(budget),
+      limitRemaining: left === undefined ? "" : usdAmount(left),
+      ...(reset !== undefined && { limitReset: reset }),
+      isFreeTier: freeOnly,
+      ...(key?.expiresAt !== undefined && { expiresAt: rfc3339(key.expiresAt) }),
+      rateLimit: {
+        $typeName: "tollgate.chat.v1.KeyRate",
+        requests: status.rateLimit?.limit ?? 0,
+        interval: "60s",
+      },
+      models: key?.models ?? [],
+      frozen,
+    },
+  };
+}
+
+const resets: Readonly<Record<BudgetPeriod, string | undefined>> = {
+  [BudgetPeriod.UNSPECIFIED]: undefined,
+  [BudgetPeriod.TOTAL]: undefined,
+  [BudgetPeriod.DAY]: "daily",
+  [BudgetPeriod.WEEK]: "weekly",
+  [BudgetPeriod.MONTH]: "monthly",
+};
+
+/** When the running period began, in UTC. Undefined: it has no beginning. */
+function beginOf(period: BudgetPeriod, now: Date): Date | undefined {
+  const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
+  switch (period) {
+    case BudgetPeriod.DAY:
+      return new Date(midnight);
+    case BudgetPeriod.WEEK:
+      return new Date(midnight - ((now.getUTCDay() + 6) % 7) * dayMs);
+    case BudgetPeriod.MONTH:
+      return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
+    default:
+      return undefined;
+  }
+}
+
+/** What came in and what was spent: what came in is what is left and what was spent, less what is owed. */
+export async function readCredits(core: Core, exchange: Exchange): Promise<GetCreditsResponse> {
+  const status: GetKeyStatusResponse = await core.accounts.getKeyStatus({}, exchange.callOptions);
+  const used = await spent(core, exchange, {});
+  return {
+    $typeName: "tollgate.chat.v1.GetCreditsResponse",
+    data: {
+      $typeName: "tollgate.chat.v1.Credits",
+      totalCredits: usdAmount(status.balancePicoUsd + used - status.debtPicoUsd),
+      totalUsage: usdAmount(used),
+      frozen: status.frozen,
+    },
+  };
+}
+
+/** A receipt as an aggregator tells of a generation. */
+export function toGeneration(receipt: Receipt): GetGenerationResponse {
+  const cancelled = receipt.status === ReceiptStatus.CANCELLED;
+  const finish = cancelled ? "cancelled" : receipt.status === ReceiptStatus.COMPLETED ? receipt.finishReason : "error";
+  return {
+    $typeName: "tollgate.chat.v1.GetGenerationResponse",
+    data: {
+      $typeName: "tollgate.chat.v1.Generation",
+      id: receipt.requestId,
+      model: receipt.model,
+      createdAt: receipt.settledAt === undefined ? "" : rfc3339(receipt.settledAt),
+      totalCost: usdAmount(receipt.costPicoUsd),
+      tokensPrompt: receipt.inputTokens,
+      tokensCompletion: receipt.outputTokens,
+      nativeTokensPrompt: receipt.inputTokens,
+      nativeTokensCompletion: receipt.outputTokens,
+      nativeTokensReasoning: receipt.reasoningTokens ?? 0n,
+      nativeTokensCached: receipt.cachedInputTokens ?? 0n,
+      ...(finish !== "" && { finishReason: finish === "content_filter" ? "stop" : finish }),
+      ...(receipt.finishReason !== "" && { nativeFinishReason: receipt.finishReason }),
+      streamed: receipt.streamed ?? false,
+      cancelled,
+      ...(receipt.firstToken && { latency: milliseconds(receipt.firstToken) }),
+      ...(receipt.duration && { generationTime: milliseconds(receipt.duration) }),
+    },
+  };
+}
+
+/** The request that an answer's id was made of. */
+export function toRequestId(id: string): string {
+  return id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
+}
+
+const groups: Readonly<Record<string, UsageGroup>> = {
+  account: UsageGroup.ACCOUNT,
+  key: UsageGroup.KEY,
+  model: UsageGroup.MODEL,
+  day: UsageGroup.DAY,
+};
+
+/** The account's usage of the last 30 days, unless other times are named. Throws RequestError for a wrong field. */
+export async function readUsage(core: Core, exchange: Exchange, asked: GetUsageRequest): Promise<GetUsageResponse> {
+  const by = asked.by === "" ? ["account", "key", "model"] : asked.by.split(",").map((group) => group.trim());
+  const unknown = by.find((group) => !(group in groups));
+  if (unknown !== undefined) {
+    throw invalidField("by", `must be some of ${Object.keys(groups).join(", ")} with commas between`);
+  }
+  const from = readTime("from", asked.from) ?? new Date(exchange.runtime.clock.now() - 30 * dayMs);
+  const to = readTime("to", asked.to);
+  const data = [];
+  const groupBy = by.map((group) => groups[group] ?? UsageGroup.UNSPECIFIED);
+  const request = { from: timestampFromDate(from), ...(to && { to: timestampFromDate(to) }), groupBy };
+  for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
+    for (const row of rows) {
+      data.push({
+        $typeName: "tollgate.chat.v1.UsageSums" as const,
+        ...(by.includes("account") && { accountId: row.accountId }),
+        ...(by.includes("key") && { keyId: row.keyId }),
+        ...(by.includes("model") && { model: row.model }),
+        ...(by.includes("day") && { day: row.day }),
+        requests: row.requests,
+        inputTokens: row.inputTokens,
+        outputTokens: row.outputTokens,
+        costUsd: formatUsd(costOf(row)),
+      });
+    }
+  }
+  return { $typeName: "tollgate.chat.v1.GetUsageResponse", data };
+}
+
+function readTime(field: string, text: string): Date | undefined {
+  if (text === "") {
+    return undefined;
+  }
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const time = new Date(text);
+  if (!isTime || Number.isNaN(time.getTime())) {
+    throw invalidField(field, "must be a day or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z");
+  }
+  return time;
+}
+
+/** What was spent by the account, or by one of its keys. */
+async function spent(
+  core: Core,
+  exchange: Exchange,
+  { keyId = "", from }: { readonly keyId?: string; readonly from?: Date },
+): Promise<bigint> {
+  const request: Partial<Omit<StreamUsageRequest, "$typeName">> = { keyId, groupBy: [UsageGroup.ACCOUNT] };
+  const since = from === undefined ? {} : { from: timestampFromDate(from) };
+  let sum = 0n;
+  for await (const { rows } of core.metering.streamUsage({ ...request, ...since }, exchange.callOptions)) {
+    sum += rows.reduce((total, row) => total + costOf(row), 0n);
+  }
+  return sum;
+}
+
+const costOf = ({ totalCostPicoUsd }: UsageRow) => BigInt(totalCostPicoUsd);
+const milliseconds = (span: Duration) => BigInt(toMilliseconds(span));
+const rfc3339 = (time: Timestamp) => timestampDate(time).toISOString();

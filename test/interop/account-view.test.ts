@@ -1,0 +1,88 @@
+import { type Client, createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import OpenAI from "openai";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { formatUsd } from "../../lib/money.ts";
+import { models, type Service, startService } from "../support/service.ts";
+
+// What a customer sees of its key and account with the key alone, over the real wire.
+
+let service: Service;
+let operator: Client<typeof AccountsService>;
+beforeAll(async () => {
+  service = await startService();
+  operator = createClient(AccountsService, service.operator);
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+async function get(path: string, key = service.key) {
+  const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${key}` } });
+  return { status: response.status, json: (await response.json()) as { data: never; error: never } };
+}
+
+async function ask(key: string) {
+  const openai = new OpenAI({ baseURL: `${service.url}/api/v1`, apiKey: key, maxRetries: 0 });
+  const messages = [{ role: "user" as const, content: "[[sim:text=Hello]]" }];
+  return openai.chat.completions.create({ model: models.plain, messages });
+}
+
+test("a key, its account's money, an answer and the usage tell the same cost", async () => {
+  const accountId = (await operator.createAccount({})).account?.id ?? "";
+  const { balancePicoUsd } = await operator.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "view" });
+  const limits = { models: [models.plain], budgetPicoUsd: 10n ** 12n, budgetPeriod: BudgetPeriod.MONTH };
+  const { key, secret } = await operator.createKey({ accountId, name: "laptop", ...limits });
+  const answer = await ask(secret);
+  const receipt = await service.receipt(answer._request_id);
+  const pico = receipt?.costPicoUsd ?? 0n;
+  const cost = Number(formatUsd(pico));
+
+  for (const path of ["/v1/key", "/api/v1/key"]) {
+    expect((await get(path, secret)).json.data).toEqual({
+      ...{ label: "laptop", usage: cost, limit: 1, limit_remaining: Number(formatUsd(10n ** 12n - pico)) },
+      ...{ limit_reset: "monthly", is_free_tier: false, expires_at: null, models: [models.plain], frozen: false },
+      rate_limit: { requests: expect.any(Number), interval: "60s" },
+    });
+  }
+  const total = Number(formatUsd(balancePicoUsd));
+  expect((await get("/v1/credits", secret)).json.data).toEqual({
+    total_credits: total,
+    total_usage: cost,
+    frozen: false,
+  });
+
+  const generation = {
+    ...{ id: answer._request_id, model: models.plain, total_cost: cost, streamed: false, cancelled: false },
+    ...{ tokens_prompt: answer.usage?.prompt_tokens, tokens_completion: answer.usage?.completion_tokens },
+    ...{ finish_reason: "stop", latency: expect.any(Number), generation_time: expect.any(Number) },
+  };
+  for (const id of [answer._request_id, answer.id]) {
+    expect((await get(`/v1/generation?id=${id}`, secret)).json.data).toMatchObject(generation);
+  }
+  const another = await service.anotherKey();
+  expect((await get(`/v1/generation?id=${answer.id}`, another)).status).toBe(404);
+  expect((await get("/v1/generation", secret)).status).toBe(400);
+
+  const sums = { requests: 1, input_tokens: answer.usage?.prompt_tokens, cost_usd: formatUsd(pico) };
+  const { json } = await get("/v1/usage?by=key,model", secret);
+  expect(json.data).toEqual([expect.objectContaining({ ...sums, key_id: key?.id, model: models.plain })]);
+  expect((await get("/v1/usage?to=2020-01-01&from=2019-01-01", secret)).json.data).toEqual([]);
+  for (const wrong of ["by=colour", "from=yesterday"]) {
+    expect((await get(`/v1/usage?${wrong}`, secret)).status).toBe(400);
+  }
+
+  await operator.freezeAccount({ accountId, reason: "unpaid" });
+  expect((await get("/v1/key", secret)).json.data).toMatchObject({ frozen: true });
+  expect((await get("/v1/credits", secret)).json.data).toMatchObject({ frozen: true });
+});
+
+test("a key without name and limits says so, and a wrong key is refused", async () => {
+  const { json } = await get("/v1/key");
+  const none = { limit: null, limit_remaining: null, limit_reset: null, expires_at: null, models: [] };
+  expect(json.data).toMatchObject({ ...none, label: expect.stringMatching(/^tg-.{4}….{4}$/) });
+  for (const path of ["/v1/key", "/v1/credits", "/v1/generation?id=x", "/v1/usage"]) {
+    expect((await get(path, "wrong")).status).toBe(401);
+  }
+});
