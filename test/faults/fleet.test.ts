@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type ChannelTransport, createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
+import { eventually } from "../support/eventually.ts";
+import { pause } from "../support/pause.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { ask, FleetLoad, type Outcome } from "./fleet-load.ts";
 
@@ -70,16 +71,10 @@ async function servers(): Promise<Server[]> {
 
 /** Waits until a server is as it should be. */
 async function until(at: number, is: (server: Server) => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  for (let now: Server | undefined; ; await sleep(25)) {
-    now = (await servers())[at];
-    if (now !== undefined && is(now)) {
-      return;
-    }
-    if (performance.now() > deadline) {
-      throw new Error(`server ${at} stays as it is: ${JSON.stringify(now)}`);
-    }
-  }
+  await eventually(`server ${at} is as it should be`, async () => {
+    const server = (await servers())[at];
+    return server !== undefined && is(server);
+  });
 }
 
 const serves = ({ state, breaker }: Server) => state === ServerState.HEALTHY && breaker === BreakerState.CLOSED;
@@ -87,9 +82,13 @@ const serves = ({ state, breaker }: Server) => state === ServerState.HEALTHY && 
 /** Loads the service while something happens, and a little before and after. */
 async function during(happening: () => Promise<unknown>): Promise<readonly Outcome[]> {
   const load = new FleetLoad(tollgate.url, key, clients);
-  await sleep(700);
+  const more = () => {
+    const enough = load.outcomes.length + 3 * clients;
+    return eventually("every client was answered a few times", () => load.outcomes.length >= enough);
+  };
+  await more();
   await happening();
-  await sleep(700);
+  await more();
   const outcomes = await load.stop();
   all.push(...outcomes);
   expect(outcomes.length).toBeGreaterThan(clients);
@@ -154,7 +153,7 @@ test("a server in a storm of 503 is spared for a while, and no request is lost",
   const outcomes = await during(async () => {
     await fault(1, { status: 503, retry: 1 });
     await until(1, ({ lastError }) => lastError.includes("503"));
-    await sleep(1000);
+    await pause(1000, "the storm goes on");
     await clearFaults(1);
     await until(1, ({ inFlight }) => inFlight > 0);
   });

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../support/eventually.ts";
+import { pause } from "../support/pause.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import { discrepancies } from "./books.ts";
 import { Load } from "./load.ts";
@@ -54,9 +54,9 @@ test.concurrent("PostgreSQL is down for 30 seconds: what was acknowledged meanwh
     const streams = Array.from({ length: 40 }, (_, at) => load.stream(service.urls[at % 2] ?? "", 400 + 160 * at));
     await eventually("requests are done", () => load.acknowledged.length >= 20);
     await server.crash();
-    await sleep(1000);
+    await pause(1000, "statements under way end in vain");
     const before = load.acknowledged.length;
-    await sleep(outageMs - 1000);
+    await pause(outageMs - 1000, "the outage lasts");
     const during = load.acknowledged.length - before;
     await server.restart();
     const asked = load.asked.length;
