@@ -191,6 +191,8 @@ function common(dialect: string, migrationsList: typeof sqliteMigrations) {
     // Every unit of work makes its own fork; a forgotten one would share entities between requests.
     allowGlobalContext: false,
     forceUtcTimezone: true,
+    // Triggers are written by hand in migrations: those of the audit log refuse to change it.
+    schemaGenerator: { ignoreTriggers: true },
     migrations: {
       migrationsList,
       path: `${import.meta.dirname}/migrations/${dialect}`,
