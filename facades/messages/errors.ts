@@ -117,6 +117,7 @@ const answers = {
   [Reason.KEY_STATE_CONFLICT]: unexpected,
   [Reason.KEY_ALREADY_MADE]: unexpected,
   [Reason.OPERATOR_NOT_FOUND]: unexpected,
+  [Reason.WEBHOOK_NOT_FOUND]: unexpected,
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 

@@ -51,6 +51,7 @@ function codeOf(reason: Reason): Code {
     case Reason.RECEIPT_NOT_FOUND:
     case Reason.SERVER_NOT_FOUND:
     case Reason.OPERATOR_NOT_FOUND:
+    case Reason.WEBHOOK_NOT_FOUND:
       return Code.NotFound;
     case Reason.AUTHENTICATION_THROTTLED:
     case Reason.RATE_LIMITED:

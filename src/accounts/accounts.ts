@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { PageStart } from "../../lib/rpc/pages.ts";
+import type { Announce } from "../events/announcer.ts";
 import { Account } from "../storage/entities/account.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
@@ -8,9 +9,12 @@ import { inTransaction } from "../storage/transaction.ts";
 /** The accounts as they are stored, without their money. Ids are UUIDs. */
 export class Accounts {
   readonly #storage: Storage;
+  readonly #announce: Announce | undefined;
 
-  constructor(storage: Storage) {
+  /** Absent: nobody is told of accounts that are frozen. */
+  constructor(storage: Storage, announce?: Announce) {
     this.#storage = storage;
+    this.#announce = announce;
   }
 
   /** Throws ACCOUNT_NOT_FOUND. */
@@ -50,7 +54,10 @@ export class Accounts {
   /** Freezes an account; one that is frozen gets the new reason. Throws ACCOUNT_NOT_FOUND. */
   async freeze(id: string, reason: string, now: Date): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
-      await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
+      const frozen = await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
+      if (frozen > 0) {
+        await this.#announce?.(em, { type: "account.frozen", accountId: id, data: { reason } });
+      }
       await em.nativeUpdate(Account, id, { frozenReason: reason });
     });
     return this.get(id);
@@ -58,7 +65,12 @@ export class Accounts {
 
   /** Throws ACCOUNT_NOT_FOUND. */
   async unfreeze(id: string): Promise<Account> {
-    await inTransaction(this.#storage, (em) => em.nativeUpdate(Account, id, { frozenAt: null, frozenReason: null }));
+    await inTransaction(this.#storage, async (em) => {
+      const frozen = { id, frozenAt: { $ne: null } };
+      if ((await em.nativeUpdate(Account, frozen, { frozenAt: null, frozenReason: null })) > 0) {
+        await this.#announce?.(em, { type: "account.unfrozen", accountId: id, data: {} });
+      }
+    });
     return this.get(id);
   }
 }

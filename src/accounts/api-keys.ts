@@ -6,6 +6,7 @@ import type { Random } from "../../lib/ids/random.ts";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Pepper } from "../config/secrets.ts";
+import type { Announce } from "../events/announcer.ts";
 import { Account } from "../storage/entities/account.ts";
 import { ApiKey } from "../storage/entities/api-key.ts";
 import type { Storage } from "../storage/orm.ts";
@@ -26,6 +27,8 @@ export interface ApiKeysOptions {
   readonly prefix: string;
   /** Makes the digests of new keys. */
   readonly pepper: Pepper;
+  /** Is told of keys that are made, rotated and revoked. Absent: nobody is. */
+  readonly announce?: Announce;
   /** Is told the digest of each key that was made. */
   readonly added?: (digest: Uint8Array) => void;
 }
@@ -121,7 +124,9 @@ export class ApiKeys {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      return this.#add(em, now, { ...limits, accountId, name, rotatedFrom: null, requestId });
+      const made = this.#add(em, now, { ...limits, accountId, name, rotatedFrom: null, requestId });
+      await this.#tell(em, "key.created", made.key);
+      return made;
     });
   }
 
@@ -159,6 +164,7 @@ export class ApiKeys {
         old.expiresAt = end;
       }
       old.rotatedTo = made.key.id;
+      await this.#tell(em, "key.rotated", made.key);
       return made;
     });
   }
@@ -167,7 +173,10 @@ export class ApiKeys {
   async revoke(id: string): Promise<ApiKey> {
     return this.#change(async (em, now) => {
       const key = await keyOf(em, id);
-      key.revokedAt ??= now;
+      if (!key.revokedAt) {
+        key.revokedAt = now;
+        await this.#tell(em, "key.revoked", key);
+      }
       return key;
     });
   }
@@ -198,6 +207,17 @@ export class ApiKeys {
   async storeLastUsed(ids: readonly string[], at: Date): Promise<void> {
     const older = { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
     await inTransaction(this.#options.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
+  }
+
+  /** Tells of a key in the transaction that changes it. */
+  async #tell(em: SqlEntityManager, type: "key.created" | "key.rotated" | "key.revoked", key: ApiKey): Promise<void> {
+    await em.flush();
+    const from = type === "key.rotated" ? { rotated_from: key.rotatedFrom ?? null } : {};
+    await this.#options.announce?.(em, {
+      type,
+      accountId: key.accountId,
+      data: { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4, ...from },
+    });
   }
 
   async #make(change: (em: SqlEntityManager, now: Date) => Promise<NewKey>): Promise<NewKey> {

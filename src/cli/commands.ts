@@ -22,5 +22,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   servers: async () => (await import("./admin/servers.ts")).addServers,
   operators: async () => (await import("./admin/operators.ts")).addOperators,
   audit: async () => (await import("./admin/audit.ts")).addAudit,
+  webhooks: async () => (await import("./admin/webhooks.ts")).addWebhooks,
+  events: async () => (await import("./admin/events.ts")).addEvents,
   "migrate-storage": async () => (await import("./migrate/command.ts")).addMigrateStorage,
 };

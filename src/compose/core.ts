@@ -3,6 +3,7 @@ import type { Overload } from "../../lib/overload/monitor.ts";
 import type { Config } from "../config/schema.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { composeAccess } from "./core/access.ts";
+import { composeEvents } from "./core/events.ts";
 import { composeFleet } from "./core/fleet.ts";
 import { openFoundation } from "./core/foundation.ts";
 import { createInterceptors } from "./core/interceptors.ts";
@@ -31,8 +32,9 @@ export async function composeCore(
   const money = running(await composeMoney(foundation));
   const { fleet, drains, ...fleetPart } = running(composeFleet(foundation, money));
   const access = running(await composeAccess(foundation, money));
+  const events = running(composeEvents(foundation));
   const serving = running(composeServing(foundation, money, fleet, overload));
-  const services = [serving, access, money, fleetPart].flatMap((part) => part.services);
+  const services = [serving, access, events, money, fleetPart].flatMap((part) => part.services);
   const interceptors = createInterceptors(foundation, access, overload, money.rateLimits, services);
   const webhooks = createWebhooks(foundation, { services, interceptors });
   const reload = createReload({ ...foundation, ...money, fleet });

@@ -461,6 +461,15 @@ export const configSchema = z.strictObject({
       grace_s: z.number().min(0).max(3600).default(30).describe("How long running requests may go on after SIGTERM."),
     })
     .prefault({}),
+  webhooks: z
+    .strictObject({
+      allow: z
+        .array(network)
+        .default([])
+        .describe("Private networks that events may be sent to; public addresses and loopback need none."),
+    })
+    .prefault({})
+    .describe("Endpoints that are told of events."),
   services: z
     .array(service)
     .superRefine((all, context) => refuseRepeats(all, "name", context))

@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { EmbeddingsObserver } from "../embeddings/interface.ts";
+import type { DeliveryObserver } from "../events/dispatcher.ts";
 import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 import type { InferenceObserver } from "../inference/interface.ts";
 import type { CallObserver } from "../interceptors/observe.ts";
@@ -8,6 +9,7 @@ import type { LedgerState, MeteringObserver, Prices } from "../metering/interfac
 import type { WebhookObserver } from "../payments/stripe-webhook.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
+import { deliveryMetrics } from "./delivery-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
 import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./metering-metrics.ts";
@@ -21,6 +23,7 @@ export interface CoreMetrics {
   readonly metering: MeteringObserver;
   readonly fleet: FleetObserver;
   readonly webhook: WebhookObserver;
+  readonly deliveries: DeliveryObserver;
   /** A change was made that could not be noted in the audit log. */
   readonly audit: () => void;
   /** Shows what can be seen at any time whenever metrics are read. */
@@ -43,6 +46,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     fleet: fleetMetrics(registry, () => servers()),
     webhook: webhookMetrics(registry),
     audit: auditMetrics(registry),
+    deliveries: deliveryMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {
       watchClock(registry, clock);
       watchLedger(registry, () => ledger.state());

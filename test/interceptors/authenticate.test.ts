@@ -208,10 +208,13 @@ test("of all methods, those of prices, servers and operators are the owner's", a
   const owned = methods.filter((method) => accessOf(method) === Access.OPERATOR && roleOf(method) === Role.OWNER);
   expect(owned.map(({ name }) => name).sort()).toEqual([
     "CreateOperator",
+    "CreateWebhook",
+    "DeleteWebhook",
     "DrainServer",
     "PinPrice",
     "ResumeServer",
     "RevokeOperator",
+    "RotateWebhookSecret",
     "SetPrice",
     "UnpinPrice",
   ]);

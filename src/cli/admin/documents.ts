@@ -197,7 +197,7 @@ function part(value: number | undefined): number | null {
   return value === undefined ? null : Number(value.toFixed(3));
 }
 
-function time(at: Timestamp | undefined): string | null {
+export function time(at: Timestamp | undefined): string | null {
   return at ? timestampDate(at).toISOString() : null;
 }
 

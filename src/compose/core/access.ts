@@ -36,13 +36,13 @@ export interface Access extends Part {
 }
 
 export async function composeAccess(
-  { config, secrets, logger, random, clock, storage, catalogue }: Foundation,
+  { config, secrets, logger, random, clock, storage, catalogue, announce }: Foundation,
   { funds, announcements }: Money,
 ): Promise<Access> {
   const [pepper] = secrets.peppers;
-  const accounts = new Accounts(storage);
+  const accounts = new Accounts(storage, announce);
   const keys = new ApiKeys({
-    ...{ storage, clock, random, pepper, prefix: config.keys.prefix },
+    ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
     added: (digest) => keyFilter.add(digest),
   });
   const keyFilter = new KeyFilter(

@@ -5,6 +5,7 @@ import { systemClock } from "../../../lib/time/clock.ts";
 import { type ConfiguredCatalogue, createCatalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Secrets } from "../../config/secrets.ts";
+import { type Announce, createAnnounce } from "../../events/announcer.ts";
 import { DatabaseClock } from "../../storage/database-clock.ts";
 import { openStorage, type Storage } from "../../storage/orm.ts";
 import { type CoreMetrics, coreMetrics } from "../../telemetry/core-metrics.ts";
@@ -22,6 +23,8 @@ export interface Foundation {
   readonly clock: DatabaseClock;
   readonly storage: Storage;
   readonly catalogue: ConfiguredCatalogue;
+  /** Tells whoever subscribed what happens. */
+  readonly announce: Announce;
   stop(): Promise<void>;
 }
 
@@ -47,6 +50,7 @@ export async function openFoundation(
   const stopMeasuring = clock.keepMeasuring();
   return {
     ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, catalogue },
+    announce: createAnnounce({ clock, random: systemRandom }),
     async stop() {
       stopMeasuring();
       await storage.close();

@@ -2,13 +2,15 @@ import { join } from "node:path";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { formatUsd } from "../../../lib/money.ts";
 import type { Config } from "../../config/schema.ts";
+import type { Announce } from "../../events/announcer.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { createBooksService } from "../../metering/books/books-service.ts";
 import { createDebts } from "../../metering/books/debts.ts";
 import { createFunds, type PaymentLimits } from "../../metering/books/funds.ts";
 import { DeadLetters } from "../../metering/dead-letters/dead-letters.ts";
-import type { Funds } from "../../metering/interface.ts";
+import type { Alongside, Funds, MeteringObserver } from "../../metering/interface.ts";
 import { openCoreJournal } from "../../metering/journal/core-journal.ts";
 import type { CoreLedger } from "../../metering/ledger/core-ledger.ts";
 import { createLedger } from "../../metering/ledger/ledger.ts";
@@ -20,6 +22,7 @@ import { openWindows } from "../../metering/rate-limits/open-windows.ts";
 import { type ConfiguredRateLimits, createRateLimits } from "../../metering/rate-limits/rate-limits.ts";
 import { createLedgerStore } from "../../metering/store/create.ts";
 import type { LedgerStore } from "../../metering/store/ledger-store.ts";
+import { inTransaction } from "../../storage/transaction.ts";
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
@@ -27,6 +30,7 @@ import type { Part } from "./interface.ts";
 /** Prices, the ledger with its journal, payments, rate limits. */
 export interface Money extends Part {
   readonly prices: PriceList;
+  readonly observer: MeteringObserver;
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
@@ -37,8 +41,8 @@ export interface Money extends Part {
 }
 
 export async function composeMoney(foundation: Foundation): Promise<Money> {
-  const { config, secrets, logger, metrics, random, clock, storage } = foundation;
-  const prices = await createPrices({ storage, clock, models: config.models });
+  const { config, secrets, logger, metrics, random, clock, storage, announce } = foundation;
+  const prices = await createPrices({ storage, clock, models: config.models, announce });
   const inMemory = storage.dialect === "sqlite" && storage.path === ":memory:";
   const journal = openCoreJournal(join(secrets.dataDir, "cores"), inMemory, { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId, {
@@ -50,10 +54,22 @@ export async function composeMoney(foundation: Foundation): Promise<Money> {
     },
   });
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
-  const observer = metrics.metering;
+  const observer: MeteringObserver = {
+    ...metrics.metering,
+    reconciled(ok) {
+      metrics.metering.reconciled(ok);
+      const event = { type: ok ? "books.proved" : "books.failed", data: {} } as const;
+      inTransaction(storage, (em) => announce(em, event)).catch((error: unknown) =>
+        logger.error({ error }, "could not tell of the proof of the books"),
+      );
+    },
+  };
   const debts = createDebts({ storage, clock, random });
   const ledger = await createLedger({ store, debts, prices, journal, deadLetters, clock, random, logger, observer });
-  const funds = createFunds({ storage, ledger, limits: readPaymentLimits(config), clock, random });
+  const funds = createFunds({
+    ...{ storage, ledger, limits: readPaymentLimits(config), clock, random },
+    announce: announceMovement(announce),
+  });
   const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
   const rateLimits = createRateLimits({
     policy: ratePolicyOf(config),
@@ -62,7 +78,7 @@ export async function composeMoney(foundation: Foundation): Promise<Money> {
     clock,
   });
   return {
-    ...{ prices, deadLetters, ledger, funds, windows, rateLimits, announcements: store },
+    ...{ observer, prices, deadLetters, ledger, funds, windows, rateLimits, announcements: store },
     services: [
       registration(MeteringService, createMeteringService({ storage })),
       registration(PricesService, createPricesService(prices)),
@@ -73,6 +89,17 @@ export async function composeMoney(foundation: Foundation): Promise<Money> {
       await ledger.close();
     },
   };
+}
+
+/** Tells of money that comes in and goes back. */
+function announceMovement(announce: Announce): Alongside {
+  const types = { paid: "account.topped_up", grant: "account.granted", free: "account.granted" } as const;
+  return (em, { accountId, kind, amount, reference, lotId }) =>
+    announce(em, {
+      type: kind === "refund" ? "account.refunded" : types[kind],
+      accountId,
+      data: { amount_usd: formatUsd(BigInt(amount)), reference, lot_id: lotId },
+    });
 }
 
 function readPaymentLimits({ payments }: Config): PaymentLimits {

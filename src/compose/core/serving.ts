@@ -21,7 +21,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
   const stopBackground = startBackground({
     ...{ storage, ledger, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
     deadLetters,
-    observer: metrics.metering,
+    observer: money.observer,
     utilisation: (model) => fleet.utilisation(model),
   });
   metrics.watch({ clock, ledger, windows, prices, fleet });

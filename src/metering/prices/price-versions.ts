@@ -1,5 +1,7 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
+import { formatRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import type { Announce } from "../../events/announcer.ts";
 import { Price, PriceVersion } from "../../storage/entities/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
@@ -53,6 +55,7 @@ export async function publish(
   storage: Storage,
   clock: Clock,
   change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
+  announce?: Announce,
 ): Promise<void> {
   await inTransaction(storage, async (em) => {
     if (storage.dialect === "postgresql") {
@@ -60,7 +63,8 @@ export async function publish(
     }
     const newest = await newestVersion(em);
     const rows = await newestRows(em);
-    const changed = change(new Map(rows.map((row) => [row.model, row])), newest?.publishedAt);
+    const before = new Map(rows.map((row) => [row.model, row]));
+    const changed = change(before, newest?.publishedAt);
     if (changed.size === 0) {
       return;
     }
@@ -71,7 +75,21 @@ export async function publish(
       Price,
       [...changed].map(([model, facts]) => ({ ...facts, model, versionId })),
     );
+    for (const [model, facts] of changed) {
+      await announce?.(em, { type: "price.changed", data: describeChange(model, before.get(model), facts, versionId) });
+    }
   });
+}
+
+/** What an event tells of a price, in USD per 1M tokens. */
+function describeChange(model: string, before: PriceFacts | undefined, facts: PriceFacts, version: number) {
+  const { input, output, pinned } = facts;
+  return {
+    ...{ model, version: String(version), pinned },
+    ...{ input: formatRate(BigInt(input)), output: formatRate(BigInt(output)) },
+    input_before: before === undefined ? null : formatRate(BigInt(before.input)),
+    output_before: before === undefined ? null : formatRate(BigInt(before.output)),
+  };
 }
 
 async function newestVersion(em: SqlEntityManager): Promise<PriceVersion | undefined> {

@@ -3,6 +3,7 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { parseRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { ModelConfig } from "../../config/schema.ts";
+import type { Announce } from "../../events/announcer.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Prices, Rates } from "../interface.ts";
 import { PriceBook } from "./price-book.ts";
@@ -57,6 +58,8 @@ export async function createPrices(parts: {
   readonly models: readonly ModelConfig[];
   /** What lots pay. Absent: a book of the usual size. */
   readonly book?: PriceBook;
+  /** Is told of every change. Absent: nobody is. */
+  readonly announce?: Announce;
 }): Promise<PriceList> {
   const prices = new PublishedPrices(parts);
   await prices.adopt(parts.models);
@@ -67,13 +70,15 @@ class PublishedPrices implements PriceList {
   readonly book: PriceBook;
   readonly #storage: Storage;
   readonly #clock: Clock;
+  readonly #announce: Announce | undefined;
   #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
 
-  constructor(parts: { storage: Storage; clock: Clock; book?: PriceBook }) {
+  constructor(parts: { storage: Storage; clock: Clock; book?: PriceBook; announce?: Announce }) {
     this.book = parts.book ?? new PriceBook(parts.storage);
     this.#storage = parts.storage;
     this.#clock = parts.clock;
+    this.#announce = parts.announce;
   }
 
   live(model: string): Rates {
@@ -113,25 +118,30 @@ class PublishedPrices implements PriceList {
   }
 
   async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
-    await publish(this.#storage, this.#clock, (newest, publishedAt) => {
-      const moved = new Map<string, PriceFacts>();
-      if (publishedAt !== undefined && publishedAt > unchangedSince) {
+    await publish(
+      this.#storage,
+      this.#clock,
+      (newest, publishedAt) => {
+        const moved = new Map<string, PriceFacts>();
+        if (publishedAt !== undefined && publishedAt > unchangedSince) {
+          return moved;
+        }
+        for (const model of this.#models.keys()) {
+          const price = newest.get(model);
+          if (price === undefined || price.pinned) {
+            continue;
+          }
+          const live = { input: price.input, output: price.output };
+          const rates = next({ model, live, base: { input: price.baseInput, output: price.baseOutput } });
+          if (rates === undefined || (rates.input === live.input && rates.output === live.output)) {
+            continue;
+          }
+          moved.set(model, { ...factsOf(price), input: rates.input, output: rates.output });
+        }
         return moved;
-      }
-      for (const model of this.#models.keys()) {
-        const price = newest.get(model);
-        if (price === undefined || price.pinned) {
-          continue;
-        }
-        const live = { input: price.input, output: price.output };
-        const rates = next({ model, live, base: { input: price.baseInput, output: price.baseOutput } });
-        if (rates === undefined || (rates.input === live.input && rates.output === live.output)) {
-          continue;
-        }
-        moved.set(model, { ...factsOf(price), input: rates.input, output: rates.output });
-      }
-      return moved;
-    });
+      },
+      this.#announce,
+    );
     await this.refresh();
   }
 
@@ -140,30 +150,40 @@ class PublishedPrices implements PriceList {
   }
 
   async adopt(models: readonly ModelConfig[]): Promise<void> {
-    await publish(this.#storage, this.#clock, (newest) => {
-      const changed = new Map<string, PriceFacts>();
-      for (const model of models) {
-        const { input, output } = configured(model);
-        const price = newest.get(model.id);
-        if (price?.configuredInput === input && price.configuredOutput === output) {
-          continue;
+    await publish(
+      this.#storage,
+      this.#clock,
+      (newest) => {
+        const changed = new Map<string, PriceFacts>();
+        for (const model of models) {
+          const { input, output } = configured(model);
+          const price = newest.get(model.id);
+          if (price?.configuredInput === input && price.configuredOutput === output) {
+            continue;
+          }
+          const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
+          const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
+          changed.set(model.id, { ...live, ...base, pinned: price?.pinned ?? false });
         }
-        const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
-        const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
-        changed.set(model.id, { ...live, ...base, pinned: price?.pinned ?? false });
-      }
-      return changed;
-    });
+        return changed;
+      },
+      this.#announce,
+    );
     await this.refresh();
     this.#models = new Map(models.map((model) => [model.id, model]));
   }
 
   async #change(model: string, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
     this.#record(model);
-    await publish(this.#storage, this.#clock, (newest) => {
-      const price = newest.get(model);
-      return price === undefined ? new Map() : new Map([[model, change(factsOf(price))]]);
-    });
+    await publish(
+      this.#storage,
+      this.#clock,
+      (newest) => {
+        const price = newest.get(model);
+        return price === undefined ? new Map() : new Map([[model, change(factsOf(price))]]);
+      },
+      this.#announce,
+    );
     await this.refresh();
     return this.#record(model);
   }

@@ -3,6 +3,7 @@ import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
 import { Budget, BudgetSlice } from "./budget.ts";
 import { DeadLetter } from "./dead-letter.ts";
+import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
 import { Lot, LotEntry } from "./lot.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
@@ -30,4 +31,8 @@ export const entities = [
   Setting,
   Operator,
   AuditEvent,
+  Event,
+  Webhook,
+  Delivery,
+  WorkLease,
 ];

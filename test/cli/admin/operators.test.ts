@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { Receiver, signatureOf } from "../../events/receiver.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type Outcome, runHere } from "../../support/run-here.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 
@@ -117,4 +119,38 @@ test("what operators change is listed, newest first, with before and after and w
   expect(all).toContain(key);
   expect([all.includes(secret), all.includes(token)]).toEqual([false, false]);
   expect(await json(undefined, "audit", "list", "--from", "2099-01-01")).toEqual([]);
+});
+
+test("an endpoint is told of a top-up, signed, and its deliveries are listed", async () => {
+  await using receiver = await Receiver.start();
+  const events = "account.topped_up,key.created";
+  const made = await json(undefined, "webhooks", "create", "--url", receiver.url, "--events", events);
+  expect(made).toEqual({ id: expect.stringMatching(uuid), secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/) });
+  const { id } = await json(undefined, "accounts", "create");
+  const paid = await json(undefined, "accounts", "top-up", id, "--usd", "7.5", "--ref", "told");
+  await eventually("the event is received", () => receiver.received.length === 1);
+  const [got] = receiver.received;
+  const data = { account_id: id, amount_usd: "7.50", reference: "told", lot_id: paid.lot_id };
+  expect(got?.event).toEqual({ type: "account.topped_up", timestamp: expect.stringMatching(iso), data });
+  expect(got?.signature).toBe(got && signatureOf(got, made.secret));
+  const deliveries = () => json(undefined, "webhooks", "deliveries", made.id);
+  await eventually("the delivery is noted", async () => (await deliveries())[0]?.status === "delivered");
+  expect(await deliveries()).toEqual([
+    {
+      ...{ id: expect.stringMatching(uuid), event_id: got?.id, type: "account.topped_up", status: "delivered" },
+      ...{ attempts: 1, response_status: 204, error: null, created_at: got?.event.timestamp },
+      ...{ next_attempt_at: null, delivered_at: expect.stringMatching(iso) },
+    },
+  ]);
+  expect(await json(undefined, "events", "list")).toContainEqual({
+    ...{ id: got?.id, type: "account.topped_up", timestamp: got?.event.timestamp, account_id: id, data },
+  });
+  expect((await json(undefined, "events", "types")).length).toBe(16);
+  const renewed = await json(undefined, "webhooks", "rotate-secret", made.id);
+  expect(renewed).toEqual({ id: made.id, secret: expect.not.stringMatching(made.secret) });
+  expect(await json(undefined, "webhooks", "delete", made.id)).toMatchObject({ id: made.id });
+  expect(await json(undefined, "webhooks", "list")).toEqual([]);
+  const refused = await by(undefined, "webhooks", "create", "--url", "https://10.0.0.1", "--events", "no.such");
+  expect(refused.notes).toMatch(/webhooks\.allow/);
+  expect(JSON.stringify(await json(undefined, "audit", "list"))).not.toContain("whsec_");
 });

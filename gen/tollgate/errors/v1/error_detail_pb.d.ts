@@ -504,6 +504,13 @@ export enum Reason {
    * @generated from enum value: REASON_BUDGET_HELD = 35;
    */
   BUDGET_HELD = 35,
+
+  /**
+   * No such webhook.
+   *
+   * @generated from enum value: REASON_WEBHOOK_NOT_FOUND = 52;
+   */
+  WEBHOOK_NOT_FOUND = 52,
 }
 
 /**

@@ -1,0 +1,35 @@
+import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
+import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { systemLookup } from "../../../lib/net/lookup.ts";
+import { Dispatcher } from "../../events/dispatcher.ts";
+import { createEventsService, createWebhooksService } from "../../events/events-service.ts";
+import { Outbox } from "../../events/outbox.ts";
+import { createSeal } from "../../events/sealed.ts";
+import { createSend } from "../../events/send.ts";
+import { Webhooks } from "../../events/webhooks.ts";
+import { WorkLease } from "../../events/work-lease.ts";
+import { registration } from "../../grpc/server/registration.ts";
+import type { Foundation } from "./foundation.ts";
+import type { Part } from "./interface.ts";
+
+/** Events, and the endpoints that are told of them. */
+export function composeEvents({ config, secrets, storage, clock, random, logger, metrics }: Foundation): Part {
+  const { allow } = config.webhooks;
+  const seal = createSeal(secrets.peppers, random);
+  const webhooks = new Webhooks({ storage, clock, random, seal });
+  const dispatcher = new Dispatcher({
+    outbox: new Outbox({ storage, clock, random }),
+    lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
+    send: createSend({ allow, lookup: systemLookup, clock }),
+    observer: metrics.deliveries,
+    ...{ seal, clock, logger },
+  });
+  dispatcher.start();
+  return {
+    services: [
+      registration(EventsService, createEventsService(webhooks)),
+      registration(WebhooksService, createWebhooksService(webhooks, allow)),
+    ],
+    stop: () => dispatcher.stop(),
+  };
+}

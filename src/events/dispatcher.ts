@@ -1,0 +1,167 @@
+import type { Logger } from "../../lib/logger.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { repeat } from "../../lib/time/repeat.ts";
+import type { Delivery, Webhook } from "../storage/entities/event.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Seal } from "./sealed.ts";
+import type { Attempt, Send } from "./send.ts";
+import { signedHeaders } from "./signature.ts";
+import type { WorkLease } from "./work-lease.ts";
+
+const pollMs = 1000;
+const purgeMs = 3_600_000;
+/** Requests under way: all together, and to one endpoint. One that hangs keeps its own places alone. */
+const mostAtOnce = 64;
+const mostAnEndpoint = 8;
+
+/** Is told how deliveries go. */
+export interface DeliveryObserver {
+  /** delivered; retried: it will be tried again; failed: given up after three days. */
+  attempted(outcome: "delivered" | "retried" | "failed"): void;
+  /** Deliveries that wait, and the age of the oldest of them in milliseconds. */
+  backlog(waiting: number, oldestMs: number): void;
+}
+
+/** Dependencies. */
+export interface DispatcherParts {
+  readonly outbox: Outbox;
+  readonly lease: Pick<WorkLease, "hold" | "release">;
+  readonly send: Send;
+  readonly seal: Pick<Seal, "open">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: DeliveryObserver;
+}
+
+/** Sends events to the endpoints that subscribed to them, as long as this core has the lease. */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  /** Ids of deliveries under way, by endpoint. */
+  readonly #underway = new Map<string, Set<string>>();
+  #stop = () => {};
+  #stopped = false;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+  }
+
+  /** Requests under way. */
+  get underway(): number {
+    return this.#count();
+  }
+
+  /** Works from now on. */
+  start(): void {
+    const { clock, logger, outbox, lease } = this.#parts;
+    const stops = [
+      repeat(clock, pollMs, logger, "deliver events", () => this.turn()),
+      repeat(clock, purgeMs, logger, "drop old events", async () => {
+        if (await lease.hold()) {
+          await outbox.purge();
+        }
+      }),
+    ];
+    this.#stop = () => {
+      for (const stop of stops) {
+        stop();
+      }
+    };
+  }
+
+  /** Makes deliveries of new events and starts those that are due. */
+  async turn(): Promise<void> {
+    const { outbox, lease, observer } = this.#parts;
+    if (this.#stopped || !(await lease.hold())) {
+      return;
+    }
+    await outbox.spread();
+    await this.#startDue();
+    const { waiting, oldestMs } = await outbox.backlog();
+    observer.backlog(waiting, oldestMs);
+  }
+
+  /** Ends it; what is under way is waited for by nobody, and sent again by the core that takes over. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#stop();
+    await this.#parts.lease.release();
+  }
+
+  async #startDue(): Promise<void> {
+    const full = [...this.#underway].filter(([, ids]) => ids.size >= mostAnEndpoint).map(([webhookId]) => webhookId);
+    const room = mostAtOnce - this.#count();
+    // Those under way are due as well.
+    const due = room <= 0 ? [] : await this.#parts.outbox.due(full, mostAtOnce * 2);
+    for (const delivery of due) {
+      const ids = this.#underway.get(delivery.webhookId) ?? new Set();
+      if (ids.has(delivery.id) || ids.size >= mostAnEndpoint || this.#count() >= mostAtOnce) {
+        continue;
+      }
+      this.#underway.set(delivery.webhookId, ids.add(delivery.id));
+      void this.#deliver(delivery);
+    }
+  }
+
+  #count(): number {
+    let sum = 0;
+    for (const ids of this.#underway.values()) {
+      sum += ids.size;
+    }
+    return sum;
+  }
+
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { outbox, clock, logger, observer } = this.#parts;
+    const startedAt = new Date(clock.now());
+    let isOver = false;
+    try {
+      const attempt = await this.#attempt(delivery);
+      const status = attempt && (await outbox.finish(delivery.id, startedAt, attempt));
+      if (status !== undefined) {
+        observer.attempted(status === "pending" ? "retried" : status);
+      }
+      if (status === "failed") {
+        const { id, webhookId, type } = delivery;
+        logger.error({ id, webhookId, type, error: attempt?.error }, "an event was not delivered in three days");
+      }
+      isOver = status !== "pending";
+    } catch (error) {
+      logger.error({ error, id: delivery.id }, "the outcome of a delivery was not written: it is sent again");
+    } finally {
+      this.#leave(delivery);
+    }
+    if (isOver && !this.#stopped) {
+      await this.#startDue().catch(() => {}); // the next turn tries again
+    }
+  }
+
+  #leave({ webhookId, id }: Delivery): void {
+    const ids = this.#underway.get(webhookId);
+    ids?.delete(id);
+    if (ids?.size === 0) {
+      this.#underway.delete(webhookId);
+    }
+  }
+
+  async #attempt(delivery: Delivery): Promise<Attempt | undefined> {
+    const { outbox, send, clock } = this.#parts;
+    const found = await outbox.read(delivery);
+    if (found === undefined) {
+      return undefined;
+    }
+    const { webhook, event } = found;
+    const now = clock.now();
+    try {
+      const headers = signedHeaders(event.id, Math.floor(now / 1000), event.body, this.#secretsOf(webhook, now));
+      return await send(webhook.url, headers, event.body);
+    } catch (error) {
+      return { ok: false, error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #secretsOf({ secret, previousSecret, previousUntil }: Webhook, now: number): string[] {
+    const { seal } = this.#parts;
+    const still = previousSecret && previousUntil && previousUntil.getTime() > now ? [previousSecret] : [];
+    return [secret, ...still].map((sealed) => seal.open(sealed));
+  }
+}

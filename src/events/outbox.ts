@@ -1,0 +1,126 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { Random } from "../../lib/ids/random.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { Delivery, Event, Webhook } from "../storage/entities/event.ts";
+import type { Storage } from "../storage/orm.ts";
+import { inTransaction } from "../storage/transaction.ts";
+import { nextAttempt } from "./back-off.ts";
+import type { Attempt } from "./send.ts";
+
+/** Events that become deliveries at once. */
+const eventsAtOnce = 200;
+/** How long events are kept. */
+export const keepMs = 30 * 86_400_000;
+
+/** The deliveries that there are to make, as they are stored. One core at a time works on them. */
+export class Outbox {
+  readonly #storage: Storage;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #random: Random;
+
+  constructor(parts: { storage: Storage; clock: Pick<Clock, "now">; random: Random }) {
+    this.#storage = parts.storage;
+    this.#clock = parts.clock;
+    this.#random = parts.random;
+  }
+
+  /** Makes the deliveries of events that have none yet. Returns how many events there were. */
+  spread(): Promise<number> {
+    return inTransaction(this.#storage, async (em) => {
+      const order = { at: "asc", id: "asc" } as const;
+      const events = await em.find(Event, { spread: false }, { orderBy: order, limit: eventsAtOnce });
+      if (events.length === 0) {
+        return 0;
+      }
+      const webhooks = await em.find(Webhook, {});
+      const busy = new Set<string>();
+      for (const event of events) {
+        for (const webhook of webhooks.filter(({ events: types }) => types.split(",").includes(event.type))) {
+          await this.#add(em, event, webhook, busy);
+        }
+      }
+      await em.nativeUpdate(Event, { id: { $in: events.map(({ id }) => id) } }, { spread: true });
+      return events.length;
+    });
+  }
+
+  async #add(em: SqlEntityManager, event: Event, { id: webhookId }: Webhook, busy: Set<string>): Promise<void> {
+    const lane = event.accountId ?? "";
+    const place = `${webhookId} ${lane}`;
+    const waits = busy.has(place) || (await em.count(Delivery, { webhookId, lane, status: "pending" })) > 0;
+    busy.add(place);
+    await em.insert(Delivery, {
+      ...{ id: this.#random.uuid(), webhookId, eventId: event.id, type: event.type, lane, at: event.at },
+      ...{ status: "pending", attempts: 0, nextAt: waits ? null : new Date(this.#clock.now()) },
+      ...{ firstAt: null, deliveredAt: null, responseStatus: null, error: "" },
+    });
+  }
+
+  /** Deliveries that are to be tried now, those of some endpoints apart, the longest due first. */
+  due(busyWebhooks: readonly string[], limit: number): Promise<Delivery[]> {
+    const now = new Date(this.#clock.now());
+    const others = busyWebhooks.length === 0 ? {} : { webhookId: { $nin: [...busyWebhooks] } };
+    const where = { status: "pending" as const, nextAt: { $lte: now }, ...others };
+    return this.#storage.orm.em.fork().find(Delivery, where, { orderBy: { nextAt: "asc" }, limit });
+  }
+
+  /** What a delivery sends and where. Undefined: the endpoint was deleted. */
+  async read({ webhookId, eventId }: Delivery): Promise<{ webhook: Webhook; event: Event } | undefined> {
+    const em = this.#storage.orm.em.fork();
+    const webhook = await em.findOne(Webhook, webhookId);
+    const event = await em.findOne(Event, eventId);
+    return webhook === null || event === null ? undefined : { webhook, event };
+  }
+
+  /** Writes how an attempt ended, and lets the next one of the lane go when this one is over. Returns how it stands. */
+  finish(id: string, startedAt: Date, { ok, status, error }: Attempt): Promise<Delivery["status"] | undefined> {
+    const now = new Date(this.#clock.now());
+    return inTransaction(this.#storage, async (em) => {
+      const delivery = await em.findOne(Delivery, { id, status: "pending" });
+      if (delivery === null) {
+        return undefined; // its endpoint was deleted meanwhile, or another core was faster
+      }
+      delivery.attempts += 1;
+      delivery.firstAt ??= startedAt;
+      delivery.responseStatus = status ?? null;
+      delivery.error = error;
+      const nextAt = ok ? undefined : nextAttempt(delivery.attempts, delivery.firstAt, now);
+      delivery.nextAt = nextAt ?? null;
+      if (nextAt === undefined) {
+        delivery.status = ok ? "delivered" : "failed";
+        delivery.deliveredAt = ok ? now : null;
+        await em.flush();
+        await releaseNext(em, delivery, now);
+      }
+      return delivery.status;
+    });
+  }
+
+  /** Deliveries that wait, and how old the oldest of their events is, in milliseconds. */
+  async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
+    const em = this.#storage.orm.em.fork();
+    const waiting = await em.count(Delivery, { status: "pending" });
+    const [oldest] = await em.find(Delivery, { status: "pending" }, { orderBy: { at: "asc" }, limit: 1 });
+    return { waiting, oldestMs: oldest === undefined ? 0 : this.#clock.now() - oldest.at.getTime() };
+  }
+
+  /** Drops events that are too old, with their deliveries that are over. */
+  async purge(): Promise<void> {
+    const old = { at: { $lt: new Date(this.#clock.now() - keepMs) } };
+    await inTransaction(this.#storage, async (em) => {
+      await em.nativeDelete(Delivery, { ...old, status: { $ne: "pending" } });
+      const needed = (await em.find(Delivery, { ...old, status: "pending" }, { fields: ["eventId"] })).map(
+        ({ eventId }) => eventId,
+      );
+      await em.nativeDelete(Event, { ...old, spread: true, id: { $nin: needed } });
+    });
+  }
+}
+
+async function releaseNext(em: SqlEntityManager, { webhookId, lane }: Delivery, now: Date): Promise<void> {
+  const order = { at: "asc", eventId: "asc" } as const;
+  const [next] = await em.find(Delivery, { webhookId, lane, status: "pending" }, { orderBy: order, limit: 1 });
+  if (next !== undefined) {
+    next.nextAt = now;
+  }
+}

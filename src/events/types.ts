@@ -1,0 +1,26 @@
+/** Everything that events tell of, and when. The list is closed: a type is added, never renamed. */
+export const eventTypes = {
+  "account.topped_up": "A payment came in.",
+  "account.granted": "An account was given money, by an operator or as the free tier's grant.",
+  "account.refunded": "Unspent paid money went back.",
+  "account.frozen": "An account was frozen: nothing new runs for it.",
+  "account.unfrozen": "A frozen account runs again.",
+  "balance.low": "A balance fell below the account's threshold; once a crossing.",
+  "balance.exhausted": "A balance cannot pay for a request any more; once a crossing.",
+  "key.created": "An API key was made.",
+  "key.rotated": "A key was made that takes another's place.",
+  "key.revoked": "An API key was ended.",
+  "key.limit": "A key has spent 80 %, or all, of its budget; twice a window.",
+  "price.changed": "A model's live price changed.",
+  "server.down": "An inference server failed its health checks.",
+  "server.up": "An inference server that was down is back.",
+  "books.proved": "The books were proved.",
+  "books.failed": "The books were found not to add up.",
+} as const;
+
+/** A type of events. */
+export type EventType = keyof typeof eventTypes;
+
+export function isEventType(text: string): text is EventType {
+  return Object.hasOwn(eventTypes, text);
+}

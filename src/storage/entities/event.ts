@@ -1,0 +1,84 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+
+/** Something that happened, written in the transaction that made it happen. */
+export const Event = defineEntity({
+  name: "Event",
+  properties: {
+    id: p.uuid().primary(),
+    type: p.string(),
+    /** Null: it is about no account. */
+    accountId: p.uuid().nullable(),
+    /** What every delivery sends, byte for byte. */
+    body: p.text(),
+    at: p.datetime(3),
+    /** Whether there are deliveries for all endpoints that are to be told. */
+    spread: p.boolean().default(false),
+  },
+  indexes: [{ properties: ["at", "id"] }, { name: "event_not_spread", properties: ["at", "id"], where: "not spread" }],
+});
+export type Event = InferEntity<typeof Event>;
+
+/** An endpoint that is told of events. */
+export const Webhook = defineEntity({
+  name: "Webhook",
+  properties: {
+    id: p.uuid().primary(),
+    url: p.text(),
+    /** Types, with commas between. */
+    events: p.text(),
+    /** What requests are signed with, sealed by a key pepper. */
+    secret: p.text(),
+    /** The one before, which signs beside it for a while. Null: none. */
+    previousSecret: p.text().nullable(),
+    previousUntil: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+  },
+});
+export type Webhook = InferEntity<typeof Webhook>;
+
+/** How a delivery stands; failed: given up. */
+export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
+
+/** One event for one endpoint. */
+export const Delivery = defineEntity({
+  name: "Delivery",
+  properties: {
+    id: p.uuid().primary(),
+    webhookId: () => p.manyToOne(Webhook).mapToPk().joinColumn("webhook_id").index(false),
+    eventId: p.uuid(),
+    type: p.string(),
+    /** Deliveries of one endpoint and one lane go out one after the other: the account's id, or nothing. */
+    lane: p.string(),
+    /** When the event happened: with its id, the order within the lane. */
+    at: p.datetime(3),
+    status: p.enum(deliveryStatuses),
+    attempts: p.integer(),
+    /** Null: it is over, or waits for an earlier one of its lane. */
+    nextAt: p.datetime(3).nullable(),
+    /** Null: not tried yet. */
+    firstAt: p.datetime(3).nullable(),
+    deliveredAt: p.datetime(3).nullable(),
+    /** Null: there was no answer. */
+    responseStatus: p.integer().nullable(),
+    error: p.text(),
+  },
+  uniques: [{ properties: ["webhookId", "eventId"] }],
+  indexes: [
+    { name: "delivery_due", properties: ["nextAt"], where: "status = 'pending' and next_at is not null" },
+    { name: "delivery_lane", properties: ["webhookId", "lane", "at", "eventId"], where: "status = 'pending'" },
+    { properties: ["webhookId", "at", "eventId"] },
+    { properties: ["at"] },
+  ],
+});
+export type Delivery = InferEntity<typeof Delivery>;
+
+/** Work that one core at a time does for all. */
+export const WorkLease = defineEntity({
+  name: "WorkLease",
+  properties: {
+    name: p.string().primary(),
+    holder: p.string(),
+    until: p.datetime(3),
+  },
+});
+export type WorkLease = InferEntity<typeof WorkLease>;

@@ -1,0 +1,210 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { systemRandom } from "../../lib/ids/random.ts";
+import { createAnnounce } from "../../src/events/announcer.ts";
+import { Dispatcher } from "../../src/events/dispatcher.ts";
+import { Outbox } from "../../src/events/outbox.ts";
+import { createSeal } from "../../src/events/sealed.ts";
+import { createSend } from "../../src/events/send.ts";
+import { Webhooks } from "../../src/events/webhooks.ts";
+import { WorkLease } from "../../src/events/work-lease.ts";
+import { openStorage } from "../../src/storage/orm.ts";
+import { inTransaction } from "../../src/storage/transaction.ts";
+import { databases, dialects } from "../metering/databases.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { pause } from "../support/pause.ts";
+import { Receiver, signatureOf } from "./receiver.ts";
+
+const newDatabase = databases();
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) {
+    await cleanup();
+  }
+});
+
+async function start(dialect: (typeof dialects)[number] = "sqlite") {
+  const storage = await openStorage(await newDatabase(dialect));
+  cleanups.push(() => storage.close());
+  const clock = new ManualClock();
+  const random = systemRandom;
+  const seal = createSeal([{ version: 1, secret: "pepper" }], random);
+  const webhooks = new Webhooks({ storage, clock, random, seal });
+  const announce = createAnnounce({ clock, random });
+  const outcomes: string[] = [];
+  const core = () => {
+    const dispatcher = new Dispatcher({
+      ...{ outbox: new Outbox({ storage, clock, random }), seal, clock },
+      lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
+      send: createSend({ allow: [], lookup: async () => ["127.0.0.1"], clock }),
+      logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      observer: { attempted: (outcome) => void outcomes.push(outcome), backlog: () => {} },
+    });
+    cleanups.push(() => dispatcher.stop());
+    return dispatcher;
+  };
+  const endpoint = async () => {
+    const receiver = await Receiver.start();
+    cleanups.push(() => receiver[Symbol.asyncDispose]());
+    return receiver;
+  };
+  const tell = (accountId: string, reference: string) =>
+    inTransaction(storage, (em) => announce(em, { type: "account.topped_up", accountId, data: { reference } }));
+  return { storage, clock, webhooks, announce, outcomes, core, endpoint, tell };
+}
+
+/** Lets time pass, in steps of a second, until something is so: at most so many seconds of the clock. */
+async function passUntil(clock: ManualClock, seconds: number, isSo: () => boolean, stepMs = 1000): Promise<void> {
+  for (let passed = 0; !isSo() && passed < seconds * 1000; passed += stepMs) {
+    await clock.advanceAsync(stepMs);
+    await pause(5, "real sockets and databases work meanwhile");
+  }
+  expect(isSo()).toBe(true);
+}
+
+/** Has a core work step by step until something is so, each attempt ended before time goes on: at most so many steps. */
+async function turnUntil(
+  clock: ManualClock,
+  dispatcher: Dispatcher,
+  stepMs: number,
+  steps: number,
+  isSo: () => boolean,
+): Promise<void> {
+  for (let step = 0; !isSo() && step < steps; step++) {
+    clock.advance(stepMs);
+    await dispatcher.turn();
+    for (let tries = 0; dispatcher.underway > 0 && tries < 2000; tries++) {
+      await pause(5, "requests over real sockets end meanwhile");
+    }
+    expect(dispatcher.underway).toBe(0);
+  }
+  expect(isSo()).toBe(true);
+}
+
+const references = (receiver: Receiver, account: string) =>
+  receiver.received.filter(({ event }) => event.data.account_id === account).map(({ event }) => event.data.reference);
+
+describe.each(dialects)("%s", (dialect) => {
+  test("a receiver that is down for an hour gets everything, in order per account, each with its id and signature", async () => {
+    const { clock, webhooks, core, endpoint, tell, outcomes } = await start(dialect);
+    const receiver = await endpoint();
+    const { secret } = await webhooks.create(receiver.url, ["account.topped_up"]);
+    await webhooks.create((await endpoint()).url, ["books.failed"]); // is told of nothing
+    receiver.answer = () => 503;
+    const dispatcher = core();
+    const [ada, bob] = [v7(), v7()];
+    const expected = Array.from({ length: 20 }, (_, n) => `r${n}`);
+    for (const reference of expected) {
+      await tell(ada, reference);
+      await tell(bob, reference);
+      clock.advance(1);
+    }
+    await turnUntil(clock, dispatcher, 60_000, 70, () => clock.monotonic() > 3_600_000);
+    expect(outcomes).not.toContain("delivered");
+    receiver.answer = () => 200;
+    await turnUntil(clock, dispatcher, 60_000, 70, () => receiver.received.length >= 40);
+    expect(references(receiver, ada)).toEqual(expected);
+    expect(references(receiver, bob)).toEqual(expected);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(40);
+    for (const got of receiver.received) {
+      expect(got.signature).toBe(signatureOf(got, secret));
+      expect(Math.abs(Number(got.timestamp) * 1000 - clock.now())).toBeLessThan(7_200_000);
+      expect(JSON.parse(got.body)).toEqual({
+        type: "account.topped_up",
+        timestamp: expect.any(String),
+        data: expect.any(Object),
+      });
+    }
+  }, 120_000);
+
+  test("nothing is told of what was undone", async () => {
+    const { storage, clock, webhooks, announce, core, endpoint, tell } = await start(dialect);
+    const receiver = await endpoint();
+    await webhooks.create(receiver.url, ["account.topped_up"]);
+    core().start();
+    const undone = inTransaction(storage, async (em) => {
+      await announce(em, { type: "account.topped_up", accountId: v7(), data: { reference: "undone" } });
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    const account = v7();
+    await tell(account, "done");
+    await passUntil(clock, 60, () => receiver.received.length > 0);
+    expect(receiver.received.map(({ event }) => event.data.reference)).toEqual(["done"]);
+  });
+
+  test("of two cores one delivers, and the other takes over when it ends without a word", async () => {
+    const { clock, webhooks, core, endpoint, tell } = await start(dialect);
+    const receiver = await endpoint();
+    await webhooks.create(receiver.url, ["account.topped_up"]);
+    const first = core();
+    await first.turn();
+    core().start();
+    const account = v7();
+    await tell(account, "one");
+    await clock.pass(3000);
+    expect(receiver.received.length).toBe(0); // the first core has the lease, and does not turn
+    await passUntil(clock, 30, () => receiver.received.length > 0);
+    await first.turn();
+    expect(references(receiver, account)).toEqual(["one"]);
+  });
+});
+
+test("an endpoint that hangs holds no other one up, and is cut off", async () => {
+  const { clock, webhooks, core, endpoint, tell, outcomes } = await start();
+  const [hanging, other] = [await endpoint(), await endpoint()];
+  hanging.answer = () => "hang";
+  await webhooks.create(hanging.url, ["account.topped_up"]);
+  await webhooks.create(other.url, ["account.topped_up"]);
+  core().start();
+  const accounts = Array.from({ length: 30 }, () => v7());
+  for (const account of accounts) {
+    await tell(account, "r");
+  }
+  await passUntil(clock, 14, () => other.received.length === 30);
+  await passUntil(clock, 60, () => outcomes.includes("retried"));
+});
+
+test("an event that an endpoint never takes holds up its own account alone, and is given up after three days", async () => {
+  const { clock, webhooks, core, endpoint, tell, outcomes } = await start();
+  const receiver = await endpoint();
+  const { webhook } = await webhooks.create(receiver.url, ["account.topped_up"]);
+  receiver.answer = ({ event }) => (event.data.reference === "poison" ? 500 : 200);
+  const dispatcher = core();
+  const [ada, bob] = [v7(), v7()];
+  await tell(ada, "poison");
+  clock.advance(1);
+  await tell(ada, "after");
+  await tell(bob, "well");
+  await turnUntil(clock, dispatcher, 1000, 5, () => references(receiver, bob).length === 1);
+  await turnUntil(clock, dispatcher, 3_600_000, 80, () => references(receiver, ada).includes("after"));
+  expect(outcomes.filter((outcome) => outcome === "failed").length).toBe(1);
+  expect(clock.monotonic()).toBeGreaterThanOrEqual(3 * 86_400_000);
+  const statuses = (await webhooks.deliveries(webhook.id, { after: undefined, limit: 9 })).map(({ status }) => status);
+  expect(statuses.sort()).toEqual(["delivered", "delivered", "failed"]);
+});
+
+test("redirects are failures, and until the overlap ends both secrets sign", async () => {
+  const { clock, webhooks, core, endpoint, tell } = await start();
+  const receiver = await endpoint();
+  const { webhook, secret } = await webhooks.create(receiver.url, ["account.topped_up"]);
+  const renewed = await webhooks.rotate(webhook.id, 60_000);
+  core().start();
+  let redirects = 0;
+  receiver.answer = () => {
+    redirects += 1;
+    return redirects === 1 ? 302 : 200;
+  };
+  const account = v7();
+  await tell(account, "during");
+  await passUntil(clock, 30, () => receiver.received.length === 1);
+  const [during] = receiver.received;
+  expect(during?.signature.split(" ")).toEqual(
+    during && [signatureOf(during, renewed.secret), signatureOf(during, secret)],
+  );
+  await clock.pass(60_000);
+  await tell(account, "after");
+  await passUntil(clock, 30, () => receiver.received.length === 2);
+  const after = receiver.received[1];
+  expect(after?.signature).toBe(after && signatureOf(after, renewed.secret));
+});
