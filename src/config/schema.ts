@@ -107,6 +107,12 @@ const server = z
     engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
     model: plainName.min(1).optional().describe("The model under the server's own name. Default: our id."),
     capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
+    kv_tokens: z
+      .int()
+      .positive()
+      .max(1_000_000_000)
+      .optional()
+      .describe("Tokens that its KV cache holds, which prompts and answers share. Default: as the engine tells."),
     api_key_file: z.string().min(1).optional().describe("A file that holds the API key that it demands."),
     resolve: z
       .boolean()

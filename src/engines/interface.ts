@@ -110,6 +110,8 @@ export interface EngineLoad {
   readonly waiting?: number;
   /** Share of the KV cache in use, 0 to 1. */
   readonly kvUsage?: number;
+  /** Tokens that its KV cache holds. */
+  readonly kvTokens?: number;
   /** Prompt tokens ever queried in and found in the prefix cache. */
   readonly cacheQueries?: number;
   readonly cacheHits?: number;

@@ -5,7 +5,8 @@ import { describe, fullForMs, isServersFault, isTransient, withRetryDelay } from
 import type { FleetObserver, FleetRequest } from "./interface.ts";
 import type { Route } from "./routing/policy.ts";
 import type { Member } from "./servers/member.ts";
-import type { Place, Pool } from "./servers/pool.ts";
+import type { Place } from "./servers/place.ts";
+import type { Pool } from "./servers/pool.ts";
 
 /** A request runs on one server, and on two more at most when that fails. */
 const maxAttempts = 3;
@@ -102,6 +103,12 @@ export class Attempts {
   #watched(place: Promise<Place>): Promise<Place> {
     const since = this.#clock.monotonic();
     return place.finally(() => this.#observer.waited(this.#pool.modelId, this.#clock.monotonic() - since));
+  }
+
+  /** Its server has begun to answer. */
+  began(place: Place): void {
+    place.member.breaker.succeeded();
+    this.#pool.began(place);
   }
 
   /** Gives the place back. */

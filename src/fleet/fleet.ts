@@ -52,11 +52,14 @@ export class PooledFleet implements Fleet {
           watchdog.arrived();
           if (!began) {
             began = true;
-            place.began();
+            attempts.began(place);
             request.onServer?.(member.id);
-            member.breaker.succeeded();
           }
-          yield plausibility.check(output);
+          const believed = plausibility.check(output);
+          if (believed.usage !== undefined) {
+            place.counted(believed.usage);
+          }
+          yield believed;
           watchdog.await();
         }
         if (plausibility.holds) {
@@ -139,10 +142,17 @@ export class PooledFleet implements Fleet {
   }
 
   utilisation(modelId: string): number {
-    const { members, waiting } = this.#pool(modelId);
+    const { members, waiting, waitingTokens } = this.#pool(modelId);
     const fit = members.filter((member) => member.fit);
-    const capacity = sum(fit.length > 0 ? fit : members, (member) => member.config.capacity);
-    return (sum(members, (member) => member.inFlight) + waiting) / Math.max(1, capacity);
+    const there = fit.length > 0 ? fit : members;
+    const capacity = sum(there, (member) => member.config.capacity);
+    const requests = (sum(members, (member) => member.inFlight) + waiting) / Math.max(1, capacity);
+    // Where a server does not tell its room, only its requests count.
+    const roomy = there.filter((member) => member.room !== undefined);
+    const room = sum(roomy, (member) => member.room ?? 0);
+    const share = there.length === 0 ? 0 : roomy.length / there.length;
+    const tokens = room === 0 ? 0 : (sum(roomy, (member) => member.tokensInFlight) + waitingTokens * share) / room;
+    return Math.max(requests, tokens);
   }
 
   waiting(modelId: string): number {

@@ -50,7 +50,10 @@ export interface Fleet {
   drain(id: string): Server;
   /** Gives it work again. Throws SERVER_NOT_FOUND. */
   resume(id: string): Server;
-  /** The part of a model's capacity that is in use, 0 to 1 and above when requests wait. */
+  /**
+   * The part of a model's capacity that is in use, 0 to 1 and above when requests wait: of its servers' requests or of
+   * their KV caches' tokens, whichever is more.
+   */
   utilisation(modelId: string): number;
   /** Requests for a model that wait for a server. */
   waiting(modelId: string): number;

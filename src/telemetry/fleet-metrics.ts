@@ -61,8 +61,10 @@ export function watchFleet(
       },
     });
   ofModel("tollgate_queue_length", "Requests that wait for a server.", (model) => fleet.waiting(model));
-  ofModel("tollgate_utilisation_ratio", "Part of a model's capacity in use; above 1 when requests wait.", (model) =>
-    fleet.utilisation(model),
+  ofModel(
+    "tollgate_utilisation_ratio",
+    "Part of a model's capacity in use, in requests or tokens; above 1 when requests wait.",
+    (model) => fleet.utilisation(model),
   );
 
   const ofServer = (name: string, help: string, value: (server: Server) => number | undefined) =>

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
-import { chatRequest } from "../engines/requests.ts";
+import { chatRequest, textRequest } from "../engines/requests.ts";
 import { broken, full, output, unreachable, whole } from "./fake-engine.ts";
 import { fixture, settle } from "./fixture.ts";
 
@@ -213,6 +213,22 @@ describe("the queue", () => {
     free();
     expect(await first).toEqual(whole);
     expect(await second).toEqual(whole);
+    expect(fleet.utilisation("m")).toBe(0);
+  });
+
+  test("utilisation follows the tokens of the servers' caches where they are told", async () => {
+    const servers = [{ url: "http://server-0:8000", capacity: 100, kv_tokens: 10_000 }];
+    const { fleet, run, engines } = fixture([1], {}, { servers });
+    let free = () => {};
+    engines[0]?.scripts.push([new Promise<void>((resolve) => (free = resolve)), ...whole]);
+    const all = [run(textRequest("x".repeat(4 * 8000), { maxOutputTokens: 1000 }))];
+    await settle();
+    expect(fleet.utilisation("m")).toBeCloseTo((8000 + 256) / 9000);
+    all.push(run(textRequest("x".repeat(4 * 8000), { maxOutputTokens: 1000 })));
+    await settle();
+    expect(fleet.utilisation("m")).toBeCloseTo((2 * (8000 + 256)) / 9000);
+    free();
+    await Promise.all(all);
     expect(fleet.utilisation("m")).toBe(0);
   });
 

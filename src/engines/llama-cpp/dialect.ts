@@ -2,6 +2,7 @@ import type { Dialect, Fields } from "../shared/chat-completions/dialect.ts";
 import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 import type { WireUsage } from "../shared/chat-completions/usage.ts";
 import { countIn } from "../shared/counts.ts";
+import { fieldsIn, figureIn } from "../shared/inspection/told.ts";
 
 /**
  * llama-server, by its source as of 2026 (tools/server/server-task.cpp). Its prefix cache knows no salt,
@@ -29,6 +30,12 @@ export const llamaCpp: Dialect = {
   metrics: {
     path: "/metrics",
     names: { running: "llamacpp:requests_processing", waiting: "llamacpp:requests_deferred" },
+  },
+  kvCall: {
+    paths: ["/props"],
+    read: ({ total_slots, default_generation_settings }) =>
+      figureIn(Number(figureIn(total_slots)) * Number(figureIn(fieldsIn(default_generation_settings).n_ctx))) ||
+      undefined,
   },
   embedBatch: 32,
   embedFormat: "base64",

@@ -6,8 +6,9 @@ interface PartLoad {
   /** Running and waiting ones. */
   readonly num_reqs?: number;
   readonly num_waiting_reqs?: number;
-  /** Share of the KV cache in use. */
+  /** Share of the KV cache in use, and the tokens that it holds. */
   readonly token_usage?: number;
+  readonly max_total_num_tokens?: number;
 }
 
 /** Adds up what the parts of an engine tell. Undefined: nothing that is understood. */
@@ -21,7 +22,13 @@ export function readLoad(json: string): EngineLoad | undefined {
     return num_reqs ?? num_running_reqs + num_waiting_reqs;
   });
   const usages = parts.flatMap(({ token_usage }) => token_usage ?? []);
-  return { running: all - waiting, waiting, ...(usages.length > 0 && { kvUsage: Math.max(...usages) }) };
+  const kvTokens = sum(parts, ({ max_total_num_tokens = 0 }) => max_total_num_tokens);
+  return {
+    running: all - waiting,
+    waiting,
+    ...(usages.length > 0 && { kvUsage: Math.max(...usages) }),
+    ...(kvTokens > 0 && { kvTokens }),
+  };
 }
 
 function parse(json: string): readonly PartLoad[] {

@@ -1,5 +1,6 @@
 import type { Dialect } from "../shared/chat-completions/dialect.ts";
 import { thinkingFields } from "../shared/chat-completions/thinking.ts";
+import { figureIn } from "../shared/inspection/told.ts";
 
 /** SGLang, by its source as of 2026 (srt/entrypoints/openai/protocol.py). */
 export const sglang: Dialect = {
@@ -27,6 +28,10 @@ export const sglang: Dialect = {
       cacheQueries: "sglang:prompt_tokens_total",
       cacheHits: "sglang:cached_tokens_total",
     },
+  },
+  kvCall: {
+    paths: ["/server_info", "/get_server_info"],
+    read: ({ max_total_num_tokens }) => figureIn(max_total_num_tokens) || undefined,
   },
   embedBatch: 128,
   embedFormat: "float",

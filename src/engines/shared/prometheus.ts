@@ -27,7 +27,19 @@ export function metricSum(text: string, name: string): number | undefined {
 
 /** The labels of a metric's first sample; of an information metric they are what it tells. Empty: there is none. */
 export function readLabels(text: string, name: string): Readonly<Record<string, string>> {
-  const line = text.split("\n").find((one) => one.startsWith(`${name}{`)) ?? "";
+  return readAllLabels(text, name)[0] ?? {};
+}
+
+/** Samples that are read at most, such as one for each part of an engine. */
+const mostSamples = 64;
+
+/** The labels of each sample of a metric. */
+export function readAllLabels(text: string, name: string): readonly Readonly<Record<string, string>>[] {
+  const lines = text.split("\n").filter((one) => one.startsWith(`${name}{`));
+  return lines.slice(0, mostSamples).map((line) => labelsIn(line, name));
+}
+
+function labelsIn(line: string, name: string): Record<string, string> {
   const labels: Record<string, string> = {};
   const next = /[{,]\s*(\w{1,64})="((?:[^"\\]|\\.){0,1024})"/y; // sticky and bounded: each character is looked at once
   next.lastIndex = name.length;

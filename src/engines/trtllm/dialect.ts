@@ -1,5 +1,7 @@
 import type { Dialect, Fields, ThinkingRequest } from "../shared/chat-completions/dialect.ts";
 import { thinkingFields } from "../shared/chat-completions/thinking.ts";
+import { figureIn } from "../shared/inspection/told.ts";
+import { metricSum } from "../shared/prometheus.ts";
 
 /**
  * TensorRT-LLM's trtllm-serve, by its source as of 2026 (serve/openai_protocol.py). It refuses a request
@@ -22,6 +24,11 @@ export const trtllm: Dialect = {
       waiting: "trtllm_num_requests_waiting",
       kvUsage: "trtllm_kv_cache_utilization",
     },
+    kvTokens: (page) =>
+      figureIn(
+        Number(metricSum(page, "trtllm_kv_cache_max_blocks")) *
+          Number(metricSum(page, "trtllm_kv_cache_tokens_per_block")),
+      ) || undefined,
   },
   embedBatch: 32,
   embedFormat: "float",

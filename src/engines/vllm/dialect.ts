@@ -1,5 +1,7 @@
 import type { Dialect, Fields } from "../shared/chat-completions/dialect.ts";
 import { thinkingFields } from "../shared/chat-completions/thinking.ts";
+import { figureIn } from "../shared/inspection/told.ts";
+import { readAllLabels } from "../shared/prometheus.ts";
 
 /** vLLM, by its source as of 2026 (entrypoints/openai/chat_completion, entrypoints/serve). */
 export const vllm: Dialect = {
@@ -28,10 +30,21 @@ export const vllm: Dialect = {
       cacheQueries: "vllm:prefix_cache_queries_total",
       cacheHits: "vllm:prefix_cache_hits_total",
     },
+    kvTokens: readKvTokens,
   },
   embedBatch: 128,
   embedFormat: "base64",
 };
+
+/** The tokens that the KV caches of all parts of an engine hold. Undefined: one of them does not tell. */
+export function readKvTokens(page: string): number | undefined {
+  const parts = readAllLabels(page, "vllm:cache_config_info");
+  const tokens = parts.reduce(
+    (sum, { num_gpu_blocks, block_size }) => sum + Number(num_gpu_blocks) * Number(block_size),
+    0,
+  );
+  return figureIn(tokens) || undefined;
+}
 
 /** `/tokenize` takes the effort as a variable of the template only. */
 function tokenizeBody({ reasoning_effort, ...prompt }: Fields): Fields {

@@ -1,9 +1,9 @@
 import { inspectChat } from "../shared/inspection/inspect-chat.ts";
 import { type Inspection, type Subject, toRemarks, warning } from "../shared/inspection/inspection.ts";
 import type { Probe } from "../shared/inspection/probe.ts";
-import { figureIn, textIn } from "../shared/inspection/told.ts";
+import { textIn } from "../shared/inspection/told.ts";
 import { metricSum, readLabels } from "../shared/prometheus.ts";
-import { vllm } from "./dialect.ts";
+import { readKvTokens, vllm } from "./dialect.ts";
 
 /**
  * Inspects vLLM by `/version`, `/metrics` and short chats; it tells its options on `/server_info` in
@@ -18,11 +18,11 @@ export async function inspect(probe: Probe, subject: Subject): Promise<Inspectio
     tools: "--enable-auto-tool-choice --tool-call-parser PARSER",
     reasoning: "--reasoning-parser PARSER",
   });
-  const kvTokens = figureIn(Number(cache.num_gpu_blocks) * Number(cache.block_size));
+  const kvTokens = readKvTokens(metrics);
   return {
     version: textIn(version?.version),
     facts: {
-      "KV cache tokens": kvTokens || undefined,
+      "KV cache tokens": kvTokens,
       "prefix caching": cache.enable_prefix_caching === undefined ? undefined : cache.enable_prefix_caching === "True",
       ...chat.facts,
     },

@@ -3,12 +3,23 @@ import type { EngineLoad } from "../../engines/interface.ts";
 /** Requests that run or wait on a server at most; the contract carries them as uint32. */
 const mostRequests = 1_000_000;
 
+/** Tokens of a KV cache at most: beyond all hardware. */
+const mostKvTokens = 1_000_000_000;
+
 /** A server's load as it tells it, each number within believable bounds. Values that are no number are left out. */
-export function believableLoad({ running, waiting, kvUsage, cacheQueries, cacheHits }: EngineLoad): EngineLoad {
+export function believableLoad({
+  running,
+  waiting,
+  kvUsage,
+  kvTokens,
+  cacheQueries,
+  cacheHits,
+}: EngineLoad): EngineLoad {
   return {
     ...within("running", running, mostRequests, Math.round),
     ...within("waiting", waiting, mostRequests, Math.round),
     ...within("kvUsage", kvUsage, 1),
+    ...(kvTokens !== undefined && kvTokens > 0 && within("kvTokens", kvTokens, mostKvTokens, Math.round)),
     ...within("cacheQueries", cacheQueries, Number.MAX_SAFE_INTEGER),
     ...within("cacheHits", cacheHits, Math.max(0, cacheQueries ?? 0)),
   };

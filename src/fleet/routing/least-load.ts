@@ -1,6 +1,6 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Member } from "../servers/member.ts";
-import type { Choice, Policy, Route } from "./policy.ts";
+import { type Choice, type Policy, type Route, toReaders } from "./policy.ts";
 
 /** The less loaded one of two random servers: nearly as even as the least loaded of all, and no herd runs to one. */
 export class LeastLoad implements Policy {
@@ -11,8 +11,11 @@ export class LeastLoad implements Policy {
     this.#random = random;
   }
 
-  choose(candidates: readonly Member[], { promptTokens }: Route): Choice {
-    return { member: lessLoaded(candidates, this.#random), uncachedTokens: promptTokens };
+  choose(candidates: readonly Member[], route: Route): Choice | undefined {
+    const readers = toReaders(candidates);
+    return readers.length === 0
+      ? undefined
+      : { member: lessLoaded(readers, this.#random), uncachedTokens: route.promptTokens };
   }
 
   replace(): void {}

@@ -17,13 +17,18 @@ export interface Choice {
   readonly uncachedTokens: number;
 }
 
+/** The members that would soon read a prompt of which nothing is in their caches. */
+export function toReaders(members: readonly Member[]): readonly Member[] {
+  return members.some((member) => member.isBacklogged) ? members.filter((member) => !member.isBacklogged) : members;
+}
+
 /** A way to choose a server. */
 export interface Policy {
   readonly routing: Routing;
   /** These are the servers from now on. Facts about servers that stay are kept. */
   replace(members: readonly Member[]): void;
-  /** One of the candidates, of which there is at least one. */
-  choose(candidates: readonly Member[], route: Route): Choice;
+  /** One of the candidates, of which there is at least one. Undefined: each of them has more to read than it should. */
+  choose(candidates: readonly Member[], route: Route): Choice | undefined;
   /** A server has lost its cache, or is suspected to. */
   forget(member: Member): void;
 }

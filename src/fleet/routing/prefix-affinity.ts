@@ -3,7 +3,7 @@ import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { Member } from "../servers/member.ts";
 import { estimateCost } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";
-import type { Choice, Policy, Route } from "./policy.ts";
+import { type Choice, type Policy, type Route, toReaders } from "./policy.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
@@ -64,16 +64,23 @@ export class PrefixAffinity implements Policy {
     this.#costs = new Float64Array(width);
   }
 
-  choose(candidates: readonly Member[], route: Route): Choice {
+  choose(candidates: readonly Member[], route: Route): Choice | undefined {
     const { request } = route;
     if (request === undefined || this.#slots.size < 2) {
-      return { member: lessLoaded(candidates, this.#random), uncachedTokens: route.promptTokens };
+      const readers = toReaders(candidates);
+      return readers.length === 0
+        ? undefined
+        : { member: lessLoaded(readers, this.#random), uncachedTokens: route.promptTokens };
     }
     this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
     this.#blocks.read(request);
     this.#index.match(this.#blocks, this.#matched);
     const explores = this.#random.fraction() < exploration;
-    const member = lessLoaded(explores ? candidates : this.#best(candidates, route), this.#random);
+    const readers = this.#readers(candidates, route);
+    if (readers.length === 0) {
+      return undefined;
+    }
+    const member = lessLoaded(explores ? readers : this.#best(readers, route), this.#random);
     const slot = this.#slots.get(member) as number;
     const uncachedTokens = this.#uncached(slot, route);
     this.#index.add(this.#blocks, slot);
@@ -91,12 +98,23 @@ export class PrefixAffinity implements Policy {
   #best(candidates: readonly Member[], route: Route): readonly Member[] {
     let lowest = Number.POSITIVE_INFINITY;
     for (const [index, member] of candidates.entries()) {
-      const cost = estimateCost(member, this.#uncached(this.#slots.get(member) as number, route));
+      const cost = estimateCost(member, this.#uncachedOn(member, route));
       this.#costs[index] = cost;
       lowest = Math.min(lowest, cost);
     }
     const limit = lowest + Math.max(tieSeconds, lowest * tiePart);
     return candidates.filter((_, index) => (this.#costs[index] as number) <= limit);
+  }
+
+  /** The candidates that would soon read the prompt. */
+  #readers(candidates: readonly Member[], route: Route): readonly Member[] {
+    return candidates.some((member) => member.isBacklogged)
+      ? candidates.filter((member) => member.reads(this.#uncachedOn(member, route), route.promptTokens))
+      : candidates;
+  }
+
+  #uncachedOn(member: Member, route: Route): number {
+    return this.#uncached(this.#slots.get(member) as number, route);
   }
 
   #uncached(slot: number, { promptTokens }: Route): number {

@@ -1,13 +1,19 @@
 import type { Member } from "../servers/member.ts";
-import type { Choice, Policy, Route } from "./policy.ts";
+import { type Choice, type Policy, type Route, toReaders } from "./policy.ts";
 
 /** Each server in turn. */
 export class RoundRobin implements Policy {
   readonly routing = "round-robin";
   #turn = 0;
 
-  choose(candidates: readonly Member[], { promptTokens }: Route): Choice {
-    return { member: candidates[this.#turn++ % candidates.length] as Member, uncachedTokens: promptTokens };
+  choose(candidates: readonly Member[], route: Route): Choice | undefined {
+    const readers = toReaders(candidates);
+    const member = readers[this.#turn % readers.length];
+    if (member === undefined) {
+      return undefined;
+    }
+    this.#turn++;
+    return { member, uncachedTokens: route.promptTokens };
   }
 
   replace(): void {}

@@ -4,7 +4,10 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import { EngineFault } from "../../engines/interface.ts";
 import type { Policy, Route } from "../routing/policy.ts";
+import { ExpectedOutput } from "./expected-output.ts";
 import type { Member } from "./member.ts";
+import { Place } from "./place.ts";
+import { TokenTurns } from "./token-turns.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** One request's wish for a server. */
@@ -24,28 +27,8 @@ interface Waiter extends Pick<Wish, "key" | "deadline"> {
   readonly refuse: (error: Error) => void;
 }
 
-/** A request's place on a server. */
-export class Place {
-  readonly member: Member;
-  /** Whose it is. */
-  readonly key: string;
-  #unread: number;
-
-  constructor(member: Member, key: string, unread: number) {
-    this.member = member;
-    this.key = key;
-    this.#unread = unread;
-    member.inFlight++;
-    member.unreadTokens += unread;
-    member.breaker.enter();
-  }
-
-  /** The server has read the prompt. */
-  began(): void {
-    this.member.unreadTokens -= this.#unread;
-    this.#unread = 0;
-  }
-}
+/** Servers that are kept free at a time; whoever comes after so many does not try. */
+const mostKept = 8;
 
 /** The servers of one model and the requests that wait for one of them. */
 export class Pool {
@@ -54,9 +37,11 @@ export class Pool {
   #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
-  /** Places in use, by key. */
+  /** Work that runs, by key. */
   readonly #held = new Map<string, number>();
-  readonly #line = new WaitingLine<Waiter>((key) => this.#held.get(key) ?? 0);
+  readonly #turns = new TokenTurns();
+  readonly #output = new ExpectedOutput();
+  readonly #line = new WaitingLine<Waiter>((key) => this.#turns.rank(key) + (this.#held.get(key) ?? 0));
   #closed = false;
 
   /** Has no servers before `replace`. */
@@ -81,27 +66,42 @@ export class Pool {
     return this.#line.length;
   }
 
+  /** Tokens of those who wait, of their prompts and what is expected of their answers. */
+  get waitingTokens(): number {
+    return [...this.#line].reduce((sum, { wish }) => sum + this.#measure(wish).total, 0);
+  }
+
   /**
    * Takes a place on a server, which `release` gives back. Throws OVERLOADED when the queue is full or the
    * deadline passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when that comes first.
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
-    const place = this.#line.length === 0 ? this.#choose(wish) : undefined;
+    const place = this.#line.length === 0 ? this.#choose(wish, undefined) : undefined;
     if (place !== undefined) {
+      this.#turns.advance(this.#turns.rank(wish.key) - place.expectedWork);
       return place;
     }
     if (this.#closed) {
       throw this.#gone();
     }
     this.#makeRoom(wish.key);
-    return this.#wait(wish, signal);
+    const waiting = this.#wait(wish, signal);
+    this.pump();
+    return waiting;
+  }
+
+  /** A place's server has begun to answer: it may read another prompt. */
+  began(place: Place): void {
+    place.began();
+    this.pump();
   }
 
   /** Gives a place back. */
   release(place: Place): void {
-    place.began();
-    place.member.leave();
-    this.#hold(place.key, -1);
+    place.leave();
+    this.#output.learn(place.output);
+    this.#hold(place.key, -place.expectedWork);
+    this.#turns.serve(place.key, place.work - place.expectedWork);
     this.pump();
   }
 
@@ -131,9 +131,12 @@ export class Pool {
 
   /** Gives free places to those who wait. Called whenever a server may have become available. */
   pump(): void {
-    while (this.#line.length > 0 && this.members.some((member) => member.available)) {
+    const kept = new Set<Member>();
+    const takes = (member: Member) => member.available && !kept.has(member);
+    while (this.#line.length > 0 && kept.size < mostKept && this.members.some(takes)) {
+      const lowest = this.#line.lowestRank();
       const served = this.#line.serveNext((waiter) => {
-        const place = this.#choose(waiter.wish);
+        const place = kept.size < mostKept ? this.#choose(waiter.wish, kept) : undefined;
         if (place !== undefined) {
           waiter.grant(place);
         }
@@ -142,22 +145,51 @@ export class Pool {
       if (!served) {
         return;
       }
+      this.#turns.advance(lowest);
     }
   }
 
-  #choose({ failed, key, route }: Wish): Place | undefined {
-    const candidates = this.members.filter((member) => member.available && !failed.has(member));
+  /**
+   * A place on a server that can take the wish now. Where none can for want of room, one of them is kept free of
+   * whoever comes after, until there is: large requests would starve.
+   */
+  #choose({ failed, key, route }: Wish, kept: Set<Member> | undefined): Place | undefined {
+    const { prompt, output, total } = this.#measure({ route });
+    const candidates: Member[] = [];
+    const roomy: Member[] = [];
+    for (const member of this.#members) {
+      if (!member.available || failed.has(member) || kept?.has(member)) {
+        continue;
+      }
+      candidates.push(member);
+      if (member.hasRoomFor(total)) {
+        roomy.push(member);
+      }
+    }
     if (candidates.length === 0) {
       return undefined;
     }
-    const { member, uncachedTokens } = this.#policy.choose(candidates, route);
-    this.#hold(key, 1);
-    return new Place(member, key, uncachedTokens);
+    const choice = roomy.length === 0 ? undefined : this.#policy.choose(roomy, route);
+    if (choice === undefined) {
+      kept?.add(emptiest(candidates));
+      return undefined;
+    }
+    const { member, uncachedTokens } = choice;
+    const place = new Place(member, key, { prompt, uncached: uncachedTokens, output });
+    this.#hold(key, place.expectedWork);
+    this.#turns.serve(key, place.expectedWork);
+    return place;
   }
 
-  #hold(key: string, places: number): void {
-    const held = (this.#held.get(key) ?? 0) + places;
-    if (held === 0) {
+  /** Tokens that a wish is for, roughly. */
+  #measure({ route: { promptTokens: prompt, request } }: Pick<Wish, "route">) {
+    const output = request === undefined ? 0 : this.#output.within(request.maxOutputTokens);
+    return { prompt, output, total: prompt + output };
+  }
+
+  #hold(key: string, tokens: number): void {
+    const held = (this.#held.get(key) ?? 0) + tokens;
+    if (held <= 0) {
       this.#held.delete(key);
     } else {
       this.#held.set(key, held);
@@ -233,3 +265,8 @@ export class Pool {
 }
 
 const retryAfterMs = 2000;
+
+/** The member with the fewest tokens in flight. */
+function emptiest(members: readonly Member[]): Member {
+  return members.reduce((one, other) => (other.tokensInFlight < one.tokensInFlight ? other : one));
+}

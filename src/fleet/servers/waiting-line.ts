@@ -6,23 +6,26 @@ export interface Waiter {
   readonly deadline: number;
 }
 
-/** Every so many turns go to whoever has waited longest, so that even who holds most gets on. */
-const turnsOfTheOldest = 8;
-
-/** A queue in which those keys come first that hold least, so that one who sends much does not make the others wait. */
+/** A queue in which those keys come first that have had least, so that one who sends much does not make the others wait. */
 export class WaitingLine<T extends Waiter> {
   readonly #lines = new Map<string, T[]>();
-  readonly #held: (key: string) => number;
+  readonly #rank: (key: string) => number;
   #length = 0;
-  #turns = 0;
 
-  /** `held` tells how much a key has already. Keys with the same count take turns. */
-  constructor(held: (key: string) => number) {
-    this.#held = held;
+  /** `rank` tells how much a key has had already. Keys with the same take turns. */
+  constructor(rank: (key: string) => number) {
+    this.#rank = rank;
   }
 
   get length(): number {
     return this.#length;
+  }
+
+  /** All who wait. */
+  *[Symbol.iterator](): Generator<T> {
+    for (const line of this.#lines.values()) {
+      yield* line;
+    }
   }
 
   /** How many wait with a key. */
@@ -65,6 +68,15 @@ export class WaitingLine<T extends Waiter> {
     return longest.at(-1);
   }
 
+  /** The lowest rank of those who wait. Infinity: nobody does. */
+  lowestRank(): number {
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const key of this.#lines.keys()) {
+      lowest = Math.min(lowest, this.#rank(key));
+    }
+    return lowest;
+  }
+
   /** Takes the next waiter out for whom `serve` answers true; its key stands behind its equals then. */
   serveNext(serve: (waiter: T) => boolean): boolean {
     for (const key of this.#order()) {
@@ -75,7 +87,6 @@ export class WaitingLine<T extends Waiter> {
       }
       line.splice(at, 1);
       this.#length--;
-      this.#turns++;
       this.#lines.delete(key);
       if (line.length > 0) {
         this.#lines.set(key, line);
@@ -90,9 +101,7 @@ export class WaitingLine<T extends Waiter> {
     if (keys.length === 1) {
       return keys;
     }
-    const isOldests = this.#turns % turnsOfTheOldest === turnsOfTheOldest - 1;
-    const rank = isOldests ? (key: string) => this.#lines.get(key)?.[0]?.deadline ?? 0 : this.#held;
-    const ranks = new Map(keys.map((key) => [key, rank(key)]));
+    const ranks = new Map(keys.map((key) => [key, this.#rank(key)]));
     return keys.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)); // keeps the order of equals
   }
 }

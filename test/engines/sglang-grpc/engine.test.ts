@@ -83,7 +83,10 @@ beforeAll(async () => {
       jsonInfo: JSON.stringify({ max_running_requests: 8, tool_call_parser: null, enable_metrics: true }),
     }),
     listModels: () => ({ models: [{ id: "qwen3", maxModelLen: 32768 }] }),
-    getLoad: () => ({ jsonInfo: '[{"dp_rank":0,"num_reqs":5,"num_waiting_reqs":2,"token_usage":0.5},{"num_reqs":1}]' }),
+    getLoad: () => ({
+      jsonInfo:
+        '[{"dp_rank":0,"num_reqs":5,"num_waiting_reqs":2,"token_usage":0.5,"max_total_num_tokens":5000},{"num_reqs":1}]',
+    }),
     abort({ rid }) {
       aborted.push(rid);
       return { success: true };
@@ -278,7 +281,7 @@ test("counts texts, lists its models, tells its health and its load", async () =
   expect(await engine.countTokens({ prompt: { case: "text", value: "hello" } }, never())).toBe(5);
   expect(await engine.countTokens(chatRequest("hi"), never())).toBeUndefined();
   expect(await engine.listModels(never())).toEqual([{ id: "qwen3", contextLength: 32768 }]);
-  expect(await engine.readLoad(never())).toEqual({ running: 4, waiting: 2, kvUsage: 0.5 });
+  expect(await engine.readLoad(never())).toEqual({ running: 4, waiting: 2, kvUsage: 0.5, kvTokens: 5000 });
   await engine.checkHealth(never());
   healthy = false;
   await expect(engine.checkHealth(never())).rejects.toMatchObject({ cause: { transient: true } });

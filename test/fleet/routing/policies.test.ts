@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";
 import { LeastLoad } from "../../../src/fleet/routing/least-load.ts";
+import type { Choice, Policy, Route } from "../../../src/fleet/routing/policy.ts";
 import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
 import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
@@ -17,13 +18,22 @@ function members(count: number, capacity = 100): Member[] {
   return (models[0]?.servers ?? []).map((server, i) => new Member(`${i}`, "m", server, {} as Engine, settings));
 }
 
+/** What a policy chooses where it must. */
+function choose(policy: Policy, among: readonly Member[], wanted: Route): Choice {
+  const choice = policy.choose(among, wanted);
+  if (choice === undefined) {
+    throw new Error("nothing was chosen");
+  }
+  return choice;
+}
+
 const route = (text: string) => ({ request: textRequest(text), promptTokens: text.length / 4 });
 const long = "once upon a time ".repeat(1000);
 
 test("round robin takes each in turn", () => {
   const policy = new RoundRobin();
   const all = members(3);
-  expect(Array.from({ length: 4 }, () => policy.choose(all, route("hi")).member.id)).toEqual(["0", "1", "2", "0"]);
+  expect(Array.from({ length: 4 }, () => choose(policy, all, route("hi")).member.id)).toEqual(["0", "1", "2", "0"]);
 });
 
 test("least load never takes the busiest of all", () => {
@@ -32,7 +42,7 @@ test("least load never takes the busiest of all", () => {
   for (const [i, member] of all.entries()) {
     member.inFlight = i;
   }
-  const chosen = new Set(Array.from({ length: 200 }, () => policy.choose(all, route("hi")).member.id));
+  const chosen = new Set(Array.from({ length: 200 }, () => choose(policy, all, route("hi")).member.id));
   expect([...chosen].sort()).toEqual(["0", "1", "2"]);
 });
 
@@ -43,12 +53,28 @@ test("least load counts what others run on a server", () => {
   if (first) {
     first.load = { running: 5, waiting: 2 };
   }
-  expect(Array.from({ length: 10 }, () => policy.choose(all, route("hi")).member.id)).toEqual(new Array(10).fill("1"));
+  expect(Array.from({ length: 10 }, () => choose(policy, all, route("hi")).member.id)).toEqual(new Array(10).fill("1"));
 });
 
 test.each([new LeastLoad(new SeededRandom(1)), new RoundRobin()])("takes the only one there is", (policy) => {
   const all = members(1);
-  expect(policy.choose(all, route("hi")).member).toBe(all[0]);
+  expect(choose(policy, all, route("hi")).member).toBe(all[0]);
+});
+
+test.each([
+  ["least-load", new LeastLoad(new SeededRandom(1))],
+  ["round-robin", new RoundRobin()],
+  ["prefix", new PrefixAffinity(4096, new SeededRandom(1))],
+] as const)("%s gives no new prompt to a server that has much to read", (_, policy) => {
+  const all = members(2);
+  policy.replace(all);
+  const [first, second] = all;
+  if (first && second) {
+    first.unreadTokens = 16_384;
+    expect(choose(policy, all, route(long)).member).toBe(second);
+    second.unreadTokens = 16_384;
+    expect(policy.choose(all, route("another ".repeat(1000)))).toBeUndefined();
+  }
 });
 
 /** Prefix affinity among some servers. */
@@ -62,35 +88,46 @@ describe("prefix affinity", () => {
   test("returns to the server that has read the beginning, and says what is left to read", () => {
     const all = members(8);
     const policy = affinity(all, 4);
-    const first = policy.choose(all, route(long));
+    const first = choose(policy, all, route(long));
     expect(first.uncachedTokens).toBe(4250);
     for (let i = 0; i < 20; i++) {
-      const again = policy.choose(all, route(long));
+      const again = choose(policy, all, route(long));
       expect(again.member).toBe(first.member);
       expect(again.uncachedTokens).toBeLessThan(4250 / 8);
     }
   });
 
+  test("a server that has much to read still gets what it knows", () => {
+    const all = members(2);
+    const policy = affinity(all, 4);
+    const { member } = choose(policy, all, route(long));
+    for (const one of all) {
+      one.unreadTokens = 16_384;
+    }
+    expect(choose(policy, all, route(long)).member).toBe(member);
+    expect(policy.choose(all, route(`${"other ".repeat(9)}${long}`))).toBeUndefined();
+  });
+
   test("goes elsewhere when that one is too busy, full of memory, not available or has forgotten", () => {
     const all = members(8);
     const policy = affinity(all, 2);
-    const { member } = policy.choose(all, route(long));
+    const { member } = choose(policy, all, route(long));
     member.inFlight = 30;
-    expect(policy.choose(all, route(long)).member).not.toBe(member);
+    expect(choose(policy, all, route(long)).member).not.toBe(member);
     member.inFlight = 0;
     const others = all.filter((one) => one !== member);
-    expect(others).toContain(policy.choose(others, route(long)).member);
+    expect(others).toContain(choose(policy, others, route(long)).member);
     policy.forget(member);
-    expect(policy.choose([member], route(long)).uncachedTokens).toBe(4250);
+    expect(choose(policy, [member], route(long)).uncachedTokens).toBe(4250);
     member.load = { kvUsage: 0.99 };
-    expect(policy.choose(all, route(long)).member).not.toBe(member);
+    expect(choose(policy, all, route(long)).member).not.toBe(member);
   });
 
   test("spreads what has nothing in common", () => {
     const all = members(8);
     const policy = affinity(all, 2);
     for (let i = 0; i < 800; i++) {
-      policy.choose(all, route(`${i}`.padEnd(4000, "-"))).member.inFlight++;
+      choose(policy, all, route(`${i}`.padEnd(4000, "-"))).member.inFlight++;
     }
     for (const { inFlight } of all) {
       expect(inFlight).toBeGreaterThan(80);
@@ -100,7 +137,7 @@ describe("prefix affinity", () => {
   test("explores now and then", () => {
     const all = members(8);
     const policy = affinity(all, 3);
-    const chosen = Array.from({ length: 1000 }, () => policy.choose(all, route(long)).member);
+    const chosen = Array.from({ length: 1000 }, () => choose(policy, all, route(long)).member);
     expect(new Set(chosen.slice(0, 10)).size).toBe(1);
     expect(new Set(chosen).size).toBeGreaterThan(1);
   });
@@ -108,9 +145,9 @@ describe("prefix affinity", () => {
   test("knows what servers that stay have read, and nothing of those that take the place of others", () => {
     const all = members(40);
     const policy = affinity(all.slice(0, 3), 4);
-    const { member } = policy.choose(all.slice(0, 1), route(long));
-    const { member: other } = policy.choose(all.slice(1, 2), route(long));
-    const uncached = (one: Member) => policy.choose([one], route(long)).uncachedTokens;
+    const { member } = choose(policy, all.slice(0, 1), route(long));
+    const { member: other } = choose(policy, all.slice(1, 2), route(long));
+    const uncached = (one: Member) => choose(policy, [one], route(long)).uncachedTokens;
     policy.replace([other, ...all.slice(3)]);
     expect(uncached(other)).toBeLessThan(4250 / 8);
     for (const one of all.slice(3)) {
@@ -128,6 +165,6 @@ describe("prefix affinity", () => {
     if (first) {
       first.inFlight = 3;
     }
-    expect(policy.choose(all, { request: undefined, promptTokens: 10 }).member).toBe(all[1]);
+    expect(choose(policy, all, { request: undefined, promptTokens: 10 }).member).toBe(all[1]);
   });
 });

@@ -33,7 +33,14 @@ export interface Dialect {
   /** Counts a prompt's tokens. Undefined: the engine cannot tell. */
   readonly tokenize?: (prompt: Fields) => TokenizeCall;
   /** The Prometheus metrics that tell the load. Undefined: it has none. */
-  readonly metrics?: { readonly path: string; readonly names: MetricNames };
+  readonly metrics?: {
+    readonly path: string;
+    readonly names: MetricNames;
+    /** Reads the tokens that the KV cache holds out of the page, where they are there. */
+    readonly kvTokens?: (page: string) => number | undefined;
+  };
+  /** The calls of which the first that answers tells the tokens that the KV cache holds. Undefined: the metrics do, or nothing. */
+  readonly kvCall?: { readonly paths: readonly string[]; readonly read: (answer: Fields) => number | undefined };
   /** The most inputs of one embeddings call. */
   readonly embedBatch: number;
   /** How vectors are asked for: base64 of their memory is a third of the text and exact. Either is read. */

@@ -15,6 +15,7 @@ import { HttpConnection, type HttpRequest, mostMetricsBytes, mostTokenListBytes 
 import { callJson } from "../http/json-call.ts";
 import { longestLine } from "../http/line-splitter.ts";
 import { openStream } from "../http/stream.ts";
+import { objectIn } from "../inspection/probe.ts";
 import { metricSum } from "../prometheus.ts";
 import type { EngineSettings } from "../settings.ts";
 import { ChunkParser } from "./chunk-parser.ts";
@@ -35,6 +36,8 @@ export class ChatCompletionsEngine implements Engine {
   readonly #settings: EngineSettings;
   readonly #traits: EngineTraits;
   readonly #parser = new ChunkParser();
+  #kvAsked = false;
+  #kvTokens: number | undefined;
 
   constructor(url: string, dialect: Dialect, settings: EngineSettings) {
     this.#connection = new HttpConnection(url, settings);
@@ -125,11 +128,18 @@ export class ChatCompletionsEngine implements Engine {
       }
     }
     if (response.status !== 200) {
+      this.#kvAsked = false; // it may come back as another
       throw toRefusal(this.#traits.where, response);
     }
   }
 
   async readLoad(signal: AbortSignal): Promise<EngineLoad | undefined> {
+    const kvTokens = await this.#readKvTokens(signal);
+    const load = await this.#readMetrics(signal);
+    return kvTokens === undefined ? load : { ...load, kvTokens };
+  }
+
+  async #readMetrics(signal: AbortSignal): Promise<EngineLoad | undefined> {
     const { metrics } = this.#dialect;
     if (metrics === undefined) {
       return undefined;
@@ -142,7 +152,26 @@ export class ChatCompletionsEngine implements Engine {
       const value = metricSum(response.text, name);
       return value === undefined ? [] : [[key, value]];
     });
-    return Object.fromEntries(load);
+    const kvTokens = metrics.kvTokens?.(response.text);
+    return { ...Object.fromEntries(load), ...(kvTokens && { kvTokens }) };
+  }
+
+  /** The tokens that the KV cache holds, asked once and again when the server was down. Undefined: it does not tell. */
+  async #readKvTokens(signal: AbortSignal): Promise<number | undefined> {
+    const { kvCall } = this.#dialect;
+    if (kvCall === undefined || this.#kvAsked) {
+      return this.#kvTokens;
+    }
+    this.#kvAsked = true;
+    for (const path of kvCall.paths) {
+      const { status, text } = await this.#connection.send({ path }, signal);
+      const told = status === 200 ? kvCall.read(objectIn(text) ?? {}) : undefined;
+      if (told !== undefined) {
+        this.#kvTokens = told;
+        return told;
+      }
+    }
+    return undefined;
   }
 
   close(): Promise<void> {
