@@ -35,7 +35,7 @@ export async function composeCore(
   const events = running(composeEvents(foundation));
   const serving = running(composeServing(foundation, money, fleet, overload));
   const services = [serving, access, events, money, fleetPart].flatMap((part) => part.services);
-  const interceptors = createInterceptors(foundation, access, overload, money.rateLimits, services);
+  const interceptors = createInterceptors(foundation, access, overload, money, services);
   const webhooks = createWebhooks(foundation, { services, interceptors });
   const reload = createReload({ ...foundation, ...money, fleet });
   return { services, interceptors, gate: access.gate, webhooks, reload, drains };

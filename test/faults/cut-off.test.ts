@@ -49,7 +49,7 @@ test.each(["/v1/chat/completions", "/v1/messages"])(
     const counted = metronome.counted.get(name) ?? 0; // it has stopped: its connection is gone
     expect(receipt).toMatchObject({
       status: ReceiptStatus.CANCELLED,
-      inputTokens: promptTokens,
+      inputTokens: BigInt(promptTokens),
       shortfallPicoUsd: 0n,
     });
     expect(receipt?.outputTokens).toBeGreaterThanOrEqual(180);

@@ -51,7 +51,11 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
         expect(outputTokens).toBeLessThanOrEqual(counted.get(name) ?? 0);
         expect(outputTokens).toBeGreaterThanOrEqual(seen - 256 - 200); // a note each 256, and a second until it is written
       }
-      expect(await service.books.requests(account)).toBe(receipts.size);
+      // What was charged before its client heard anything stands, too: one request of each that waited when the core died.
+      const unheard = load.asked.filter(({ status }) => status !== 200).length;
+      const charged = await service.books.requests(account);
+      expect(charged).toBeGreaterThanOrEqual(receipts.size);
+      expect(charged).toBeLessThanOrEqual(receipts.size + unheard);
       const { account: after } = await service.books.accounts.getAccount({ accountId: account });
       expect(after).toMatchObject({ heldPicoUsd: 0n, debtPicoUsd: 0n });
       expect(await service.books.reconcile()).toMatchObject({ ok: true, debtPicoUsd: "0" });

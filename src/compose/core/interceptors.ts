@@ -3,25 +3,26 @@ import type { Overload } from "../../../lib/overload/monitor.ts";
 import { recordChanges } from "../../audit/record-changes.ts";
 import type { ServiceRegistration } from "../../grpc/server/registration.ts";
 import { authenticate } from "../../interceptors/authenticate.ts";
+import { catchUp } from "../../interceptors/catch-up.ts";
 import { hideErrors } from "../../interceptors/errors.ts";
 import { logCalls } from "../../interceptors/log.ts";
 import { observeCalls } from "../../interceptors/observe.ts";
 import { limitRates } from "../../interceptors/rate-limit.ts";
 import { shedLoad } from "../../interceptors/shed-load.ts";
 import { validateRequests } from "../../interceptors/validate.ts";
-import type { RateLimits } from "../../metering/interface.ts";
 import { unavailable } from "../../metering/ledger/unavailable.ts";
 import { isUnreachable } from "../../storage/unreachable.ts";
 import { traceCalls } from "../../telemetry/traces/calls.ts";
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
+import type { Money } from "./money.ts";
 
 /** The interceptors of every call, outermost first. */
 export function createInterceptors(
   { tracer, metrics, clock, logger }: Foundation,
   { gate, trail, trusts }: Pick<Access, "gate" | "trail" | "trusts">,
   overload: Overload,
-  rateLimits: RateLimits,
+  { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
 ): readonly Interceptor[] {
   return [
@@ -35,5 +36,6 @@ export function createInterceptors(
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
     limitRates(rateLimits),
     validateRequests(services.map(({ service }) => service)),
+    catchUp(ledger),
   ];
 }

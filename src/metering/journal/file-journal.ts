@@ -71,6 +71,7 @@ export function openJournal(directory: string, parts: OpenJournalParts): CoreJou
 export class FileJournal implements CoreJournal {
   readonly coreId: string;
   readonly instance: string | undefined;
+  readonly lasting = true;
   readonly #file: JournalFile;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -175,7 +176,7 @@ export class FileJournal implements CoreJournal {
   begin({ databaseId, epoch }: Pick<JournalOwner, "databaseId" | "epoch">): void {
     this.#owner = { databaseId, coreId: this.coreId, epoch };
     this.#ownerDue = true;
-    this.#flush([]);
+    this.#flush();
   }
 
   note(entry: JournalEntry): void {
@@ -198,8 +199,13 @@ export class FileJournal implements CoreJournal {
   }
 
   async promise(charges: readonly Charge[]): Promise<boolean> {
-    if (!this.#flush(charges)) {
+    if (!this.#append(encodeEach(charges), charges)) {
       return false;
+    }
+    for (const charge of charges) {
+      const key = runKey(charge);
+      this.#promises.set(key, charge);
+      this.#unwritten.delete(key); // the promise says more than the note
     }
     this.#syncing++;
     try {
@@ -215,7 +221,10 @@ export class FileJournal implements CoreJournal {
 
   async close(): Promise<void> {
     this.#stopTimer?.();
-    this.#flush([]);
+    this.#flush();
+    if (this.#syncing === 0) {
+      this.#rewrite(); // the next start reads what is unfinished, not all that ever was
+    }
     this.#file.close();
     this.#unlock();
   }
@@ -223,19 +232,32 @@ export class FileJournal implements CoreJournal {
   #flushLater(ms: number): void {
     this.#stopTimer ??= this.#clock.after(ms, () => {
       this.#stopTimer = undefined;
-      if (!this.#flush([])) {
+      if (!this.#flush()) {
         this.#flushLater(retryMs);
       }
     });
   }
 
-  /** Writes what is not written yet, and promises. Returns whether the disk took it. */
-  #flush(promises: readonly Charge[]): boolean {
+  /** Writes what is not written yet. Returns whether the disk took it. */
+  #flush(): boolean {
     const noted = [...this.#unwritten].flatMap((key) => this.#notes.get(key) ?? []);
-    const passing = [...noted.map((note) => ({ note })), ...this.#forgotten.map((forget) => ({ forget }))];
+    const forgotten = this.#forgotten.map((forget) => ({ forget }));
+    if (!this.#append(encode([...noted.map((note) => ({ note })), ...forgotten]), noted)) {
+      return false;
+    }
+    this.#unwritten.clear();
+    this.#forgotten.length = 0;
+    if (this.#file.size > large && this.#syncing === 0) {
+      this.#rewrite();
+    }
+    return true;
+  }
+
+  /** Writes lines that speak of those runs. Returns whether the disk took them. */
+  #append(lines: string, runs: readonly Run[]): boolean {
     const header = this.#ownerDue ? this.#encodeOwner() : "";
     try {
-      this.#file.append(this.#lineEnd + header + encode(passing) + encodeEach(promises));
+      this.#file.append(this.#lineEnd + header + lines);
     } catch (error) {
       this.#refused(error);
       return false;
@@ -243,16 +265,8 @@ export class FileJournal implements CoreJournal {
     this.#healthy = true;
     this.#ownerDue = false;
     this.#lineEnd = "";
-    for (const promise of promises) {
-      this.#promises.set(runKey(promise), promise);
-    }
-    for (const run of [...noted, ...promises]) {
+    for (const run of runs) {
       this.#written.add(runKey(run));
-    }
-    this.#unwritten.clear();
-    this.#forgotten.length = 0;
-    if (this.#file.size > large && this.#syncing === 0) {
-      this.#rewrite();
     }
     return true;
   }

@@ -47,6 +47,8 @@ export interface Journal {
   read(databaseId: string): Promise<JournalRemains>;
   /** Says whose it is from now on. */
   begin(owner: Pick<JournalOwner, "databaseId" | "epoch">): void;
+  /** Whether it lasts longer than this process: what it promises is as good as stored. */
+  readonly lasting: boolean;
   /** Whether it can be written to; if not, a crash would go unnoticed and nothing new should be run. */
   readonly healthy: boolean;
   /** Its size in bytes. */
@@ -65,6 +67,7 @@ export interface Journal {
 /** Remembers nothing: for a store in memory, which dies with the process anyway. */
 export const noJournal: Journal = {
   instance: undefined,
+  lasting: false,
   read: async () => ({ epoch: 0, charges: [], running: [] }),
   begin() {},
   healthy: true,

@@ -49,6 +49,9 @@ export interface LedgerParts {
   readonly observer: MeteringObserver;
 }
 
+/** How long a reader of the store waits for what was settled before it asked. */
+const mostCatchUpMs = 1000;
+
 /** Opens the ledger: recovers what an earlier process of this core left behind, then takes requests. */
 export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
   const ledger = new SliceLedger(parts);
@@ -163,6 +166,10 @@ class SliceLedger implements CoreLedger {
       journalSetAside: journal.setAside,
       admits: !this.#closing && this.#works,
     };
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#settler.caughtUp(mostCatchUpMs);
   }
 
   unknownSlices(): Promise<StoredSlice[]> {

@@ -1,5 +1,6 @@
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import type { Debts } from "../books/debts.ts";
 import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.ts";
 import type { Charge, Entered, LedgerStore, StoredCharge } from "../store/ledger-store.ts";
 import type { BudgetCache } from "./budget/budget-cache.ts";
@@ -21,6 +22,7 @@ export interface RecoveryParts {
   readonly settler: Pick<Settler, "recover" | "remake">;
   readonly wallets: Pick<WalletCache, "closeSlices">;
   readonly budgets: Pick<BudgetCache, "closeSlices">;
+  readonly debts: Pick<Debts, "payAll">;
   /** Has the core's heart beat for the first time. */
   readonly beat: () => Promise<unknown>;
   readonly clock: Clock;
@@ -58,7 +60,7 @@ async function chargeRemains(
   { adopted, adoptedBudgets }: Entered,
   { charges, running }: JournalRemains,
 ): Promise<void> {
-  const { settler, wallets, budgets, journal, clock } = parts;
+  const { settler, wallets, budgets, debts, journal, clock, logger } = parts;
   const outcomes = await Promise.all(charges.map((charge) => settler.recover(charge)));
   await wallets.closeSlices(adopted.map((slice) => slice.id)); // the charges may still have needed them; what is left pays the others
   const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
@@ -75,6 +77,8 @@ async function chargeRemains(
   }
   await Promise.all([...fenced, ...late].map((charge) => settler.remake(charge)));
   await budgets.closeSlices(adoptedBudgets); // not before: until then nobody else may lease what these spend
+  // What a charge fell short of when it was promised may be there now that the slices are closed.
+  await debts.payAll().catch((error: unknown) => logger.warn({ error }, "debts could not be paid yet"));
 }
 
 /** Whether a run has tokens that nobody has charged. Stored: what has been charged of it. */

@@ -1,6 +1,7 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { MeteringObserver } from "../../interface.ts";
+import type { Journal } from "../../journal/journal.ts";
 import type { LedgerStore, SettleOutcome } from "../../store/ledger-store.ts";
 import { findFault } from "./charge-faults.ts";
 import type { OpenCharge, OpenCharges } from "./open-charges.ts";
@@ -8,6 +9,8 @@ import type { Pauses } from "./pauses.ts";
 
 /** Where charges come one after the other, groups begin no closer to each other than this. */
 const lingerMs = 5;
+/** The same where the journal has promised the charges, so that nobody waits for the group. */
+const patientLingerMs = 100;
 /** Most charges in one commit. */
 const batchSize = 500;
 /** A store slower than this has its charges promised by the journal instead. */
@@ -26,6 +29,9 @@ export type Committed = SettleOutcome | Impossible | "left";
 /** Dependencies. */
 export interface GroupCommitParts {
   readonly store: Pick<LedgerStore, "settle" | "isViolation">;
+  /** Whether every charge is promised at once, and by what. */
+  readonly promisesFirst: boolean;
+  readonly journal: Pick<Journal, "healthy">;
   readonly charges: OpenCharges;
   readonly pauses: Pauses;
   readonly clock: Clock;
@@ -49,6 +55,11 @@ export class GroupCommit {
   /** Ends the lingering of charges that wait for others. */
   #stopLingering: (() => void) | undefined;
   #flushing = false;
+  /** Charges so far: that came, and that the store has answered to. Groups keep their order. */
+  #taken = 0;
+  #concluded = 0;
+  /** Those who wait until the first so many are concluded. */
+  readonly #readers: { readonly all: number; readonly caughtUp: () => void }[] = [];
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts;
@@ -57,10 +68,31 @@ export class GroupCommit {
   /** Tells what became of the charge, once; a function rather than a promise, as this is done for every request. */
   commit(open: OpenCharge, conclude: (outcome: Committed) => void): void {
     this.#queue.push({ open, conclude });
+    this.#taken++;
+    if (this.#queue.length >= batchSize) {
+      this.#stopLingering?.();
+    }
     if (!this.#running) {
       this.#running = true;
       void this.#commitAll();
     }
+  }
+
+  /** Commits what waits now. Resolves when the store has answered to all that came before, or after the given time. */
+  async caughtUp(mostMs: number): Promise<void> {
+    const all = this.#taken;
+    if (this.#concluded === all) {
+      return;
+    }
+    this.#stopLingering?.();
+    await new Promise<void>((resolve) => {
+      const stop = this.#parts.clock.after(mostMs, resolve);
+      const caughtUp = () => {
+        stop();
+        resolve();
+      };
+      this.#readers.push({ all, caughtUp });
+    });
   }
 
   /** Has groups wait for nobody until the given work is done. */
@@ -80,21 +112,30 @@ export class GroupCommit {
       const stopPromising = charges.promiseEvery(patienceMs);
       await this.#commit(group);
       stopPromising();
+      this.#tellReaders(group.length);
       this.#busy = group.length > 1 || this.#queue.length > 0;
     }
     this.#running = false;
   }
 
+  #tellReaders(concluded: number): void {
+    this.#concluded += concluded;
+    while ((this.#readers[0]?.all ?? Number.POSITIVE_INFINITY) <= this.#concluded) {
+      this.#readers.shift()?.caughtUp();
+    }
+  }
+
   /**
    * Lets a group grow. A charge that comes alone goes to the store at once, and so does the next one after it; only
    * charges that came together or while others were on their way wait, because then more of them are to be expected,
-   * and a commit costs much the same for one as for many.
+   * and a commit costs much the same for one as for many. Charges that the journal has promised wait longer, each of them.
    */
   async #linger(): Promise<void> {
     await undefined; // those that end in the same turn of the event loop
-    const { clock } = this.#parts;
-    const ms = this.#lastBegan + lingerMs - clock.monotonic();
-    if (!this.#busy || ms <= 0 || this.#queue.length >= batchSize || this.#flushing) {
+    const { clock, promisesFirst, journal } = this.#parts;
+    const isPatient = promisesFirst && journal.healthy;
+    const ms = this.#lastBegan + (isPatient ? patientLingerMs : lingerMs) - clock.monotonic();
+    if (!(this.#busy || isPatient) || ms <= 0 || this.#queue.length >= batchSize || this.#flushing) {
       return;
     }
     await new Promise<void>((resolve) => {

@@ -22,12 +22,17 @@ export interface OpenCharge {
 export class OpenCharges {
   readonly #journal: Pick<Journal, "promise">;
   readonly #clock: Pick<Clock, "after">;
+  readonly #promisesFirst: boolean;
   readonly #open = new Set<OpenCharge>();
+  readonly #unpromised = new Set<OpenCharge>();
+  #promising = false;
   #emptied: (() => void)[] = [];
 
-  constructor(journal: Pick<Journal, "promise">, clock: Pick<Clock, "after">) {
+  /** promisesFirst: every charge is promised at once, so that nobody waits for the store. */
+  constructor(journal: Pick<Journal, "promise">, clock: Pick<Clock, "after">, promisesFirst: boolean) {
     this.#journal = journal;
     this.#clock = clock;
+    this.#promisesFirst = promisesFirst;
   }
 
   get size(): number {
@@ -36,10 +41,17 @@ export class OpenCharges {
 
   add(open: OpenCharge): void {
     this.#open.add(open);
+    if (!open.promised) {
+      this.#unpromised.add(open);
+      if (this.#promisesFirst && !this.#promising) {
+        void this.#promiseAll();
+      }
+    }
   }
 
   delete(open: OpenCharge): void {
     this.#open.delete(open);
+    this.#unpromised.delete(open);
     if (this.#open.size === 0 && this.#emptied.length > 0) {
       for (const resolve of this.#emptied.splice(0)) {
         resolve();
@@ -54,16 +66,38 @@ export class OpenCharges {
     }
   }
 
-  /** Lets the callers go whom the store keeps waiting, as soon as the journal has promised their charges. */
-  async promise(): Promise<void> {
-    const waiting = [...this.#open].filter(({ promised }) => !promised);
-    if (waiting.length === 0 || !(await this.#journal.promise(waiting.map(({ charge }) => charge)))) {
-      return;
+  /**
+   * Lets the callers go whom the store keeps waiting, as soon as the journal has promised their charges. Returns whether
+   * the journal could.
+   */
+  async promise(): Promise<boolean> {
+    const waiting = [...this.#unpromised];
+    this.#unpromised.clear();
+    if (waiting.length === 0) {
+      return true;
     }
-    for (const one of waiting) {
-      one.promised = true;
-      one.durable();
+    if (!(await this.#journal.promise(waiting.map(({ charge }) => charge)))) {
+      for (const open of waiting) {
+        if (this.#open.has(open)) {
+          this.#unpromised.add(open);
+        }
+      }
+      return false;
     }
+    for (const open of waiting) {
+      open.promised = true;
+      open.durable();
+    }
+    return true;
+  }
+
+  /** Promises until nothing is left to promise: what comes while the disk works makes up the next group. */
+  async #promiseAll(): Promise<void> {
+    this.#promising = true;
+    do {
+      await undefined; // those that end in the same turn of the event loop
+    } while (this.#unpromised.size > 0 && (await this.promise()));
+    this.#promising = false;
   }
 
   /** Promises over and over, until the returned function is called. */
