@@ -35,7 +35,7 @@ export class Outbox {
       const webhooks = await em.find(Webhook, {});
       const busy = new Set<string>();
       for (const event of events) {
-        for (const webhook of webhooks.filter(({ events: types }) => types.split(",").includes(event.type))) {
+        for (const webhook of webhooks.filter((one) => isTold(one, event))) {
           await this.#add(em, event, webhook, busy);
         }
       }
@@ -115,6 +115,11 @@ export class Outbox {
       await em.nativeDelete(Event, { ...old, spread: true, id: { $nin: needed } });
     });
   }
+}
+
+/** Whether an endpoint is told of an event: it asked for the type, before the event happened. */
+function isTold({ events, createdAt }: Webhook, { type, at }: Event): boolean {
+  return createdAt <= at && events.split(",").includes(type);
 }
 
 async function releaseNext(em: SqlEntityManager, { webhookId, lane }: Delivery, now: Date): Promise<void> {

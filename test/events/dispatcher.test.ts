@@ -133,6 +133,19 @@ describe.each(dialects)("%s", (dialect) => {
     expect(receiver.received.map(({ event }) => event.data.reference)).toEqual(["done"]);
   });
 
+  test("an endpoint is told of nothing that happened before it was made", async () => {
+    const { clock, webhooks, core, endpoint, tell } = await start(dialect);
+    const receiver = await endpoint();
+    const account = v7();
+    await tell(account, "before");
+    clock.advance(1);
+    await webhooks.create(receiver.url, ["account.topped_up"]);
+    await tell(account, "after");
+    const dispatcher = core();
+    await turnUntil(clock, dispatcher, 1000, 5, () => receiver.received.length > 0);
+    expect(references(receiver, account)).toEqual(["after"]);
+  });
+
   test("of two cores one delivers, and the other takes over when it ends without a word", async () => {
     const { clock, webhooks, core, endpoint, tell } = await start(dialect);
     const receiver = await endpoint();
