@@ -4,14 +4,18 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { Budget, BudgetPeriod, ChargedTokens } from "../../../../src/metering/interface.ts";
+import { windowAt } from "../../../../src/metering/ledger/budget/budget-window.ts";
 import { ApiKey } from "../../../../src/storage/entities/api-key.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/budget.ts";
+import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
 
 const newDatabase = databases();
 const out = 250_000;
+const dayMs = 86_400_000;
+const beforeMidnightMs = 20_000;
 const output = (outputTokens: number): ChargedTokens => ({ inputTokens: 0, outputTokens });
 const budgetOf = (limit: number, period: BudgetPeriod = "total"): Budget => ({ id: v7(), limit, period });
 
@@ -26,6 +30,18 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock(Date.now());
     const where = url ?? (await newDatabase(dialect));
     return { metering: await openMetering({ clock, url: where }), clock, url: where };
+  }
+
+  /** Metering whose clock, and its database's, is shortly before a midnight of UTC. */
+  async function openBeforeMidnight(): Promise<{ metering: Metering; clock: ManualClock; midnight: number }> {
+    const url = await newDatabase(dialect);
+    const midnight = Math.ceil(Date.now() / dayMs) * dayMs;
+    if (dialect === "postgresql") {
+      const turn = await movableClock(url);
+      await turn(midnight - beforeMidnightMs - Date.now());
+    }
+    const clock = new ManualClock(midnight - beforeMidnightMs);
+    return { metering: await openMetering({ clock, url }), clock, midnight };
   }
 
   test("a request takes from the balance and from its key's budget, and is clamped to what is left of it", async () => {
@@ -62,13 +78,24 @@ describe.each(dialects)("%s", (dialect) => {
   }, 60_000);
 
   test("what comes late counts in the window of its admission; the next one begins whole", async () => {
-    const { metering, clock } = await open();
+    const { metering, clock, midnight } = await openBeforeMidnight();
     const account = await metering.account({ paid: 10 * usd });
     const budget = budgetOf(1000 * out, "day");
     const late = await clock.until(metering.ledger.hold(request(account, output(900), { budget }), never));
     const { resetsAt = 0 } = await metering.ledger.budgetState(budget);
-    clock.jump(resetsAt - metering.time.now());
+    const [day, next] = [windowAt("day", metering.time.now()).name, windowAt("day", resetsAt).name];
+    expect(resetsAt).toBe(midnight);
+    await clock.pass(beforeMidnightMs + 1000);
+    expect(metering.time.now()).toBeGreaterThan(midnight);
     await clock.until(late.settle(output(900), "completed"));
+    expect(await metering.store.budgetSpending(budget.id, day)).toEqual({ spent: 900 * out });
+    expect(await metering.store.budgetSpending(budget.id, next)).toEqual({ spent: 0 });
+    const whole = await clock.until(metering.ledger.hold(request(account, output(1000), { budget }), never));
+    expect(whole.outputTokens).toBe(1000);
+    await clock.until(whole.settle(output(1000), "completed"));
+    expect(await metering.store.budgetSpending(budget.id, day)).toEqual({ spent: 900 * out });
+    expect(await metering.store.budgetSpending(budget.id, next)).toEqual({ spent: 1000 * out });
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
     await clock.until(metering.close());
   });
 
