@@ -16,7 +16,7 @@ export interface Rates {
 /** How often a budget begins anew, in UTC; a week on Monday. total: never. */
 export type BudgetPeriod = "total" | "day" | "week" | "month";
 
-/** What the keys of a chain of rotations may spend in a period, together, whatever the account has. */
+/** A spending limit of the keys of a rotation chain together, in each period, whatever the account has. */
 export interface Budget {
   /** The first key of the chain. */
   readonly id: string;
@@ -28,20 +28,20 @@ export interface Budget {
 export interface BudgetState {
   /** Charged. */
   readonly spent: PicoUsd;
-  /** Not charged: what running requests hold included. */
+  /** The limit less the money charged; running requests may hold part of it. */
   readonly left: PicoUsd;
   /** When the next window opens, in milliseconds since the epoch. Undefined: never. */
   readonly resetsAt: number | undefined;
 }
 
-/** What admission asks the ledger to set aside. */
+/** A request for money to be set aside. */
 export interface HoldRequest {
-  /** Charged at most once. One that newRequestId made just now costs no look-up. */
+  /** Charged at most once. An id that newRequestId made just now costs no look-up. */
   readonly requestId: string;
   readonly accountId: string;
   /** Empty: a service token. */
   readonly keyId: string;
-  /** What its key may spend beside. Absent: as much as the account has. */
+  /** The budget of its key. Absent: the key may spend all that the account has. */
   readonly budget?: Budget | undefined;
   readonly model: string;
   /** A bound that the engine's count of the prompt cannot pass. */
@@ -64,9 +64,9 @@ export interface ChargedTokens {
 /** How a charged request ended. */
 export type SettleStatus = "completed" | "cancelled" | "failed";
 
-/** What is noted of a run beside what it costs. What is absent is not known. */
+/** Facts about a run beside its cost. Absent: not known. */
 export interface RunFacts {
-  /** Why the answer ended. Absent: it did not. */
+  /** Why the answer ended. Absent: it did not end. */
   readonly finish?: FinishName;
   readonly delivery?: Delivery;
   /** Milliseconds from the request to the first output. */
@@ -81,20 +81,20 @@ export interface RunFacts {
   readonly surface?: SurfaceName;
 }
 
-/** What a settled request cost. */
+/** The cost of a settled request. */
 export interface Settled {
   readonly cost: PicoUsd;
-  /** What each lot paid, in the order of spending. */
+  /** The cost that each lot paid, in the order of spending. */
   readonly lots: readonly { readonly lotId: string; readonly cost: PicoUsd }[];
 }
 
 /** Money set aside for one request. Exactly one of settle and release ends it. */
 export interface Hold {
-  /** A UUID of this run alone, whatever ids callers choose: what it is charged by, and what the engine knows it by. */
+  /** A UUID of this run alone, whatever ids callers choose. Charges and the engine name the run by it. */
   readonly runId: string;
   /** Output tokens that the money covers, at least 1 unless none were wanted; the stream is cut there. */
   readonly outputTokens: number;
-  /** Notes what the engine has counted so far: shrinks the hold and is what a crash would be billed. */
+  /** Notes the engine's count so far: shrinks the hold, and is billed should this process crash. */
   progress(tokens: ChargedTokens): void;
   /**
    * Charges the tokens and frees the rest. Resolves with the cost when the charge is durable; undefined: the request is
@@ -105,7 +105,7 @@ export interface Hold {
   release(): void;
 }
 
-/** What an account has earned by paying and waiting. */
+/** The facts that an account's rate-limit tier depends on. */
 export interface FundingState {
   readonly createdAt: number;
   readonly paidTotal: bigint;
@@ -123,7 +123,7 @@ export interface Ledger {
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold>;
   /** How a budget stands, as far as charges are stored. */
   budgetState(budget: Budget): Promise<BudgetState>;
-  /** What an account's rate limit depends on. Cheap: answered from memory in the warm case. */
+  /** An account's age and payments, which its rate limit depends on. Answered from memory when the account is warm. */
   fundingState(accountId: string): Promise<FundingState>;
   /** Settles what is under way and gives leases back; the store stays open. */
   close(): Promise<void>;
@@ -131,7 +131,7 @@ export interface Ledger {
 
 /** How the ledger stands at the moment. */
 export interface LedgerState {
-  /** Requests that money is held for, and that money. */
+  /** Requests that hold money, and that money. */
   readonly holds: number;
   readonly held: PicoUsd;
   /** Charges that wait for the store. */
@@ -140,13 +140,13 @@ export interface LedgerState {
   readonly journalBytes: number;
   /** Damaged records of the journal that are kept aside. */
   readonly journalSetAside: number;
-  /** Whether it admits requests at all. */
+  /** False when no request is admitted. */
   readonly admits: boolean;
 }
 
 /** Is told what becomes of the money. */
 export interface MeteringObserver {
-  /** The store has a request's charge; the shortfall is what no money was left for. */
+  /** The store has a request's charge; the shortfall is the part that no money was left for. */
   charged(model: string, cost: PicoUsd, shortfall: PicoUsd, status: SettleStatus | "recovered"): void;
   /** A request was run, but will never be charged. */
   uncharged(model: string): void;
@@ -211,10 +211,10 @@ export interface Movement {
   readonly paidTotal: { readonly before: bigint; readonly after: bigint };
 }
 
-/** Is told of a movement in its own transaction, which may run more than once; what it throws undoes it all. */
+/** Called in the movement's own transaction, which may run more than once; throwing undoes the movement. */
 export type Alongside = (em: SqlEntityManager, movement: Movement) => Promise<void>;
 
-/** Prepaid money, coming in and going back. A movement that was made before is not made again, and nobody is told. */
+/** Prepaid money, coming in and going back. A repeated movement moves nothing, and nobody is told of it. */
 export interface Funds {
   /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
   open(

@@ -76,7 +76,7 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
   };
 }
 
-/** What a charge says may be of any type, as it comes from a journal. */
+/** Each field of the charge may be of any type, as the charge comes from a journal. */
 function toDeadLetter({ id, charge, reason, coreId, at }: LostCharge): DeadLetter {
   return {
     $typeName: "tollgate.metering.v1.DeadLetter",

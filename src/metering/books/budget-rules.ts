@@ -1,6 +1,6 @@
 import type { Rule } from "./reconcile-rules.ts";
 
-/** What must hold of the budgets of keys. A row is named by the first key of its chain, or by its slice. */
+/** The rules that budgets of keys must keep. A row is named by the first key of its chain, or by its slice. */
 export const budgetRules: readonly Rule[] = [
   {
     name: "a budget has lent what its open slices were granted",

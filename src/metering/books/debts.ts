@@ -22,7 +22,7 @@ export interface Debts {
   payAll(): Promise<void>;
 }
 
-/** What paying takes. */
+/** Dependencies. */
 export interface DebtParts {
   readonly storage: Storage;
   readonly clock: Clock;

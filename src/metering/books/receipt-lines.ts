@@ -1,7 +1,7 @@
 import type { ReceiptLine } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Usage, UsageLine } from "../../storage/entities/usage.ts";
 
-/** What one slice paid, or nobody did: then the lot is empty. */
+/** The part of a charge that one slice paid, or no slice did: then the lot is empty. */
 export type PaidLine = Omit<UsageLine, "requestId" | "runId" | "seq" | "sliceId">;
 
 /** The tokens of a whole request. */
@@ -40,13 +40,13 @@ export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): Receip
   return merged;
 }
 
-/** What a lot of this rate pays for a token that others have begun to pay. */
+/** The part of a token's price that a lot of this rate pays after other lots have paid a part. */
 function dueOf({ paid, lowest }: { paid: bigint; lowest: bigint }, rate: bigint): bigint {
   const due = smaller(lowest, rate) - paid;
   return due > 0n ? due : 0n;
 }
 
-/** What no lot could pay, at the terms of the admission. None for a receipt from before these were stored. */
+/** The tokens that no lot could pay, at the admission's terms. None for a receipt older than stored terms. */
 export function shortfallLine(usage: Usage, lines: readonly PaidLine[]): PaidLine[] {
   const { shortfall, maxInputRate, maxOutputRate } = usage;
   if (shortfall === 0 || maxInputRate == null || maxOutputRate == null) {

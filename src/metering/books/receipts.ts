@@ -20,8 +20,8 @@ const statuses = {
 } as const satisfies Record<Usage["status"], ReceiptStatus>;
 
 /**
- * What the runs of a request cost, oldest first; at least one. Given an account, its own alone are seen.
- * Throws RECEIPT_NOT_FOUND, for another account's request as for one that never was.
+ * The receipts of a request's runs, oldest first; at least one. Given an account, only its own receipts are seen:
+ * another account's request throws RECEIPT_NOT_FOUND like a request that never was.
  */
 export async function readReceipts(storage: Storage, requestId: string, accountId: string | undefined) {
   const em = storage.orm.em.fork();

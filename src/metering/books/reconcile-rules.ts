@@ -10,8 +10,8 @@ export interface Rule {
 }
 
 /**
- * What each account has had, has and has spent, in sums that `readSum` reads. `granted` comes from the payments, the rest
- * from where it is kept; what is left is `unspent` less `lent`, which open slices have spent.
+ * The sums of each account, as `readSum` reads them. `granted` comes from the payments, each other sum from where it is
+ * kept; the balance is `unspent` less `lent`, which open slices have spent.
  */
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
@@ -41,7 +41,7 @@ const sums = (name: string, table: string, id: string, column: string, children:
     where ${column} <> coalesce(children.amount, 0)`,
 });
 
-/** What a run's receipt says must be the sum over its lines. */
+/** A column of a run's receipt must equal the sum over the receipt's lines. */
 const receipts = (name: string, column: string, ofLine: string): Rule => ({
   name,
   table: "usage",

@@ -1,6 +1,6 @@
 import { isNativeError } from "node:util/types";
 
-/** What to do about an error of the disk, by its code. https://www.sqlite.org/rescode.html has the numbers. */
+/** Advice to the operator for a disk error, by its code. https://www.sqlite.org/rescode.html has the numbers. */
 const advice: Readonly<Record<string, string>> = {
   EACCES: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
   EPERM: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",

@@ -7,7 +7,7 @@ import type { JournalEntry, JournalOwner } from "./journal.ts";
 /** The newest form of a journal that this version reads and writes. Those of before headers count as 0. */
 const newestFormat = 1;
 
-/** One thing that a journal remembers. */
+/** A record of the journal. */
 export type JournalRecord =
   | { readonly note: JournalEntry }
   /** By runKey. */
@@ -19,18 +19,18 @@ interface JournalHeader {
   readonly header: { readonly format: number } & JournalOwner;
 }
 
-/** What a journal's file says. */
+/** The content of a journal's file. */
 export interface JournalContent {
-  /** Undefined: an empty file, or one of before headers. */
+  /** Undefined: the file is empty or older than headers. */
   readonly owner: JournalOwner | undefined;
   readonly records: readonly JournalRecord[];
   /** Lines that are whole but can be no records of ours, as they are in the file, without their ends. */
   readonly unusable: readonly Uint8Array[];
-  /** Whether the first line is damaged, which says whose the journal is unless a later one does. */
+  /** True when the first line is damaged: it names the owner, unless a later header does. */
   readonly headDamaged: boolean;
-  /** Whether the last line has no end: what is written next must not be added to it. */
+  /** True when the last line has no end, so that the next record must begin a new line. */
   readonly torn: boolean;
-  /** Whether a version after this one has written it, whose records must not be lost. */
+  /** True when a later version of the program has written the file: its records must not be lost. */
   readonly newer: boolean;
 }
 
@@ -83,7 +83,7 @@ const newline = 10;
 /** The checksum and the space after it. */
 const prefixLength = 9;
 
-/** What a line lists; undefined: it is damaged. */
+/** The records of a line. Undefined: the line is damaged. */
 function parseLine(line: Uint8Array): unknown[] | undefined {
   const json = line.subarray(prefixLength);
   if (line.length <= prefixLength || toText(line.subarray(0, prefixLength - 1)) !== checksum(json)) {
@@ -157,7 +157,7 @@ function parseRecord(kind: string | undefined, body: unknown): JournalRecord | u
   if (kind !== "promise") {
     return undefined;
   }
-  // What only informs must keep no charge from being made: facts that are none are left out.
+  // Facts only inform, so invalid facts are left out and never keep a charge from being made.
   const { facts, ...charge } = body as object as Charge;
   const known = readFacts(facts);
   return { promise: { ...charge, runId, ...(known && { facts: known }) } };

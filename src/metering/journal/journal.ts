@@ -7,7 +7,7 @@ export interface JournalEntry extends Run {
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
-  /** What the engine had counted when last heard of. */
+  /** The engine's last known count. */
   readonly tokens: ChargedTokens;
   /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program noted it. */
   readonly maxRates?: Rates;
@@ -15,7 +15,7 @@ export interface JournalEntry extends Run {
   readonly budgetSliceId?: string;
 }
 
-/** Whose a journal is: what it says is charged in this database alone, by this core. */
+/** The owner of a journal: its charges are made in this database alone, by this core. */
 export interface JournalOwner {
   readonly databaseId: string;
   readonly coreId: string;
@@ -23,7 +23,7 @@ export interface JournalOwner {
   readonly epoch: number;
 }
 
-/** What a dead process left behind. */
+/** Charges and requests that a dead process left in its journal. */
 export interface JournalRemains {
   /** The epoch of the last process in this database; 0: not known, or there was none. */
   readonly epoch: number;
@@ -38,22 +38,22 @@ export interface JournalRemains {
  * operating system, so they outlive a kill but not a power cut; only a promise is synced to the disk.
  */
 export interface Journal {
-  /** Names the lock that this process holds on it: who holds it knows that all who held it before are dead. Undefined: none. */
+  /** Names the lock that this process holds on the journal; earlier holders of it are dead. Undefined: there is no lock. */
   readonly instance: string | undefined;
   /**
-   * What the process before this one left behind. Rejects when that is of another database or another core, and would be
-   * charged where it was never run.
+   * Reads the remains of the process before this one. Rejects when they are of another database or another core, where
+   * they would be charged although they never ran there.
    */
   read(databaseId: string): Promise<JournalRemains>;
   /** Says whose it is from now on. */
   begin(owner: Pick<JournalOwner, "databaseId" | "epoch">): void;
-  /** Whether it lasts longer than this process: what it promises is as good as stored. */
+  /** True when the journal outlives this process, so that a promise is as good as stored. */
   readonly lasting: boolean;
-  /** Whether it can be written to; if not, a crash would go unnoticed and nothing new should be run. */
+  /** False when the journal cannot be written to: nothing new should run, since a crash would lose it. */
   readonly healthy: boolean;
   /** Its size in bytes. */
   readonly size: number;
-  /** Damaged records that are kept aside and wait for somebody to look at them. */
+  /** The number of damaged records that were put aside for an operator to look at. */
   readonly setAside: number;
   /** Notes a request, or how far it has come. */
   note(entry: JournalEntry): void;

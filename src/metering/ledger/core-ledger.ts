@@ -3,9 +3,9 @@ import type { Charge, StoredSlice } from "../store/ledger-store.ts";
 
 /** The ledger, with what the other parts of metering need of it. */
 export interface CoreLedger extends Ledger {
-  /** What running requests of the account hold on this core. */
+  /** The money that the account's running requests hold on this core. */
   held(accountId: string): PicoUsd;
-  /** How it stands. Takes time with the number of running requests. */
+  /** The state of this core's ledger. Its time grows with the number of running requests. */
   state(): LedgerState;
   /** The open slices that the store says are this core's and that it does not know; none while all is well. */
   unknownSlices(): Promise<StoredSlice[]>;

@@ -18,12 +18,12 @@ import type { CachedWallet } from "./wallet/cached-wallet.ts";
 const noteTokens = 256;
 
 /**
- * The part of a request that outlives its run. What else there is of it, its prompt first of all, must not hang on a
- * hold: a table that holds come into and go from keeps those that have gone until the next full collection.
+ * The part of a request that its hold keeps: these fields and not the prompt, since V8 frees the entries of a churning
+ * Map only at a full collection.
  */
 export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model"> & Run;
 
-/** What becomes of a hold's money. */
+/** Notes, shrinks and ends holds on behalf of the ledger. */
 export interface HoldKeeper {
   /** Remembers how far the request has come, in case this process dies. */
   note(hold: RunningHold, counted: ChargedTokens): void;
@@ -35,11 +35,11 @@ export interface HoldKeeper {
   release(hold: RunningHold): void;
 }
 
-/** What a hold is made of. */
+/** The parts of a hold. */
 export interface Held {
   readonly wallet: CachedWallet;
   readonly request: HeldRequest;
-  /** The terms of its admission: what is held per token, and the most that one will cost. */
+  /** The terms of its admission: pico-USD held per token, and the most that a token will cost. */
   readonly rates: Rates;
   /** The tokens that it is admitted with. */
   readonly admitted: ChargedTokens;
@@ -55,7 +55,7 @@ export class RunningHold implements Hold, Held {
   readonly rates: Rates;
   readonly admitted: ChargedTokens;
   readonly budget: BudgetWallet | undefined;
-  /** The slice of the budget that it was admitted on: what comes late counts in its window, also after it was lost. */
+  /** The budget's slice of its admission: a late charge counts in that window, also after the slice was lost. */
   readonly budgetSliceId: string | undefined;
   readonly #keeper: HoldKeeper;
   #amount: PicoUsd;
@@ -85,12 +85,12 @@ export class RunningHold implements Hold, Held {
     return this.admitted.outputTokens;
   }
 
-  /** What is held while the request runs, and what was when it ended. */
+  /** The money held: now, or when the request ended. */
   get amount(): PicoUsd {
     return this.#amount;
   }
 
-  /** Whether the request still runs. */
+  /** True while the request runs. */
   get open(): boolean {
     return !this.#ended;
   }

@@ -35,7 +35,7 @@ import { unavailable } from "./unavailable.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { WalletCache } from "./wallet/wallet-cache.ts";
 
-/** What the ledger is made of. */
+/** Dependencies. */
 export interface LedgerParts {
   readonly store: LedgerStore;
   readonly prices: Prices & Pick<PriceList, "book" | "last">;
@@ -123,7 +123,7 @@ class SliceLedger implements CoreLedger {
     }
   }
 
-  /** Whether usage can be recorded. */
+  /** True when usage can be recorded. */
   get #works(): boolean {
     return !this.#settler.overdue && this.#parts.journal.healthy && this.#coreLease.isValid;
   }

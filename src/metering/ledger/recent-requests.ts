@@ -28,7 +28,7 @@ export class RecentRequests {
     this.#since = clock.monotonic();
   }
 
-  /** Whether the id is certainly new to the account, so that the store need not be asked. */
+  /** True when the id is certainly new to the account, so that the store need not be asked. */
   isNew(request: AccountRequest): boolean {
     if (!this.#isFresh(request.requestId)) {
       return false;
@@ -48,7 +48,7 @@ export class RecentRequests {
     this.#recent.add(requestKey(request));
   }
 
-  /** Whether the id was made just now. */
+  /** True when the id was made just now. */
   #isFresh(requestId: string): boolean {
     if (requestId.length !== prefix.length + 32 || !requestId.startsWith(prefix)) {
       return false;

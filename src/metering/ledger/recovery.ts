@@ -77,11 +77,11 @@ async function chargeRemains(
   }
   await Promise.all([...fenced, ...late].map((charge) => settler.remake(charge)));
   await budgets.closeSlices(adoptedBudgets); // not before: until then nobody else may lease what these spend
-  // What a charge fell short of when it was promised may be there now that the slices are closed.
+  // A charge that fell short when it was promised may find its money now that the slices are closed.
   await debts.payAll().catch((error: unknown) => logger.warn({ error }, "debts could not be paid yet"));
 }
 
-/** Whether a run has tokens that nobody has charged. Stored: what has been charged of it. */
+/** True when a run has tokens that no charge covers. stored: the charge of it that the store has. */
 function isDue(charge: Charge, stored: StoredCharge | undefined): boolean {
   return stored === undefined
     ? charge.inputTokens !== 0 || charge.outputTokens !== 0

@@ -5,12 +5,12 @@ import type { HoldRequest, PicoUsd } from "../interface.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { type Run, requestKey } from "./run.ts";
 
-/** What is known here of a request that runs. */
+/** A running request as this core knows it. */
 export interface RunningRequest {
   readonly request: Pick<HoldRequest, "accountId" | "requestId"> & Run;
   /** Whether it still runs, rather than waiting for its charge to be stored. */
   readonly open: boolean;
-  /** What it holds while it runs. */
+  /** The money that it holds. */
   readonly amount: PicoUsd;
   /** Tells the journal how far it has come. */
   note(): void;
@@ -55,7 +55,7 @@ export class RunningRequests {
     this.#recent.add(request);
   }
 
-  /** Those that still run. Takes time with their number. */
+  /** The requests that still run. Its time grows with their number. */
   get open(): RunningRequest[] {
     return [...this.#running.values()].filter((running) => running.open);
   }

@@ -4,13 +4,13 @@ import { Price } from "../../storage/entities/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Rates } from "../interface.ts";
 
-/** Rates kept in memory for whoever comes next. Wallets keep those that they pay by themselves. */
+/** The most rates kept in memory. Wallets keep the rates that they pay themselves. */
 const mostKnown = 10_000;
 
 /**
- * What lots pay. A lot pays by the price version of its making: the newest version up to it that has the model. A
- * model that no version up to it has was listed later, and is paid by the first version that lists it. (A version
- * holds only what it changed, and a model that was once listed stays so: one that it does not hold is unchanged.)
+ * The rates that lots pay. A lot keeps the price version it was made at. A version holds only the models whose price
+ * it changed, so a model's rates are those of the newest version up to the lot's that holds the model. A model
+ * that was first listed later is paid by the first version that lists it; a listed model stays in the book for ever.
  * Versions never change, so neither does an answer. The rates asked for least recently are forgotten first.
  */
 export class PriceBook {

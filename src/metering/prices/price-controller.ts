@@ -9,7 +9,7 @@ const comfortable = 0.7;
 const smallestMove = 0.01;
 const million = 1_000_000n;
 
-/** What the controller works with. */
+/** Dependencies. */
 export interface PriceControllerParts {
   readonly prices: PriceList;
   readonly models: () => readonly ModelConfig[];

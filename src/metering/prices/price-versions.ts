@@ -81,7 +81,7 @@ export async function publish(
   });
 }
 
-/** What an event tells of a price, in USD per 1M tokens. */
+/** The body of a price event, in USD per 1M tokens. */
 function describeChange(model: string, before: PriceFacts | undefined, facts: PriceFacts, version: number) {
   const { input, output, pinned } = facts;
   return {

@@ -21,11 +21,11 @@ const highestRate = 1_000_000_000;
 /** USD per 1M output tokens of a generation model whose configuration does not say. */
 const defaultOutput = "0.25";
 
-/** Live prices, with all that operators and the other parts of metering need of them. */
+/** Live prices, for operators and for the other parts of metering. */
 export interface PriceList extends Prices {
-  /** What lots pay. */
+  /** The rates that lots pay. */
   readonly book: PriceBook;
-  /** The rates that a model was last given, also one that is not served any more. Throws MODEL_NOT_FOUND. */
+  /** The last rates of a model, whether or not it is still served. Throws MODEL_NOT_FOUND. */
   last(model: string): Rates;
   /** The live price of every served model, in the configured order. */
   list(): PriceRecord[];
@@ -33,7 +33,7 @@ export interface PriceList extends Prices {
   history(model: string, page: HistoryPage): Promise<PriceRecord[]>;
   /** Sets base and live price. A pinned price stays pinned, at the new value. Throws MODEL_NOT_FOUND, INVALID_ARGUMENT. */
   set(model: string, rates: Rates): Promise<PriceRecord>;
-  /** Holds the live price, or what is given of one, still. Throws as set. */
+  /** Fixes the live price, or the rates of it that are given. Throws as set. */
   pin(model: string, rates: Partial<Rates>): Promise<PriceRecord>;
   /** Lets the price move again. Throws MODEL_NOT_FOUND. */
   unpin(model: string): Promise<PriceRecord>;
@@ -56,7 +56,7 @@ export async function createPrices(parts: {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly models: readonly ModelConfig[];
-  /** What lots pay. Absent: a book of the usual size. */
+  /** The rates that lots pay. Absent: a book of the usual size. */
   readonly book?: PriceBook;
   /** Is told of every change. Absent: nobody is. */
   readonly announce?: Announce;

@@ -41,7 +41,7 @@ export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): 
 }
 
 /**
- * What a key may do a minute: its own limit, else the best tier that its account has reached; the
+ * The requests a minute that a key may make: its own limit, else the best tier that its account has reached. The
  * free-tier cap bounds both while the account has unpaid money alone.
  */
 export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState: FundingState, now: number): MaxRpm {

@@ -9,11 +9,11 @@ import { InFlight } from "./in-flight.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
-/** What rate limits are made of. */
+/** Dependencies. */
 export interface RateLimitsOptions {
   readonly policy: RatePolicy;
   readonly windows: Windows;
-  /** What an account has earned, as Ledger.fundingState tells. */
+  /** As Ledger.fundingState. */
   readonly fundingState: (accountId: string) => Promise<FundingState>;
   readonly clock: Clock;
 }

@@ -14,7 +14,7 @@ const coreLifetimeMs = 3 * heartbeatMs;
 const prefix = "tollgate:rate:";
 const coresKey = "tollgate:cores";
 
-/** What windows in Valkey or Redis are made of. */
+/** Options and dependencies of windows in Valkey or Redis. */
 export interface RedisWindowsOptions {
   /** Such as redis://host:6379 or rediss://user:password@host:6379/0. */
   readonly url: string;

@@ -20,7 +20,7 @@ export interface RateLimitDecision extends WindowState {
 
 /** Counts requests over rolling minutes: at most `limit` of a key are admitted within any 60 seconds. */
 export interface Windows {
-  /** Whether all cores count together. */
+  /** True when all cores count together. */
   readonly areShared: boolean;
   /** Counts one request, or refuses it. The limit is at least 1. */
   admit(key: string, limit: number): RateLimitDecision | Promise<RateLimitDecision>;

@@ -8,9 +8,9 @@ import type { ThreadLife } from "./sqlite/ledger-thread.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
 import { SqliteThreadStore } from "./sqlite/thread.ts";
 
-/** What a store needs beside the database. */
+/** Dependencies beside the database. */
 export interface StoreOptions extends ThreadLife {
-  /** PostgreSQL itself, where a pooler of transactions stands before it. Undefined: none does, or nobody need be heard. */
+  /** PostgreSQL itself, behind a transaction pooler. Undefined: there is no pooler, or announcements are not needed. */
   readonly listenUrl?: string | undefined;
 }
 

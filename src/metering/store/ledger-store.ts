@@ -16,32 +16,32 @@ export interface CoreBeat {
 export interface CoreEpoch extends CoreBeat {
   /** The lock that its process held. Null: not known. */
   readonly instance: string | null;
-  /** Whether others have taken it for dead, and it has not beaten since. */
+  /** True when another core has taken it for dead and it has not beaten since. */
   readonly dead: boolean;
 }
 
-/** What a process knows of itself when it begins an epoch. */
+/** The facts that a process claims when it begins an epoch. */
 export interface EpochClaim {
-  /** The lock that it holds as long as it runs. Undefined: none, so it takes nothing over from others. */
+  /** The lock that it holds as long as it runs. Undefined: none, so it takes nothing over from earlier processes. */
   readonly instance: string | undefined;
-  /** An epoch that was before, even if the store has forgotten it; 0: none. */
+  /** The last epoch known to the process, even if the store has forgotten it; 0: none. */
   readonly after: number;
 }
 
 /** A new epoch. */
 export interface Entered {
   readonly epoch: number;
-  /** Slices that processes before it have left, and that are its own now. */
+  /** Slices taken over from earlier processes. */
   readonly adopted: readonly LeasedSlice[];
-  /** Open slices of budgets that they have left; its own now, too. */
+  /** Open slices of budgets taken over from earlier processes. */
   readonly adoptedBudgets: readonly string[];
 }
 
-/** What a beat of this core's heart answers. */
+/** The reply to a heartbeat. */
 export interface Heartbeat {
-  /** The other cores that nobody has taken for dead. */
+  /** The other cores that no core has taken for dead. */
   readonly others: readonly CoreBeat[];
-  /** Whether others took this core for dead after its last answered beat, so that its slices may be gone. */
+  /** True when another core took this core for dead after its last answered beat, so that its slices may be gone. */
   readonly wasDead: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface StoredSlice {
   readonly unspent: PicoUsd;
 }
 
-/** Which open slices are asked for: those of one account, or a page of all, whole accounts only. */
+/** Selects open slices: all of an account, or a page of whole accounts. */
 export type SliceRange =
   | { readonly accountId: string }
   /** The accounts that come after this one in the order of ids; noAccount: from the first one on. */
@@ -83,25 +83,25 @@ export const slicePage = 1000;
 /** Asks for money of an account. */
 export interface LeaseRequest {
   readonly accountId: string;
-  /** What is needed now. */
+  /** The amount needed now. */
   readonly least: PicoUsd;
-  /** What would be taken if there is plenty. */
+  /** The amount wanted when there is plenty. */
   readonly most: PicoUsd;
 }
 
-/** What an account has, and what of it was leased just now. */
+/** An account's money, and the new slices of it. */
 export interface Lease {
   readonly createdAt: number;
   readonly paidTotal: bigint;
-  /** Unspent paid money, whoever holds it; of many lots at least that of the first ones. */
+  /** Unspent paid money, leased or not; of many lots at least that of the first lots. */
   readonly paidLeft: bigint;
   /** New slices, in the order of spending. */
   readonly slices: readonly LeasedSlice[];
-  /** Unspent money that nobody holds now; of many lots at least that of the first ones. */
+  /** Unspent money that no core has leased now; of many lots at least that of the first lots. */
   readonly unleased: bigint;
   /** Unspent money that other cores hold. */
   readonly elsewhere: bigint;
-  /** What the account owes. */
+  /** The account's debt in pico-USD. */
   readonly debt: bigint;
 }
 
@@ -111,33 +111,33 @@ export interface BudgetRequest {
   readonly budgetId: string;
   readonly accountId: string;
   readonly windowName: string;
-  /** Milliseconds since the epoch: what its keys have spent since then counts, also while they had no such limit. */
+  /** Milliseconds since the epoch: the keys' spending since then counts, also from before the limit was set. */
   readonly windowStart: number;
   readonly limit: PicoUsd;
-  /** The slice to make or to extend, named by the core, so that one whose reply was lost can be closed. */
+  /** The slice to make or to extend. The core names it, so that it can close a slice whose reply was lost. */
   readonly sliceId: string;
-  /** What is needed now. */
+  /** The amount needed now. */
   readonly least: PicoUsd;
-  /** What would be taken if there is plenty. */
+  /** The amount wanted when there is plenty. */
   readonly most: PicoUsd;
 }
 
-/** What a window has, and what of it was leased just now. */
+/** A budget window's money, and the part of it that was leased just now. */
 export interface BudgetLease {
   /** Undefined: the slice was closed by others; ask again under another name. */
   readonly granted: PicoUsd | undefined;
-  /** What nobody has leased or spent now. */
+  /** Money of the window that no core has leased or spent. */
   readonly unleased: PicoUsd;
-  /** What others have leased and not spent, as far as the store knows. */
+  /** Money that other cores have leased and not spent, as far as the store knows. */
   readonly elsewhere: PicoUsd;
 }
 
-/** What was spent in one window of a budget. */
+/** The spending in one window of a budget. */
 export interface BudgetSpending {
   readonly spent: PicoUsd;
 }
 
-/** What one slice pays of a charge. */
+/** The part of a charge that one slice pays. */
 export interface ChargeLine {
   readonly sliceId: string;
   readonly lotId: string;
@@ -158,14 +158,14 @@ export interface Charge extends Run {
   readonly outputTokens: number;
   /** The lines and the shortfall together. */
   readonly cost: PicoUsd;
-  /** What no money was there for; becomes the account's debt. */
+  /** The part of the cost that no money was left for; becomes the account's debt. */
   readonly shortfall: PicoUsd;
   readonly status: "completed" | "cancelled" | "failed" | "recovered";
   /** Milliseconds since the epoch. */
   readonly settledAt: number;
   /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program admitted it. */
   readonly maxRates?: Rates;
-  /** What else is noted of the run. Absent: nothing. */
+  /** Further facts about the run. Absent: none are known. */
   readonly facts?: RunFacts;
   /** The slice of its key's budget that the cost counts in, of the window of its admission. Absent: there was no budget. */
   readonly budgetSliceId?: string;
@@ -177,7 +177,7 @@ export interface Charge extends Run {
 export type StoredCharge = Pick<Charge, "inputTokens" | "outputTokens" | "status">;
 
 /**
- * What became of a charge. repeated: the run was charged before, so nothing was done.
+ * The outcome of a charge. repeated: the run was charged before, so nothing was done.
  * fenced: a slice of it is no longer this core's, so nothing was done.
  */
 export type SettleOutcome = "stored" | "repeated" | "fenced";
@@ -187,15 +187,15 @@ export type SettleOutcome = "stored" | "repeated" | "fenced";
  * within a table, so that cores cannot deadlock: slice, account, lot.
  */
 export interface LedgerStore {
-  /** Whether other cores may hold slices too. */
+  /** True when other cores may hold slices too. */
   readonly shared: boolean;
   /** Names the database, however it is reached, moved or restored. */
   identify(): Promise<string>;
   /** The epochs of this core so far, the newest first. None where no other process can have the store. */
   epochs(): Promise<CoreEpoch[]>;
   /**
-   * Begins a new epoch of this core. Takes over what those left open that are surely dead, since they held the lock that
-   * this process holds now; slices of any other epoch stay its own until it is taken for dead.
+   * Begins a new epoch of this core. Takes over the open slices of earlier epochs under the same lock, whose processes
+   * are surely dead; slices of any other epoch stay with it until it is taken for dead.
    */
   enter(claim: EpochClaim): Promise<Entered>;
   /** Keeps the slices of this epoch its own. */
@@ -206,23 +206,23 @@ export interface LedgerStore {
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
   /** Stores charges durably, each run at most once. Outcomes are in the order of the charges. */
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]>;
-  /** Whether an error of settle means that a charge can never be stored, rather than not now. */
+  /** True when an error of settle means that a charge can never be stored, rather than not now. */
   isViolation(error: unknown): boolean;
-  /** The charges of those runs that have been charged, by runKey. */
+  /** The stored charges of the runs, by runKey; runs that were not charged are absent. */
   settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>>;
-  /** Whether any run of an account's request was charged. */
+  /** True when any run of an account's request was charged. */
   isCharged(accountId: string, requestId: string): Promise<boolean>;
-  /** Makes slices smaller by what they no longer need; the money is the lot's again. */
+  /** Makes slices smaller by the amounts; the money is the lot's again. */
   giveBack(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
   /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */
   close(sliceIds: readonly string[]): Promise<void>;
   /** Leases a part of a budget. Never more than its limit, whoever asks. */
   acquireBudget(request: BudgetRequest): Promise<BudgetLease>;
-  /** Makes slices of budgets smaller by what they no longer need. */
+  /** Makes slices of budgets smaller by the amounts. */
   giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
   /** Ends slices of budgets: what they spent is spent, the rest can be leased again. */
   closeBudgets(sliceIds: readonly string[]): Promise<void>;
-  /** What was spent in a window, as far as the store knows: before a lease it knows of nothing. */
+  /** The spending in a window, as far as the store knows: it knows of nothing before the first lease. */
   budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending>;
   /**
    * Takes cores for dead whose hearts are still where they were, and ends slices of all that are dead, at most 1,000.

@@ -30,7 +30,7 @@ function compare<T extends string | number>(a: T, b: T): number {
 /** The same order in SQL, of both databases. */
 export const spendingOrder = "priority, expires_at is null, expires_at, created_at, id";
 
-/** What of a lot nobody has leased. */
+/** A lot's money that can be leased. */
 export const freeMoney = "granted - spent - leased - refunded - expired";
 
 /** Lots that lapse are in an index of their own, as nulls do not sort alike in the two databases. */

@@ -6,7 +6,7 @@ import type { Charge, ChargeLine } from "./ledger-store.ts";
 /** A column's value on its way to the database. Null: absent. */
 export type Value = string | number | null;
 
-/** One column of a row that is made from a charge or from a line of one. */
+/** A column of a row that is made from a charge or from a line of a charge. */
 export interface Column<From> {
   /** The entity's name of it. */
   readonly property: string;
@@ -17,7 +17,7 @@ export interface Column<From> {
   readonly read: (from: From) => Value;
 }
 
-/** What carries a value of each of the entities' types. */
+/** The column type that carries each of the entities' types. */
 const types: Readonly<Record<string, Column<never>["type"]>> = {
   StringType: "text",
   UuidType: "uuid",

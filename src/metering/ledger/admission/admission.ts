@@ -21,7 +21,7 @@ export interface AdmissionParts {
   readonly wallets: WalletCache;
   readonly budgets: BudgetCache;
   readonly requests: RunningRequests;
-  /** What becomes of the holds. */
+  /** Ends the holds that admission makes. */
   readonly keeper: HoldKeeper;
   readonly prices: Pick<Prices, "live">;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export class Admission {
     return inBudget ? this.#grant(cached, request, { rates, admitted: request, budget }) : undefined;
   }
 
-  /** What of the budget's open window this core has. Undefined: there is no budget. */
+  /** This core's part of the budget's open window. Undefined: there is no budget. */
   #findBudget({ budget, accountId }: HoldRequest): BudgetWallet | undefined {
     return budget === undefined ? undefined : this.#parts.budgets.find(budget, accountId);
   }

@@ -9,9 +9,9 @@ export class BudgetWallet {
   readonly window: BudgetWindow;
   /** Its slice in the store; another one after it was lost. */
   sliceId: string;
-  /** What of the window nobody has leased or spent, when this core last looked. */
+  /** Money of the window that no core had leased or spent when this core last looked. */
   unleased: PicoUsd = 0;
-  /** What other cores have leased and not spent, when this core last looked. */
+  /** Money that other cores had leased and not spent when this core last looked. */
   elsewhere: PicoUsd = 0;
   /** When it was last used, by the monotonic clock. */
   usedAt = 0;
@@ -32,12 +32,12 @@ export class BudgetWallet {
     return this.#available;
   }
 
-  /** What a new request may hold; below zero after an engine passed its cap, or a slice was lost. */
+  /** Money that a new request may hold; below zero after an engine passed its cap, or a slice was lost. */
   get free(): PicoUsd {
     return this.#available - this.#held;
   }
 
-  /** Whether nothing runs on it and nothing is on its way into the store. */
+  /** True when no request holds money of it and no charge is on its way to the store. */
   get idle(): boolean {
     return this.#held === 0 && this.#uncommitted === 0;
   }
@@ -46,7 +46,7 @@ export class BudgetWallet {
     this.#available += granted;
   }
 
-  /** Takes out what nobody holds. */
+  /** Takes the free money out. */
   takeFree(): PicoUsd {
     const free = Math.max(0, this.free);
     this.#available -= free;

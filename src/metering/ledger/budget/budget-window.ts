@@ -2,9 +2,9 @@ import type { BudgetPeriod } from "../../interface.ts";
 
 const dayMs = 86_400_000;
 
-/** One span of a budget, in UTC. */
+/** A span of a budget, in UTC. */
 export interface BudgetWindow {
-  /** The period and the window's number since 1970, such as "day 20779": names it, so that what comes late counts in its own. */
+  /** The period and the window's number since 1970, such as "day 20779". A late charge names its own window by it. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly startsAt: number;

@@ -24,7 +24,7 @@ export interface ConclusionParts {
   readonly observer: Pick<MeteringObserver, "charged" | "deadLettered" | "uncharged">;
 }
 
-/** What follows once it is known what became of a charge: the wallet hears of it, and the journal forgets the run. */
+/** Concludes a charge once its outcome is known: tells the wallet, and has the journal forget the run. */
 export class Conclusions {
   readonly #parts: ConclusionParts;
 

@@ -23,13 +23,13 @@ export interface Impossible {
   readonly impossible: unknown;
 }
 
-/** What became of a charge in the store. left: this process ends, and the journal has it. */
+/** The outcome of a charge. left: this process ends, and the journal keeps the charge. */
 export type Committed = SettleOutcome | Impossible | "left";
 
 /** Dependencies. */
 export interface GroupCommitParts {
   readonly store: Pick<LedgerStore, "settle" | "isViolation">;
-  /** Whether every charge is promised at once, and by what. */
+  /** True when every charge is promised in the journal before the store has it. */
   readonly promisesFirst: boolean;
   readonly journal: Pick<Journal, "healthy">;
   readonly charges: OpenCharges;
@@ -58,7 +58,7 @@ export class GroupCommit {
   /** Charges so far: that came, and that the store has answered to. Groups keep their order. */
   #taken = 0;
   #concluded = 0;
-  /** Those who wait until the first so many are concluded. */
+  /** Callers that wait until the first `all` charges are concluded. */
   readonly #readers: { readonly all: number; readonly caughtUp: () => void }[] = [];
 
   constructor(parts: GroupCommitParts) {
@@ -181,7 +181,7 @@ export class GroupCommit {
     }
   }
 
-  /** One impossible charge must not keep the others of its group from being stored. */
+  /** Commits each charge alone, so that an impossible charge does not keep the rest of its group from being stored. */
   async #commitEach(group: readonly Waiting[], error: unknown): Promise<void> {
     const [only] = group;
     if (group.length === 1 && only !== undefined) {

@@ -7,7 +7,7 @@ const reasons: ReadonlySet<Reason | undefined> = new Set([
   Reason.INVALID_ARGUMENT,
 ]);
 
-/** Whether a charge failed for something that no later attempt finds changed, unless an operator changes it. */
+/** True when every later attempt fails likewise, unless an operator changes something. */
 export function isLasting(error: unknown): boolean {
   return reasons.has(detailOf(error)?.reason);
 }

@@ -9,9 +9,9 @@ export interface OpenCharge {
   /** The run that it is known by; its charge has another one when it is of the rest of a run. */
   readonly run: Run;
   promised: boolean;
-  /** Whether the store may have taken it without our knowing. */
+  /** True when the store may have taken the charge although its reply was lost. */
   doubtful: boolean;
-  /** Lets go who waits for it. Called again it does nothing. */
+  /** Lets the waiting caller go on. Further calls do nothing. */
   readonly durable: () => void;
   readonly refused: (error: Error) => void;
   /** Is told when its slices are lost. Absent: it is made anew. */

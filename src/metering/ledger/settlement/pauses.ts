@@ -13,7 +13,7 @@ export class Pauses {
     this.#clock = clock;
   }
 
-  /** Whether there are to be no more attempts. */
+  /** True when no further attempt is to be made. */
   get over(): boolean {
     return this.#over;
   }

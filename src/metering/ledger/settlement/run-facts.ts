@@ -7,7 +7,7 @@ const longest = 255;
 const isOneOf = (names: readonly string[]) => (value: unknown) => names.includes(value as string);
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** What each fact may be. */
+/** The valid values of each fact. */
 const judges: Readonly<Record<keyof RunFacts, (value: unknown) => boolean>> = {
   finish: isOneOf(finishNames),
   delivery: isOneOf(deliveries),
@@ -19,7 +19,7 @@ const judges: Readonly<Record<keyof RunFacts, (value: unknown) => boolean>> = {
   server: (value) => typeof value === "string" && value.length <= longest && !value.includes("\0"),
 };
 
-/** Those facts that every database takes; the others are left out, for they only inform. It trusts no type. */
+/** Keeps the facts that every database takes and leaves the others out: facts only inform. Trusts no type. */
 export function readFacts(facts: unknown): RunFacts | undefined {
   if (typeof facts !== "object" || facts === null) {
     return undefined;

@@ -3,9 +3,9 @@ import type { Charge, StoredCharge } from "../../store/ledger-store.ts";
 import type { Run } from "../run.ts";
 
 /**
- * What is still to be charged of a run that the store has a charge of. A recovered charge is of what was last noted: when
- * the core that was taken for dead comes back, or a fuller journal of it turns up, what it counted beyond that is charged as
- * a run of its own. Undefined: nothing; any other charge is of all the tokens.
+ * The part of a run that the store's charge of it leaves out. A recovered charge covers the tokens that were last noted;
+ * when the core that was taken for dead comes back, or a fuller journal of it turns up, the tokens beyond are charged as
+ * a run of their own. Undefined: nothing is left, as any other charge covers all tokens.
  */
 export function toRest(charge: Charge, stored: StoredCharge): Charge | undefined {
   const inputTokens = Math.max(0, charge.inputTokens - stored.inputTokens);

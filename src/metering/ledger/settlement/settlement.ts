@@ -20,7 +20,7 @@ export interface SettlementParts {
   readonly logger: Logger;
 }
 
-/** What becomes of a hold's money: its tokens are paid out of the wallet, and the rest is free again. */
+/** Ends holds: the tokens are paid out of the wallet, and the rest of the money is free again. */
 export class Settlement implements HoldKeeper {
   readonly #parts: SettlementParts;
 
@@ -115,12 +115,12 @@ function toSettled({ cost, lines }: Charge): Settled {
   return { cost, lots: Array.from(lots, ([lotId, paid]) => ({ lotId, cost: paid })) };
 }
 
-/** What a charge says of the budget that it counts in. */
+/** The charge's field that names its slice of a budget; none without a budget. */
 function inBudget(budgetSliceId: string | undefined): { budgetSliceId?: string } {
   return budgetSliceId === undefined ? {} : { budgetSliceId };
 }
 
-/** What the tokens cost beyond the hold and what is free, which is below zero when slices were lost. */
+/** The cost beyond the hold and the free money together. Free money is below zero when slices were lost. */
 function lacking({ wallet, rates, amount }: RunningHold, tokens: ChargedTokens): PicoUsd {
   return costOf(tokens, rates) - amount - wallet.wallet.free;
 }

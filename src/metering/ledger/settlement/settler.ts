@@ -24,7 +24,7 @@ const lastRetryMs = 5000;
 /** A charge that could not be made so often, with the store in reach, is given up: after a minute and a half. */
 const mostAttempts = 20;
 
-/** What is to be done next with a charge. A reason: it is given up. */
+/** The next step of a charge. giveUp: the charge goes to the dead letters, with this reason. */
 type Step = "commit" | "rest" | "renew" | "done" | { readonly giveUp: unknown };
 
 /** Dependencies. */
@@ -61,7 +61,7 @@ export class Settler {
     this.#commits = new GroupCommit({ ...parts, promisesFirst, charges: this.#charges, pauses: this.#pauses });
   }
 
-  /** Whether so much is waiting that admitting more would be reckless. */
+  /** True when so many charges wait that no further request may be admitted. */
   get overdue(): boolean {
     return this.backlog >= maxBacklog;
   }

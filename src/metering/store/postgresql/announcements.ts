@@ -3,8 +3,8 @@ import type { Pool, PoolClient } from "pg";
 const channel = "tollgate_account";
 
 /**
- * What cores tell each other about accounts. An announcement may get lost with a connection, so it only
- * ever makes things happen sooner.
+ * Announcements about accounts from core to core. An announcement may get lost with a connection, so it
+ * only ever makes things happen sooner.
  */
 export class Announcements {
   readonly #announcing: Pool;
@@ -13,7 +13,7 @@ export class Announcements {
   readonly #sender: string;
   readonly #listeners = new Set<(accountId: string) => void>();
   #listening: PoolClient | undefined;
-  /** What makes the connection, or asks whether it still carries anything. */
+  /** The attempt under way to connect, or to see whether the connection still carries anything. */
   #attempt: Promise<void> | undefined;
   #ended = false;
 

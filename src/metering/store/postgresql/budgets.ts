@@ -61,7 +61,7 @@ const elsewhereSql: Statement = {
   where budget_id = $1 and window_name = $2 and open and id <> $3`,
 };
 
-/** What closing does, given which slices. */
+/** Closes the slices of budgets that `mine` selects. */
 const closing = (name: string, mine: string): Statement => ({
   name,
   text: `

@@ -259,7 +259,7 @@ export const giveBackSql: Statement = {
   where lot.id = sums.lot_id and held.id = lot.id`,
 };
 
-/** What closing does, given which slices: their spending becomes the lot's, and the lot has the rest again. */
+/** Closes the slices that `mine` selects: their spending becomes the lot's, and the lot has the rest again. */
 const closing = (name: string, mine: string): Statement => ({
   name,
   text: `

@@ -24,7 +24,7 @@ export function settleValues(charges: readonly Charge[]): string[] {
   ];
 }
 
-/** One column of many rows. */
+/** A column of many rows, as an array literal. */
 function toArray<From>({ type, read }: Column<From>, rows: readonly From[]): string {
   return type === "text" ? texts(rows.map(read) as (string | null)[]) : plain(rows.map((row) => read(row) ?? "null"));
 }

@@ -12,7 +12,7 @@ const silenceMs = 30_000;
 /** Counted second by second, so that a process that was suspended does not take its own sleep for the thread's. */
 const tickMs = 1000;
 
-/** What the thread's owner gives it and hears of it. */
+/** The clock and the callbacks that the owner gives the thread. */
 export interface ThreadLife {
   readonly clock: Pick<Clock, "after">;
   /** The thread ended, which it never should; it is started again after so many milliseconds. */

@@ -7,7 +7,7 @@ import { type FlatCharges, unflatten } from "../flat-charges.ts";
 import type { LedgerStore } from "../ledger-store.ts";
 import { SqliteLedgerStore } from "./store.ts";
 
-/** What the thread is started with. */
+/** The data that the thread starts with. */
 export interface StoreSetup {
   readonly path: string;
   readonly coreId: string;
@@ -22,7 +22,7 @@ export interface StoreCall {
   readonly parameters: readonly unknown[];
 }
 
-/** What it returned, or the error that it threw with SQLite's code. */
+/** The result of a call, or the error that it threw with SQLite's code. */
 export type StoreAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string; readonly errcode: number | undefined };
