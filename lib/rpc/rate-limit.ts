@@ -8,19 +8,34 @@ export interface RateLimitState {
   readonly remaining: number;
   /** Until the whole limit is available again. 0: it is. */
   readonly resetAfterMs: number;
+  /** Where it stands in tokens a minute. Undefined: it has no such limit. */
+  readonly tokens?: TokenLimitState;
+}
+
+/** Where a key stands in tokens a minute, those that running requests may yet take included. */
+export interface TokenLimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAfterMs: number;
 }
 
 /**
  * The metadata key, of responses and of errors, that tells where a key stands: `limit=60, remaining=59, reset=0.25`, a
- * dictionary of RFC 9651 whose `reset` is in seconds and left out when it is 0. One key and not three, because each costs
+ * dictionary of RFC 9651 whose `reset` is in seconds and left out when it is 0. A limit of tokens follows as
+ * `tokens-limit`, `tokens-remaining`, `tokens-reset`. One key and not three, because each costs
  * every call as much again.
  */
 export const rateLimitHeader = "x-tollgate-rate-limit";
 
 /** Adds where a key stands to a response's metadata. */
-export function writeRateLimit(metadata: Headers, { limit, remaining, resetAfterMs }: RateLimitState): void {
-  const reset = resetAfterMs > 0 ? `, reset=${Math.ceil(resetAfterMs) / 1000}` : "";
-  metadata.set(rateLimitHeader, `limit=${limit}, remaining=${remaining}${reset}`);
+export function writeRateLimit(metadata: Headers, { tokens, ...requests }: RateLimitState): void {
+  const told = dictionary("", requests);
+  metadata.set(rateLimitHeader, tokens === undefined ? told : `${told}, ${dictionary("tokens-", tokens)}`);
+}
+
+function dictionary(prefix: string, { limit, remaining, resetAfterMs }: TokenLimitState): string {
+  const reset = resetAfterMs > 0 ? `, ${prefix}reset=${Math.ceil(resetAfterMs) / 1000}` : "";
+  return `${prefix}limit=${limit}, ${prefix}remaining=${remaining}${reset}`;
 }
 
 /** An error with where a key stands in its metadata. */
@@ -29,12 +44,23 @@ export function withRateLimit(error: ConnectError, state: RateLimitState): Conne
   return error;
 }
 
-const form = /^limit=(\d{1,10}), remaining=(\d{1,10})(?:, reset=(\d{1,10}(?:\.\d{1,3})?))?$/;
+const form = (prefix: string) =>
+  `${prefix}limit=(\\d{1,10}), ${prefix}remaining=(\\d{1,10})(?:, ${prefix}reset=(\\d{1,10}(?:\\.\\d{1,3})?))?`;
+const whole = new RegExp(`^${form("")}(?:, ${form("tokens-")})?$`);
 
 /** Where a key stands by a response's or an error's metadata. Undefined: they do not tell. */
 export function readRateLimit(metadata: Headers): RateLimitState | undefined {
-  const [, limit, remaining, reset = "0"] = form.exec(metadata.get(rateLimitHeader) ?? "") ?? [];
-  return limit === undefined
-    ? undefined
-    : { limit: Number(limit), remaining: Number(remaining), resetAfterMs: Math.round(Number(reset) * 1000) };
+  const found = whole.exec(metadata.get(rateLimitHeader) ?? "");
+  if (found === null) {
+    return undefined;
+  }
+  const [, limit, remaining, reset, tokenLimit, tokensRemaining, tokensReset] = found;
+  const requests = readState(limit, remaining, reset);
+  return tokenLimit === undefined
+    ? requests
+    : { ...requests, tokens: readState(tokenLimit, tokensRemaining, tokensReset) };
+}
+
+function readState(limit: string | undefined, remaining: string | undefined, reset = "0"): TokenLimitState {
+  return { limit: Number(limit), remaining: Number(remaining), resetAfterMs: Math.round(Number(reset) * 1000) };
 }

@@ -154,6 +154,8 @@ function knownKeyOf(key: ApiKey): KnownKey {
       accountId: key.accountId,
       keyId: key.id,
       ...(key.rpm && { rpm: key.rpm }),
+      ...(key.tokensPerMinute && { tokensPerMinute: key.tokensPerMinute }),
+      ...(key.maxInFlight && { maxInFlight: key.maxInFlight }),
       ...(key.models && { models: new Set(key.models) }),
     },
     revoked: Boolean(key.revokedAt),

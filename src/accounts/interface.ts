@@ -8,6 +8,10 @@ export interface Caller {
   readonly keyId: string;
   /** The key's own requests a minute. Undefined: the account's tier decides. */
   readonly rpm?: number;
+  /** The key's own tokens a minute. Undefined: as many as its requests take. */
+  readonly tokensPerMinute?: number;
+  /** The key's own requests at once. Undefined: its account's limit alone. */
+  readonly maxInFlight?: number;
   /** The only models that it may use. Undefined: all. */
   readonly models?: ReadonlySet<string>;
   /** Why its account is frozen. Undefined: it is not. */

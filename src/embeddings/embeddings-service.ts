@@ -9,6 +9,7 @@ import { runIdKey } from "../interceptors/observe.ts";
 import { callerOf } from "../interceptors/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { readSurface } from "../interceptors/surface.ts";
+import { tallied } from "../interceptors/token-tally.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
 import type { Hold, Ledger } from "../metering/interface.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
@@ -37,10 +38,11 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Embed
   const requestId = nameRequest(request.requestId, deps.random, context.values);
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
   const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
-  const hold = await deps.ledger.hold(
+  const held = await deps.ledger.hold(
     { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
     context.signal,
   );
+  const hold = tallied(held, context.values);
   context.values.set(runIdKey, hold.runId);
   const trace = context.values.get(traceContextKey);
   let server: string | undefined;

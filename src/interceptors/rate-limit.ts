@@ -12,8 +12,11 @@ import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_lim
 import { type RateLimitState, withRateLimit, writeRateLimit } from "../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../accounts/interface.ts";
 import type { Next } from "../grpc/apply-interceptors.ts";
+import { OneMessage, onlyMessage } from "../grpc/wire/messages.ts";
 import type { RateLimits } from "../metering/interface.ts";
 import { callerOf } from "./principal.ts";
+import { readTokenBound } from "./token-bound.ts";
+import { tokenTallyKey } from "./token-tally.ts";
 
 /** Where the caller's key stands after this call was counted or looked up. Undefined: the method does neither. */
 export const rateLimitKey = createContextKey<RateLimitState | undefined>(undefined, { description: "rate limit" });
@@ -21,7 +24,7 @@ export const rateLimitKey = createContextKey<RateLimitState | undefined>(undefin
 /**
  * Does to the caller's rate limit what a method's `tollgate.metering.v1.rate_limit_use` option says, before anything of
  * the request is judged but its credential, and tells where the key stands in the metadata of the response or the error.
- * A request that runs keeps its account's place until its call is over.
+ * A request that runs keeps its places, and the tokens that it may come to, until its call is over.
  */
 export function limitRates(limits: RateLimits): Interceptor {
   return (next) => async (request) => {
@@ -31,8 +34,7 @@ export function limitRates(limits: RateLimits): Interceptor {
     }
     const caller = callerOf({ values: request.contextValues });
     if (use === RateLimitUse.RUN) {
-      const { rateLimit, leave } = await limits.begin(caller);
-      return run(next, request, rateLimit, leave);
+      return run(next, limits, request, caller);
     }
     return tell(next, request, await count(limits, use, caller));
   };
@@ -54,16 +56,31 @@ function count(
 type Request = UnaryRequest | StreamRequest;
 type Response = UnaryResponse | StreamResponse;
 
-async function run(next: Next, request: Request, state: RateLimitState, leave: () => void): Promise<Response> {
+async function run(next: Next, limits: RateLimits, request: Request, caller: Caller): Promise<Response> {
+  // Nothing of this is for requests whose key has no limit of tokens.
+  const tally = caller.tokensPerMinute === undefined ? undefined : { tokens: 0 };
+  const bounded = tally === undefined ? { request, bound: 0 } : await readBound(request);
+  const { rateLimit, leave } = await limits.begin(caller, bounded.bound);
+  request.contextValues.set(tokenTallyKey, tally);
+  const end = () => leave(tally?.tokens ?? 0);
   if (!request.stream) {
-    return tell(next, request, state).finally(leave);
+    return tell(next, request, rateLimit).finally(end);
   }
   // Every transport aborts the signal when the call is over, however it ends: cheaper than watching each message.
-  request.signal.addEventListener("abort", leave, { once: true });
+  request.signal.addEventListener("abort", end, { once: true });
   if (request.signal.aborted) {
-    leave();
+    end();
   }
-  return tell(next, request, state);
+  return tell(next, bounded.request, rateLimit);
+}
+
+/** What a request may come to, and the request with its message still to be read. */
+async function readBound(request: Request): Promise<{ readonly request: Request; readonly bound: number }> {
+  if (!request.stream) {
+    return { request, bound: readTokenBound(request.message) };
+  }
+  const message = await onlyMessage(request.message);
+  return { request: { ...request, message: new OneMessage(message) }, bound: readTokenBound(message) };
 }
 
 async function tell(next: Next, request: Request, state: RateLimitState): Promise<Response> {

@@ -243,10 +243,14 @@ export interface RateLimits {
    */
   admit(caller: Caller): Promise<RateLimitState>;
   /**
-   * As `admit`, for a request that runs: it takes one of its account's places until `leave` is called. Throws
-   * RATE_LIMITED too when none is left, which counts nothing.
+   * As `admit`, for a request that runs: it takes one of its key's and of its account's places, and as many of its key's
+   * tokens a minute as it may come to, until `leave` is called with the tokens that it was charged for; those stay
+   * counted for a minute. Throws RATE_LIMITED too when there is too little of one of them, which counts nothing.
    */
-  begin(caller: Caller): Promise<{ readonly rateLimit: RateLimitState; leave(): void }>;
+  begin(
+    caller: Caller,
+    tokenBound: number,
+  ): Promise<{ readonly rateLimit: RateLimitState; leave(tokens: number): void }>;
   /** Where the caller stands, without counting. */
   read(caller: Caller): Promise<RateLimitState>;
 }

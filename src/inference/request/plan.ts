@@ -5,6 +5,7 @@ import type { Caller } from "../../accounts/interface.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
 import { runIdKey } from "../../interceptors/observe.ts";
+import { tallied } from "../../interceptors/token-tally.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
 import type { Hold } from "../../metering/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
@@ -62,7 +63,7 @@ export async function plan(
     }),
   );
   const sampling = settleSampling(request.sampling, model.sampling);
-  const hold = await deps.ledger.hold(
+  const held = await deps.ledger.hold(
     {
       requestId,
       accountId: caller.accountId,
@@ -74,6 +75,7 @@ export async function plan(
     },
     signal,
   );
+  const hold = tallied(held, values);
   values.set(runIdKey, hold.runId);
   const trace = values.get(traceContextKey);
   const wanted = measured.map(({ limits }) => limits.output);

@@ -1,5 +1,7 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import { type RateLimitDecision, type WindowState, type Windows, windowMs } from "./windows.ts";
+import { MemoryQuotas } from "./memory-quotas.ts";
+import { type QuotaWish, windowMs } from "./quota.ts";
+import type { RateLimitDecision, RunDecision, WindowState, Windows } from "./windows.ts";
 
 const noState = { used: 0, waitMs: 0, resetAfterMs: 0 };
 
@@ -14,8 +16,11 @@ export class MemoryWindows implements Windows {
   /** In the order of each key's last admitted request, so that idle keys are at the front. */
   readonly #keys = new Map<string, Times>();
 
+  readonly #quotas: MemoryQuotas;
+
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#quotas = new MemoryQuotas(clock);
   }
 
   /** How many keys take up memory. */
@@ -35,6 +40,30 @@ export class MemoryWindows implements Windows {
     this.#keys.delete(key);
     this.#keys.set(key, times);
     return { admitted: true, ...stateOf(times, limit, now) };
+  }
+
+  begin(key: string, limit: number, wishes: readonly QuotaWish[]): RunDecision {
+    const { states, full } = this.#quotas.take(wishes);
+    if (full !== undefined) {
+      return { window: { admitted: false, ...this.read(key, limit) }, quotas: states, full, end: nothing };
+    }
+    const window = this.admit(key, limit);
+    let isOver = false;
+    const end = (counted: readonly number[]) => {
+      if (!isOver) {
+        isOver = true;
+        wishes.forEach(({ name, amount }, i) => void this.#quotas.give(name, amount, counted[i] ?? 0));
+      }
+    };
+    if (!window.admitted) {
+      end([]);
+    }
+    return { window, quotas: states, full, end };
+  }
+
+  /** Counts what ran elsewhere. */
+  count(name: string, amount: number): void {
+    this.#quotas.give(name, 0, amount);
   }
 
   read(key: string, limit: number): WindowState {
@@ -62,6 +91,8 @@ export class MemoryWindows implements Windows {
     }
   }
 }
+
+function nothing(): void {}
 
 function stateOf(times: Times, limit: number, now: number): WindowState {
   const used = times.length;

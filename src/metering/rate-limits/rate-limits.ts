@@ -1,3 +1,4 @@
+import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
 import { type RateLimitState, withRateLimit } from "../../../lib/rpc/rate-limit.ts";
@@ -5,8 +6,8 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { FundingState, RateLimits } from "../interface.ts";
-import { InFlight } from "./in-flight.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
+import { quotaRefusal, wishesOf, withTokens } from "./run-quotas.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
 /** Dependencies. */
@@ -24,41 +25,38 @@ export interface ConfiguredRateLimits extends RateLimits {
   adopt(policy: RatePolicy): void;
 }
 
-/** Limits each key to its requests a minute; an account's service tokens share one limit. */
+/** Limits each key to its requests and tokens a minute and its requests at once; an account's service tokens share one limit. */
 export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimits {
   const { windows, fundingState, clock } = options;
   let { policy } = options;
   const limitOf = async (caller: Caller) =>
     maxRpm(policy, caller.rpm, await fundingState(caller.accountId), clock.now());
   const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
-  const inFlight = new InFlight();
   return {
-    async begin(caller) {
+    async begin(caller, tokenBound) {
       refuseFrozen(caller);
       const funding = await fundingState(caller.accountId);
       const now = clock.now();
-      const leave = inFlight.enter(
-        caller.accountId,
-        caller.accountMaxInFlight ?? maxInFlight(policy, caller.rpm, funding, now),
-      );
-      try {
-        const max = maxRpm(policy, caller.rpm, funding, now);
-        const admission = await windows.admit(nameOf(caller), max.limit);
-        if (!admission.admitted) {
-          throw refusal(max, admission);
-        }
-        return { rateLimit: stateOf(admission), leave };
-      } catch (error) {
-        leave();
-        throw error;
+      const places = caller.accountMaxInFlight ?? maxInFlight(policy, caller.rpm, funding, now);
+      const max = maxRpm(policy, caller.rpm, funding, now);
+      const wishes = wishesOf(caller, places, tokenBound);
+      const run = await windows.begin(nameOf(caller), max.limit, wishes);
+      const { window, quotas, full } = run;
+      const rateLimit = withTokens(stateOf(window), wishes, quotas);
+      if (full !== undefined) {
+        throw withRateLimit(quotaRefusal(wishes[full], quotas[full]), rateLimit);
       }
+      if (!window.admitted) {
+        throw withRateLimit(refusal(max, window), rateLimit);
+      }
+      return { rateLimit, leave: (tokens) => run.end(wishes.map(({ kind }) => (kind === "tokens" ? tokens : 0))) };
     },
     async admit(caller) {
       refuseFrozen(caller);
       const max = await limitOf(caller);
       const admission = await windows.admit(nameOf(caller), max.limit);
       if (!admission.admitted) {
-        throw refusal(max, admission);
+        throw withRateLimit(refusal(max, admission), stateOf(admission));
       }
       return stateOf(admission);
     },
@@ -82,19 +80,18 @@ function refuseFrozen({ frozenReason }: Caller): void {
   }
 }
 
-function refusal(max: MaxRpm, { limit, waitMs, resetAfterMs }: WindowState): Error {
+function refusal(max: MaxRpm, { limit, waitMs }: WindowState): ConnectError {
   const facts: ErrorFacts = {
     retryAfter: durationOf(waitMs),
     bound: { case: "requestRate", value: { requestsPerMinute: limit } },
   };
   const requests = `${limit} ${limit === 1 ? "request" : "requests"} per minute`;
   const retry = `Retry in ${Math.ceil(waitMs / 1000)} s`;
-  const error = max.freeTier
+  return max.freeTier
     ? failure(
         Reason.FREE_TIER_LIMITED,
         `Accounts that have free-tier credit alone are limited to ${requests} per key. ${retry}, or top up: the cap lifts within a minute.`,
         facts,
       )
     : failure(Reason.RATE_LIMITED, `The rate limit of this key, ${requests}, is reached. ${retry}.`, facts);
-  return withRateLimit(error, { limit, remaining: 0, resetAfterMs });
 }

@@ -2,16 +2,26 @@ import { Redis } from "ioredis";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import { HeldQuotas } from "./held-quotas.ts";
 import { MemoryWindows } from "./memory.ts";
-import { countCoresScript, countRequestScript } from "./redis-scripts.ts";
-import type { RateLimitDecision, WindowState, Windows } from "./windows.ts";
+import type { QuotaState, QuotaWish } from "./quota.ts";
+import {
+  beginRunScript,
+  countCoresScript,
+  countRequestScript,
+  endRunsScript,
+  heldLifetimeMs,
+  renewHeldScript,
+} from "./redis-scripts.ts";
+import type { RateLimitDecision, RunDecision, WindowState, Windows } from "./windows.ts";
 
 /** How long a server that failed is left alone. */
 const retryMs = 1000;
 const heartbeatMs = 5000;
 /** A core that has not been heard of for so long is gone. */
-const coreLifetimeMs = 3 * heartbeatMs;
+const coreLifetimeMs = heldLifetimeMs;
 const prefix = "tollgate:rate:";
+const quotaPrefix = "tollgate:quota:";
 const coresKey = "tollgate:cores";
 
 /** Options and dependencies of windows in Valkey or Redis. */
@@ -29,11 +39,17 @@ export interface RedisWindowsOptions {
 
 interface Scripts {
   countRequest(key: string, limit: number, count: 0 | 1): Promise<[number, number, number, number]>;
+  beginRun(keys: number, ...keysAndValues: (string | number)[]): Promise<number[]>;
+  endRuns(keys: number, ...keysAndValues: (string | number)[]): Promise<number>;
+  renewHeld(keys: number, ...keysAndValues: (string | number)[]): Promise<number>;
   countCores(key: string, core: string, lifetimeUs: number): Promise<number>;
 }
 
 /**
  * Windows that all cores share, in Valkey or Redis, by one script a request on the server's clock.
+ *
+ * What runs of all cores take of quotas is counted there, too, in the same call. A core that ends without a word is
+ * forgotten after 15 s, with what it held.
  *
  * While the server is away each core counts by itself, with its share of the limit: the limit over
  * the number of cores last seen, at least 1. So R cores still admit about N a minute; within the
@@ -46,6 +62,7 @@ export class RedisWindows implements Windows {
   readonly #logger: Logger;
   readonly #core: string;
   readonly #alone: MemoryWindows;
+  readonly #held: HeldQuotas;
   #cores = 1;
   #away = false;
   #retryAt = 0;
@@ -69,6 +86,13 @@ export class RedisWindows implements Windows {
     }) as Redis & Scripts;
     this.#redis.defineCommand("countRequest", { numberOfKeys: 1, lua: countRequestScript });
     this.#redis.defineCommand("countCores", { numberOfKeys: 1, lua: countCoresScript });
+    this.#redis.defineCommand("beginRun", { lua: beginRunScript });
+    this.#redis.defineCommand("endRuns", { lua: endRunsScript });
+    this.#redis.defineCommand("renewHeld", { lua: renewHeldScript });
+    this.#held = new HeldQuotas({
+      end: (told) => void this.#tell("endRuns", told),
+      renew: (told) => void this.#tell("renewHeld", told),
+    });
     // Every failed command reports the same by itself.
     this.#redis.on("error", () => {});
   }
@@ -90,6 +114,23 @@ export class RedisWindows implements Windows {
     return answer ?? this.#alone.admit(key, this.#share(limit));
   }
 
+  async begin(key: string, limit: number, wishes: readonly QuotaWish[]): Promise<RunDecision> {
+    if (wishes.length === 0) {
+      return { window: await this.admit(key, limit), quotas: [], full: undefined, end() {} };
+    }
+    const keys = [prefix + key, ...wishes.map(({ name }) => quotaPrefix + name)];
+    const values = wishes.flatMap((wish) => [wish.limit, wish.amount]);
+    this.#held.asked(wishes);
+    const answer = await this.#ask(() => this.#redis.beginRun(keys.length, ...keys, limit, this.#core, ...values));
+    const isGranted = answer?.[0] === 1;
+    this.#held.answered(wishes, isGranted);
+    if (answer === undefined) {
+      const shares = wishes.map((wish) => ({ ...wish, limit: this.#share(wish.limit) }));
+      return this.#alone.begin(key, this.#share(limit), shares);
+    }
+    return this.#readRun(answer, limit, wishes, isGranted);
+  }
+
   async read(key: string, limit: number): Promise<WindowState> {
     const answer = await this.#count(key, limit, 0);
     return answer ?? this.#alone.read(key, this.#share(limit));
@@ -98,8 +139,50 @@ export class RedisWindows implements Windows {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopHeartbeat();
+    this.#held.flush();
     await this.#redis.zrem(coresKey, this.#core).catch(() => {});
     this.#redis.disconnect();
+  }
+
+  #readRun(answer: number[], limit: number, wishes: readonly QuotaWish[], isGranted: boolean): RunDecision {
+    const [, used = 0, waitUs = 0, resetUs = 0, full = 0, ...rest] = answer;
+    const quotas = wishes.map((wish, i): QuotaState => {
+      const [quotaUsed = 0, quotaWaitUs = 0, quotaResetUs = 0] = rest.slice(3 * i);
+      return {
+        limit: wish.limit,
+        used: quotaUsed,
+        waitMs: quotaWaitUs / 1000,
+        resetAfterMs: quotaResetUs / 1000,
+      };
+    });
+    let isOver = !isGranted;
+    return {
+      window: { admitted: isGranted, used, waitMs: waitUs / 1000, resetAfterMs: resetUs / 1000, limit },
+      quotas,
+      full: full === 0 ? undefined : full - 1,
+      end: (counted) => {
+        if (!isOver) {
+          isOver = true;
+          this.#end(wishes, counted);
+        }
+      },
+    };
+  }
+
+  #end(wishes: readonly QuotaWish[], counted: readonly number[]): void {
+    this.#held.give(wishes, counted);
+    if (this.#away) {
+      wishes.forEach(({ name }, i) => void this.#alone.count(name, counted[i] ?? 0));
+    }
+  }
+
+  async #tell(
+    command: "endRuns" | "renewHeld",
+    told: readonly (readonly [name: string, amount: number, more: number | boolean])[],
+  ): Promise<void> {
+    const keys = told.map(([name]) => quotaPrefix + name);
+    const values = told.flatMap(([, amount, more]) => [amount, Number(more)]);
+    await this.#ask(() => this.#redis[command](keys.length, ...keys, this.#core, ...values));
   }
 
   /** Undefined: the server is away. */
@@ -151,6 +234,7 @@ export class RedisWindows implements Windows {
     const cores = await this.#ask(() => this.#redis.countCores(coresKey, this.#core, coreLifetimeMs * 1000));
     if (cores !== undefined) {
       this.#cores = cores;
+      this.#held.renew();
     }
     if (this.#closed) {
       return;

@@ -1,5 +1,4 @@
-/** The span over which requests count. */
-export const windowMs = 60_000;
+import type { QuotaState, QuotaWish } from "./quota.ts";
 
 /** Where a key stands in its rolling minute. */
 export interface WindowState {
@@ -18,12 +17,25 @@ export interface RateLimitDecision extends WindowState {
   readonly admitted: boolean;
 }
 
+/** What came of the wish to run a request. */
+export interface RunDecision {
+  readonly window: RateLimitDecision;
+  /** One for each wish, what the run took included. */
+  readonly quotas: readonly QuotaState[];
+  /** The index of the first wish that does not fit. Undefined: all do. */
+  readonly full: number | undefined;
+  /** Gives back what was taken, once; so much of each stays counted for a minute. */
+  end(counted: readonly number[]): void;
+}
+
 /** Counts requests over rolling minutes: at most `limit` of a key are admitted within any 60 seconds. */
 export interface Windows {
   /** True when all cores count together. */
   readonly areShared: boolean;
   /** Counts one request, or refuses it. The limit is at least 1. */
   admit(key: string, limit: number): RateLimitDecision | Promise<RateLimitDecision>;
+  /** As admit, for a request that takes parts of quotas while it runs: it is counted and gets all of them, or nothing. */
+  begin(key: string, limit: number, wishes: readonly QuotaWish[]): RunDecision | Promise<RunDecision>;
   /** Tells without counting. */
   read(key: string, limit: number): WindowState | Promise<WindowState>;
   close(): Promise<void>;

@@ -2,6 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
+import { readRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../../../src/accounts/interface.ts";
 import { defaultConfig } from "../../../src/config/load.ts";
 import type { FundingState, RateLimits } from "../../../src/metering/interface.ts";
@@ -82,4 +83,59 @@ test("service tokens share their account's limit", async () => {
   await use(limits, 20, { ...caller, keyId: "" });
   await expect(limits.admit({ ...caller, keyId: "" })).rejects.toThrow("20 requests");
   await use(limits, 20);
+});
+
+const refusalOf = (begun: Promise<unknown>) =>
+  begun.then(
+    () => undefined,
+    (thrown: ConnectError) => ({
+      reason: detailOf(thrown)?.reason,
+      message: thrown.rawMessage,
+      seconds: Number(detailOf(thrown)?.retryAfter?.seconds),
+      told: readRateLimit(thrown.metadata),
+    }),
+  );
+
+test("a key runs so many requests at once, beside what its account may, and the next as soon as one has ended", async () => {
+  const { limits } = setUp({ paidTotal: 1n, freeOnly: false });
+  const key: Caller = { ...caller, maxInFlight: 2, accountMaxInFlight: 3 };
+  const [first] = [await limits.begin(key, 1), await limits.begin(key, 1)];
+  expect(await refusalOf(limits.begin(key, 1))).toEqual({
+    reason: Reason.RATE_LIMITED,
+    message: "This key may run 2 requests at once, and as many are running. Retry in 1 s, or when one has ended.",
+    seconds: 1,
+    told: { limit: 60, remaining: 58, resetAfterMs: 60_000 },
+  });
+  const other: Caller = { ...key, keyId: "other" };
+  await limits.begin(other, 1);
+  expect((await refusalOf(limits.begin(other, 1)))?.message).toMatch(/^This account may run 3 requests at once/);
+  first?.leave(0);
+  first?.leave(0);
+  await limits.begin(other, 1);
+  expect((await refusalOf(limits.begin(other, 1)))?.message).toMatch(/^This key may run 2/);
+});
+
+test("a key's tokens a minute are admitted by bound, settled by count, and told", async () => {
+  const { clock, limits } = setUp({ paidTotal: 1n, freeOnly: false });
+  const key: Caller = { ...caller, tokensPerMinute: 1000 };
+  const run = await limits.begin(key, 900);
+  expect(run.rateLimit).toMatchObject({ limit: 60, remaining: 59, tokens: { limit: 1000, remaining: 100 } });
+  expect((await refusalOf(limits.begin(key, 200)))?.seconds).toBe(1);
+  run.leave(300);
+  const next = await limits.begin(key, 700);
+  expect(next.rateLimit.tokens).toEqual({ limit: 1000, remaining: 0, resetAfterMs: 61_000 });
+  next.leave(700);
+  clock.advance(10_000);
+  const refused = await refusalOf(limits.begin(key, 400));
+  expect(refused).toMatchObject({
+    reason: Reason.RATE_LIMITED,
+    message:
+      "The rate limit of this key, 1000 tokens per minute, is reached: this request may take 400. Retry in 51 s.",
+    seconds: 51,
+    told: { limit: 60, remaining: 58, tokens: { limit: 1000, remaining: 0, resetAfterMs: 51_000 } },
+  });
+  clock.advance(50_999);
+  expect(await refusalOf(limits.begin(key, 400))).toBeDefined();
+  clock.advance(1);
+  expect(await refusalOf(limits.begin(key, 400))).toBeUndefined();
 });

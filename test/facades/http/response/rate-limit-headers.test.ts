@@ -20,3 +20,18 @@ test.each([
     "anthropic-ratelimit-requests-reset": at,
   });
 });
+
+test("a limit of tokens is told beside that of requests", () => {
+  const headers = {};
+  const tokens = { limit: 10_000, remaining: 9000, resetAfterMs: 6000 };
+  addRateLimit(headers, { limit: 60, remaining: 3, resetAfterMs: 0, tokens }, now);
+  expect(headers).toMatchObject({
+    "x-ratelimit-limit-requests": "60",
+    "x-ratelimit-limit-tokens": "10000",
+    "x-ratelimit-remaining-tokens": "9000",
+    "x-ratelimit-reset-tokens": "6s",
+    "anthropic-ratelimit-tokens-limit": "10000",
+    "anthropic-ratelimit-tokens-remaining": "9000",
+    "anthropic-ratelimit-tokens-reset": "2026-01-31T12:00:06Z",
+  });
+});

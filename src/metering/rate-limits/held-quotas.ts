@@ -1,0 +1,98 @@
+import type { QuotaWish } from "./quota.ts";
+
+/** How a server is told what runs of this core hold. Neither rejects. */
+export interface QuotaServer {
+  /** Gives back amounts; so much of each stays counted for a minute. `told` has name, amount, counted of each. */
+  end(told: readonly (readonly [name: string, amount: number, counted: number])[]): void;
+  /** Says what is held, by all runs of this core. `isMoving`: runs that begin may have taken more already. */
+  renew(told: readonly (readonly [name: string, amount: number, isMoving: boolean])[]): void;
+}
+
+interface Held {
+  amount: number;
+  /** Runs whose beginning the server has not answered. */
+  beginning: number;
+}
+
+/** Quotas are renewed so many at a time. */
+const batchSize = 500;
+
+/**
+ * What runs of this core hold of quotas that a server counts for all cores. Ends of one turn of the event loop go out
+ * together; what is held is told again and again, so that the server forgets a core that is gone, and knows again what it lost.
+ */
+export class HeldQuotas {
+  readonly #server: QuotaServer;
+  readonly #held = new Map<string, Held>();
+  #ended = new Map<string, { amount: number; counted: number }>();
+
+  constructor(server: QuotaServer) {
+    this.#server = server;
+  }
+
+  /** A run wishes for parts, and the server is being asked. */
+  asked(wishes: readonly QuotaWish[]): void {
+    for (const { name } of wishes) {
+      this.#open(name).beginning++;
+    }
+  }
+
+  /** The server has answered, or not in time, which is a no that it may not know of. */
+  answered(wishes: readonly QuotaWish[], isGranted: boolean): void {
+    for (const { name, amount } of wishes) {
+      const held = this.#open(name);
+      held.beginning--;
+      held.amount += isGranted ? amount : 0;
+      this.#closeIdle(name, held);
+    }
+  }
+
+  /** A run has ended. */
+  give(wishes: readonly QuotaWish[], counted: readonly number[]): void {
+    if (this.#ended.size === 0) {
+      setImmediate(() => this.flush());
+    }
+    for (const [i, { name, amount }] of wishes.entries()) {
+      const held = this.#open(name);
+      held.amount -= amount;
+      this.#closeIdle(name, held);
+      const ended = this.#ended.get(name) ?? { amount: 0, counted: 0 };
+      ended.amount += amount;
+      ended.counted += counted[i] ?? 0;
+      this.#ended.set(name, ended);
+    }
+  }
+
+  /** Tells at once what has ended. */
+  flush(): void {
+    const ended = this.#ended;
+    if (ended.size > 0) {
+      this.#ended = new Map();
+      this.#server.end([...ended].map(([name, { amount, counted }]) => [name, amount, counted]));
+    }
+  }
+
+  /** Tells what is held. */
+  renew(): void {
+    this.flush();
+    const all = [...this.#held].map(([name, { amount, beginning }]) => [name, amount, beginning > 0] as const);
+    for (let i = 0; i < all.length; i += batchSize) {
+      this.#server.renew(all.slice(i, i + batchSize));
+    }
+  }
+
+  #open(name: string): Held {
+    let held = this.#held.get(name);
+    if (held === undefined) {
+      held = { amount: 0, beginning: 0 };
+      this.#held.set(name, held);
+    }
+    return held;
+  }
+
+  #closeIdle(name: string, { amount, beginning }: Held): void {
+    if (amount === 0 && beginning === 0) {
+      this.#held.delete(name);
+    }
+  }
+}

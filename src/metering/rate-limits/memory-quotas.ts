@@ -1,0 +1,111 @@
+import type { Clock } from "../../../lib/time/clock.ts";
+import { type CountedSecond, judge, lapseOf, type QuotaState, type QuotaWish } from "./quota.ts";
+
+/** What came of a wish for parts of several quotas. */
+export interface QuotaDecision {
+  /** One for each wish, what was granted included. */
+  readonly states: readonly QuotaState[];
+  /** The index of the first wish that does not fit: nothing was granted. Undefined: everything was. */
+  readonly full: number | undefined;
+}
+
+interface Quota {
+  held: number;
+  counted: CountedSecond[];
+}
+
+/** Quotas of one process. Memory is bounded by what runs, and by 61 sums for each that ran within a minute. */
+export class MemoryQuotas {
+  readonly #clock: Clock;
+  /** In the order of their last use, so that idle ones are at the front. */
+  readonly #quotas = new Map<string, Quota>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many take up memory. */
+  get size(): number {
+    return this.#quotas.size;
+  }
+
+  /** Grants all of the wishes or none. */
+  take(wishes: readonly QuotaWish[]): QuotaDecision {
+    const now = this.#clock.monotonic();
+    this.#evict(now);
+    const states = wishes.map((wish) => {
+      const quota = this.#read(wish.name, now);
+      return judge(wish, quota?.held ?? 0, quota?.counted ?? [], now);
+    });
+    const full = states.findIndex(({ waitMs }) => waitMs > 0);
+    if (full >= 0) {
+      return { states, full };
+    }
+    for (const { name, amount } of wishes) {
+      this.#open(name).held += amount;
+    }
+    return {
+      states: states.map((state, i) => ({ ...state, used: state.used + (wishes[i]?.amount ?? 0) })),
+      full: undefined,
+    };
+  }
+
+  /** Gives back what a run took; what it counted stays for a minute. */
+  give(name: string, amount: number, counted: number): void {
+    const quota = this.#open(name);
+    quota.held = Math.max(0, quota.held - amount);
+    if (counted > 0) {
+      add(quota, Math.floor(this.#clock.monotonic() / 1000), counted);
+    } else if (quota.held === 0 && quota.counted.length === 0) {
+      this.#quotas.delete(name);
+    }
+  }
+
+  #read(name: string, now: number): Quota | undefined {
+    const quota = this.#quotas.get(name);
+    if (quota !== undefined) {
+      dropLapsed(quota, now);
+    }
+    return quota;
+  }
+
+  #open(name: string): Quota {
+    const quota = this.#quotas.get(name) ?? { held: 0, counted: [] };
+    this.#quotas.delete(name);
+    this.#quotas.set(name, quota);
+    return quota;
+  }
+
+  /** Forgets idle ones: two at a time, as a run adds about as many. One that is held goes to the back. */
+  #evict(now: number): void {
+    for (let i = 0; i < 2; i++) {
+      const [name, quota] = this.#quotas.entries().next().value ?? [];
+      if (name === undefined || quota === undefined) {
+        return;
+      }
+      dropLapsed(quota, now);
+      if (quota.held > 0) {
+        this.#open(name);
+      } else if (quota.counted.length === 0) {
+        this.#quotas.delete(name);
+      } else {
+        return;
+      }
+    }
+  }
+}
+
+function add(quota: Quota, second: number, amount: number): void {
+  const last = quota.counted.at(-1);
+  if (last?.second === second) {
+    quota.counted[quota.counted.length - 1] = { second, amount: last.amount + amount };
+  } else {
+    quota.counted.push({ second, amount });
+  }
+}
+
+function dropLapsed(quota: Quota, now: number): void {
+  while (quota.counted[0] !== undefined && lapseOf(quota.counted[0].second) <= now) {
+    quota.counted.shift();
+  }
+}

@@ -1,0 +1,61 @@
+/** The span over which requests and tokens count. */
+export const windowMs = 60_000;
+
+/** What a run takes of a limit that counts what is under way: one place, or the bound of its tokens. */
+export interface QuotaWish {
+  /** Which counter, the same on every core. */
+  readonly name: string;
+  readonly limit: number;
+  /** At least 1. One above the whole limit is taken when nothing else counts. */
+  readonly amount: number;
+}
+
+/** Where a quota stands. */
+export interface QuotaState {
+  /** The limit that held, lower than the one asked for while cores cannot count together. */
+  readonly limit: number;
+  /** Taken by runs under way, and counted at the end of those of the last minute. */
+  readonly used: number;
+  /** Until what was wished for may fit, as far as the minute tells; a second where runs under way stand in its way. 0: it fits. */
+  readonly waitMs: number;
+  /** Until nothing counts any more, if what is under way ended now. */
+  readonly resetAfterMs: number;
+}
+
+/** What was counted within one second. */
+export interface CountedSecond {
+  /** Its number since the clock's start. */
+  readonly second: number;
+  readonly amount: number;
+}
+
+/** A run that waits for another one's end asks again after so long, in milliseconds. */
+const retryMs = 1000;
+
+/** When what was counted in a second counts no more, in milliseconds of the same clock. */
+export function lapseOf(second: number): number {
+  return (second + 1) * 1000 + windowMs;
+}
+
+/** Where a quota stands before a wish is granted. `counted` is in the order of its seconds. */
+export function judge(
+  { limit, amount }: QuotaWish,
+  held: number,
+  counted: readonly CountedSecond[],
+  now: number,
+): QuotaState {
+  const all = counted.reduce((sum, second) => sum + second.amount, 0);
+  const last = counted.at(-1);
+  const resetAfterMs = held > 0 ? windowMs : last === undefined ? 0 : lapseOf(last.second) - now;
+  const fits = (used: number) => used === 0 || used + amount <= limit;
+  let used = held + all;
+  let waitMs = fits(used) ? 0 : retryMs;
+  for (const { second, amount: lapsing } of counted) {
+    if (fits(used)) {
+      break;
+    }
+    used -= lapsing;
+    waitMs = Math.max(retryMs, lapseOf(second) - now);
+  }
+  return { limit, used: held + all, waitMs: fits(used) ? waitMs : retryMs, resetAfterMs };
+}
