@@ -16,6 +16,7 @@ const model = "m";
 const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
 /** A prompt that takes much memory and much work. */
 const large = "word ".repeat(300_000);
+const servers = 60;
 
 let engine: Server;
 /** Requests that the engine keeps waiting. */
@@ -40,7 +41,9 @@ async function start(overload: object, env: NodeJS.ProcessEnv = {}): Promise<voi
   await once(engine, "listening");
   site = await createSite(env);
   const url = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
-  const models = [{ id: model, context_length: 4_000_000, servers: [{ url, engine: "openai" }] }];
+  // A server is given one prompt of this size at a time.
+  const served = Array.from({ length: servers }, (_, i) => ({ url, engine: "openai", model: `${model}-${i}` }));
+  const models = [{ id: model, context_length: 4_000_000, servers: served }];
   const config = await site.configure({ ...freePorts, rate_tiers: [{ rpm: 100_000 }], overload, models });
   tollgate = await startTollgate(site, "serve", "--config", config);
   const { id } = (await tollgate.admin("accounts", "create")) as { id: string };
@@ -108,7 +111,7 @@ test("a process whose memory is full refuses new requests on every door, ends th
   await eventually(
     "the memory is full",
     async () => {
-      if (running.length < 60) {
+      if (running.length < servers) {
         running.push(chat(large));
       }
       return (await admin("/readyz"))[1] === "ready, overloaded: memory\n";
@@ -120,7 +123,7 @@ test("a process whose memory is full refuses new requests on every door, ends th
   expect(await askCore()).toEqual({ codes: [shed, shed], health: [SERVING, SERVING] });
   expect(await admin("/livez")).toEqual([200, "ok\n"]);
   expect((await admin("/metrics"))[1]).toContain('tollgate_overloaded{shortage="memory"} 1');
-  expect(await tollgate.admin("servers", "list")).toHaveLength(1);
+  expect(await tollgate.admin("servers", "list")).toHaveLength(servers);
   isHolding = false;
   for (const response of waiting) {
     answer(response);
