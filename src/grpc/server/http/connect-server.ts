@@ -8,6 +8,7 @@ import {
   ConnectError,
   createConnectRouter,
   createContextValues,
+  createServiceImplSpec,
   type HandlerContext,
   type Interceptor,
 } from "@connectrpc/connect";
@@ -21,6 +22,7 @@ import { hangUpKey } from "../../hang-up.ts";
 import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../wire/limits.ts";
 import { Slots } from "../../wire/slots.ts";
 import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
+import { strictNumbers } from "../../workarounds/strict-numbers.ts";
 import { type Gate, openGate, refuse } from "../gate.ts";
 import { defaultUnread, type ListeningServer, type ServerOptions } from "../listening-server.ts";
 import { peerKey } from "../peer.ts";
@@ -45,12 +47,13 @@ export function startConnectServer(options: ServerOptions): Promise<ListeningSer
   });
 }
 
+const connectAlone = { grpc: false, grpcWeb: false };
+
 function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): RequestListener {
   const { services, interceptors, gate = openGate, receiving = new Receiving(), unread = defaultUnread() } = options;
   const router = createConnectRouter({
     interceptors: [...interceptors, mendStreamParseErrors],
-    grpc: false,
-    grpcWeb: false,
+    ...connectAlone,
     acceptCompression: [compressionInTurns()],
     readMaxBytes: maxRequestBytes,
     writeMaxBytes: maxResponseBytes,
@@ -58,7 +61,9 @@ function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): Request
     shutdownSignal,
   });
   for (const { service, implementation } of services) {
-    router.service(service, implementation);
+    for (const { method, impl } of Object.values(createServiceImplSpec(service, implementation).methods)) {
+      router.rpc(method, impl as never, { ...connectAlone, jsonOptions: strictNumbers(method) });
+    }
   }
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   const isFull = pipelineLimit();
