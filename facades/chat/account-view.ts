@@ -17,11 +17,11 @@ import type { Exchange } from "../http/exchange.ts";
 import { usdAmount } from "../http/json/decimal.ts";
 import { invalidField } from "../http/request/error.ts";
 
-// What a customer may see of its key and its account, in the shapes that clients of aggregators read.
+// A customer's view of its key and its account, in the shapes that clients of aggregators read.
 
 const dayMs = 86_400_000;
 
-/** What a key may know of itself. */
+/** The key's own label, spending and limits. */
 export async function readKey(core: Core, exchange: Exchange): Promise<GetKeyResponse> {
   const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
   const { key, freeOnly, frozen } = status;
@@ -78,7 +78,7 @@ function beginOf(period: BudgetPeriod, now: Date): Date | undefined {
   }
 }
 
-/** What came in and what was spent: what came in is what is left and what was spent, less what is owed. */
+/** The money that came in, and the money spent. Money in = balance + spending − debt. */
 export async function readCredits(core: Core, exchange: Exchange): Promise<GetCreditsResponse> {
   const status: GetKeyStatusResponse = await core.accounts.getKeyStatus({}, exchange.callOptions);
   const used = await spent(core, exchange, {});
@@ -175,7 +175,7 @@ function readTime(field: string, text: string): Date | undefined {
   return time;
 }
 
-/** What was spent by the account, or by one of its keys. */
+/** The spending of the account, or of one of its keys. */
 async function spent(
   core: Core,
   exchange: Exchange,

@@ -12,7 +12,7 @@ interface OutgoingDetail {
   readonly value: Record<string, unknown>;
 }
 
-/** Who says what a reason means, for tools that know no more than google.rpc.ErrorInfo. */
+/** The domain of the reasons, for tools that know only google.rpc.ErrorInfo. */
 const domain = "tollgate";
 
 /**

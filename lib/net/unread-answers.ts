@@ -2,7 +2,7 @@ import type { Clock } from "../time/clock.ts";
 
 /** An answer that its client has not read to the end. */
 export interface UnreadAnswer {
-  /** Whose it is. When memory is short, whoever holds most is cut off first. */
+  /** The client that the answer counts for. When memory is short, the owner that holds most is cut off first. */
   readonly owner: string;
   /** Memory that it takes until its end, in bytes. */
   readonly bytes: number;

@@ -55,7 +55,7 @@ interface AccountState {
 /** How long the store may take to find a key: a store that is stalled must not stall callers, too. */
 const patienceMs = 5000;
 
-/** Who has the configured operator token. */
+/** The operator that the configured token stands for. */
 const root: Operator = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
 /** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */

@@ -1,6 +1,6 @@
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 
-/** Who pays for a call, known once its credential has been checked. */
+/** The payer of a call, known once its credential has been checked. */
 export interface Caller {
   readonly kind: "caller";
   readonly accountId: string;

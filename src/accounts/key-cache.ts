@@ -31,7 +31,7 @@ export class KeyCache<T> {
   /** Counts what was forgotten on purpose: a fetch that began before must not bring it back. */
   #generation = 0;
 
-  /** What is no secret may be remembered as it is: `toKey` says by what. */
+  /** toKey: the key that an entry is stored under; a hash unless given, so that memory holds no secret. */
   constructor(
     fetch: (secret: string) => Promise<T | undefined>,
     clock: Clock,

@@ -4,7 +4,7 @@ import { formatPath, type Path } from "./problems.ts";
 import type { Config } from "./schema.ts";
 import { peekSecrets, type Secrets } from "./secrets.ts";
 
-/** One value that a start would use. */
+/** A value that a start would use. */
 export interface Setting {
   /** Such as `models[0].price.input`. */
   readonly setting: string;

@@ -32,7 +32,7 @@ export interface Secrets {
   /** The first one makes new digests; the others are still recognised. */
   readonly peppers: readonly [Pepper, ...Pepper[]];
   readonly services: readonly ServiceCredential[];
-  /** What Stripe signs its events with. Undefined: they are not taken. */
+  /** The secret that Stripe signs events with. Undefined: no events are taken. */
   readonly stripeWebhookSecret: string | undefined;
 }
 

@@ -31,7 +31,7 @@ const unknown: EngineName = "openai";
 /** A server on this machine answers sooner, or is none. */
 const localTimeoutMs = 1000;
 
-/** Whether a server is asked slowly does not matter here. */
+/** Patient limits: a slow server must be found, too. */
 const settings: EngineSettings = {
   kind: "generation",
   capacity: 4,
@@ -115,7 +115,7 @@ async function ask(connection: HttpConnection, path: string, signal: AbortSignal
   }
 }
 
-/** Whether a call is answered well, whatever with. */
+/** True when a call is answered with success, whatever the body. */
 async function answers(connection: HttpConnection, path: string, signal: AbortSignal): Promise<boolean> {
   try {
     return (await connection.send({ path }, signal)).status === 200;

@@ -90,7 +90,7 @@ export class Dispatcher {
   async #startDue(): Promise<void> {
     const full = [...this.#underway].filter(([, ids]) => ids.size >= mostAnEndpoint).map(([webhookId]) => webhookId);
     const room = mostAtOnce - this.#count();
-    // Those under way are due as well.
+    // Deliveries under way are due as well.
     const due = room <= 0 ? [] : await this.#parts.outbox.due(full, mostAtOnce * 2);
     for (const delivery of due) {
       const ids = this.#underway.get(delivery.webhookId) ?? new Set();

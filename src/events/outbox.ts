@@ -64,7 +64,7 @@ export class Outbox {
     return this.#storage.orm.em.fork().find(Delivery, where, { orderBy: { nextAt: "asc" }, limit });
   }
 
-  /** What a delivery sends and where. Undefined: the endpoint was deleted. */
+  /** A delivery's event and endpoint. Undefined: the endpoint was deleted. */
   async read({ webhookId, eventId }: Delivery): Promise<{ webhook: Webhook; event: Event } | undefined> {
     const em = this.#storage.orm.em.fork();
     const webhook = await em.findOne(Webhook, webhookId);

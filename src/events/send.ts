@@ -22,7 +22,7 @@ export interface Attempt {
 /** Sends one request. Never rejects. */
 export type Send = (url: string, headers: Record<string, string>, body: string) => Promise<Attempt>;
 
-/** What sending takes. */
+/** Dependencies. */
 export interface SendParts {
   /** Private networks that may be reached. */
   readonly allow: readonly string[];

@@ -128,7 +128,7 @@ function required(webhook: Webhook | null): Webhook {
   return webhook;
 }
 
-/** What an unknown id is refused with. */
+/** The error for an unknown id. */
 export function noWebhook(): Error {
   return failure(Reason.WEBHOOK_NOT_FOUND, "There is no such webhook.", { parameter: "webhook_id" });
 }

@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, type DescOneof, getOption, hasOption,
 import { type FieldRules, required_oneof, rules } from "#gen/tollgate/validate/v1/validate_pb.js";
 import { isStorable } from "../../lib/text/storable.ts";
 
-/** What a message does not keep. */
+/** A bound that a message breaks. */
 export interface Violation {
   /** The field in the contract's own terms, such as "conversation.messages[0].role". */
   readonly path: string;
@@ -17,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Compiles the checks of messages from their `tollgate.validate.v1` options: a list of functions for each message type,
- * none for what has no bounds. Throws when a pattern is none.
+ * an empty one for types without bounds. Throws when a pattern is not a regular expression.
  */
 export function createChecks(): (desc: DescMessage) => Check | undefined {
   const known = new Map<DescMessage, Check | undefined>();

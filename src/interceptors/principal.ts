@@ -3,10 +3,10 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Caller, Operator, Principal } from "../accounts/interface.ts";
 
-/** Who made the call. Undefined on public methods, which ask for no credential. */
+/** The caller. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
 
-/** Who made the call. Throws PERMISSION_DENIED where nobody was asked to say. */
+/** The caller. Throws PERMISSION_DENIED on public methods, which ask for no credential. */
 export function principalOf(context: Pick<HandlerContext, "values">): Principal {
   const principal = context.values.get(principalKey);
   if (!principal) {

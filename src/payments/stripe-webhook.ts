@@ -23,8 +23,8 @@ const receivingLimits = {
 };
 
 /**
- * What can become of an event: the money is there; it moves none here; no retry can credit it, so a person has
- * to; Stripe is asked to send it again; or its signature is wrong.
+ * The outcome of an event: the money is credited; the event moves no money here; no retry can credit it, so a person
+ * has to; Stripe is asked to send it again; or its signature is wrong.
  */
 export const webhookOutcomes = ["credited", "ignored", "refused", "postponed", "unsigned"] as const;
 

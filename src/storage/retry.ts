@@ -12,7 +12,7 @@ export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
       if (attempt === tries || !isConflict(error)) {
         throw error;
       }
-      // Who meets again must not do so at the same moment.
+      // The random factor keeps two transactions that collided from colliding again.
       const ms = firstPauseMs * 2 ** attempt * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, ms));
     }

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from "pg";
 
 /**
- * What every session is set to, whatever the server, the database and the role say: a setting that is not ours could
- * lose acknowledged charges, refuse requests or change how values read. Settings that the server does not know are left out.
+ * The settings of every session, whatever the server, the database and the role say: another value could lose
+ * acknowledged charges, refuse requests or change how values read. Settings that the server does not know are left out.
  */
 const settings: Readonly<Record<string, string>> = {
   default_transaction_isolation: "read committed",

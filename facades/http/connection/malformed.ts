@@ -10,7 +10,7 @@ const lingerMs = 2_000;
 /** Answers bytes that are no request; `head` is what is known of them, which may be their beginning or their middle. */
 export type AnswerMalformed = (error: RequestError, head: string) => ErrorAnswer;
 
-/** What Node.js tells of bytes that are no request. */
+/** Node.js's error about bytes that are no request. */
 interface ParserError extends Error {
   readonly code?: string;
   readonly rawPacket?: Buffer;

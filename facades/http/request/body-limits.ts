@@ -2,7 +2,7 @@ import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { BodyPace } from "./body-pace.ts";
 
-/** What keeps the bodies of all requests and answers within bounds. */
+/** The bounds of the bodies of all requests and answers. */
 export interface BodyLimits {
   readonly budget: BodyBudget;
   readonly pace: BodyPace;

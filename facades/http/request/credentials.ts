@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** What a call to the core carries of the HTTP request: who pays, where the request came from, and on which surface. */
+/** The headers of a call to the core: the credential, the client's address, and the surface of the HTTP request. */
 export type CallHeaders = Readonly<Record<string, string>>;
 
 /** A header that has a key. */

@@ -31,7 +31,7 @@ export interface Access extends Part {
   readonly gate: Gate;
   /** The audit trail of operators' changes. */
   readonly trail: AuditTrail;
-  /** Who is believed about the addresses of operators and callers. */
+  /** Judges which peers are believed about the addresses of operators and callers. */
   readonly trusts: TrustsPeer;
 }
 

@@ -33,7 +33,7 @@ export class Lifecycle {
     this.#stops.push(stop);
   }
 
-  /** What SIGHUP asks for. Unless set, it asks for nothing; in a terminal it says that this is gone, and ends the process. */
+  /** Sets the action of SIGHUP; none at first. In a terminal SIGHUP says that the terminal is gone, and ends the process. */
   onHangup(act: () => void): void {
     this.#onHangup = act;
   }

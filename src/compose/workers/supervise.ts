@@ -48,7 +48,7 @@ export async function supervise(
   await announceReady(lifecycle, logger, dataDir, { ...addresses, admin: admin.address, workers: String(workers) });
 }
 
-/** What a worker runs: this program with the same arguments; a binary is started with its arguments alone. */
+/** A worker's command: this program with the same arguments; a binary is started with its arguments alone. */
 function programOfWorkers(): readonly string[] {
   const args = process.argv.slice(2);
   return isBinary ? args : [fileURLToPath(programModule("src/main")), ...args];

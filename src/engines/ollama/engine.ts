@@ -126,7 +126,7 @@ export class OllamaEngine implements Engine {
   }
 }
 
-/** What `/api/show` tells of a model. */
+/** The reply of `/api/show`. */
 interface WireModel {
   readonly capabilities?: unknown;
   /** Metadata of the model file, such as `qwen3.context_length`. */

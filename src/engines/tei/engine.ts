@@ -138,7 +138,7 @@ export class TeiEngine implements Engine {
   }
 }
 
-/** What `/info` tells. */
+/** The reply of `/info`. */
 interface TeiInfo {
   readonly model_id: string;
   readonly max_input_length: number;

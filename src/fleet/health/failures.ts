@@ -62,7 +62,7 @@ export function serverFailed(what: string, transient: boolean, cause?: unknown):
   return failure(Reason.ENGINE_FAILED, "The inference server failed to answer.", {}, fault);
 }
 
-/** What a call to an engine threw, as a failure: whatever its answer made our own code throw is the engine's fault. */
+/** Turns an error of a call to an engine into a failure. An error that its answer caused in our code is the engine's fault. */
 export function toFailure(error: unknown, server: string, signal: AbortSignal): unknown {
   if (signal.aborted || detailOf(error) !== undefined) {
     return error;

@@ -1,12 +1,12 @@
 import type { EngineUsage } from "../../engines/interface.ts";
 import type { Member } from "./member.ts";
 
-/** What a request is expected to take of a server, in tokens. */
+/** The expected load of a request on a server, in tokens. */
 export interface Footprint {
-  /** Of its prompt, and those of them that are not in the server's cache. */
+  /** Tokens of its prompt, and those of them that are not in the server's cache. */
   readonly prompt: number;
   readonly uncached: number;
-  /** Of its answer. */
+  /** Tokens of its answer. */
   readonly output: number;
 }
 
@@ -16,7 +16,7 @@ const outputWeight = 2;
 /** The least that a request counts for, such as an embedding. */
 const leastWork = 64;
 
-/** What a footprint counts for in the turns. */
+/** The work of a footprint, in prompt tokens, by which turns go. */
 function toWork({ prompt, output }: Pick<Footprint, "prompt" | "output">): number {
   return Math.max(leastWork, prompt + outputWeight * output);
 }
@@ -24,7 +24,7 @@ function toWork({ prompt, output }: Pick<Footprint, "prompt" | "output">): numbe
 /** A request's place on a server. */
 export class Place {
   readonly member: Member;
-  /** Whose it is. */
+  /** The account, or other key, whose turn the request took. */
   readonly key: string;
   /** The work that it was expected to be. */
   readonly expectedWork: number;

@@ -10,7 +10,7 @@ import { Place } from "./place.ts";
 import { TokenTurns } from "./token-turns.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
-/** One request's wish for a server. */
+/** A request for a server. */
 export interface Wish {
   readonly route: Route;
   /** Whose turn it takes in the queue. */

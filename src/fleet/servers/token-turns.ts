@@ -7,7 +7,7 @@ const mostKeys = 10_000;
  * in place of a minimum over all. A key that comes anew is level with those who wait, whatever it did not use before.
  */
 export class TokenTurns {
-  /** What each key was served by the common measure. Keys that are behind the present are level with it. */
+  /** The tokens served to each key, in virtual time. Keys that are behind the present are level with it. */
   readonly #served = new Map<string, number>();
   #present = 0;
 

@@ -1,4 +1,4 @@
-/** One who waits. */
+/** A waiting request. */
 export interface Waiter {
   /** Whose turn it takes: waiters with the same key stand behind each other. */
   readonly key: string;

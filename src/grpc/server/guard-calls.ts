@@ -40,7 +40,7 @@ export function guardCalls(
   };
 }
 
-/** What calls are held to. */
+/** The bounds of calls. */
 interface Bounds {
   readonly gate: Gate;
   readonly receiving: Receiving;

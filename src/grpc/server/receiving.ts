@@ -9,7 +9,7 @@ export interface ReceivingLimits {
   readonly totalBytes: number;
   /** The most that the messages of one payer may take of it. */
   readonly payerBytes: number;
-  /** What stays for messages that have brought less than `smallBytes`, when large ones took all the rest. */
+  /** Memory kept for messages that have brought less than `smallBytes`, when large messages took all the rest. */
   readonly reservedBytes: number;
   readonly smallBytes: number;
   /** How long a message may take. */

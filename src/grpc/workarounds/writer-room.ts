@@ -21,7 +21,7 @@ export function bytesOf(schema: DescMessage, message: Message): Buffer {
   }
 }
 
-/** What every writer that `bytesOf` starts writes a long message into, one after the other, and copies it out of. */
+/** The buffer that the writers of `bytesOf` share, one after the other: each writes a long message here and copies it out. */
 const scratch = new Uint8Array(4 * 1024 * 1024);
 /** Shorter messages cost less in an array of their own. */
 const shortest = 1024;

@@ -3,7 +3,7 @@ import type { EngineUsage } from "../../engines/interface.ts";
 import type { RunFacts } from "../../metering/interface.ts";
 import type { FinishName, SurfaceName } from "../../storage/entities/usage.ts";
 
-/** What is known of a run when it begins. */
+/** The facts that are known when a run begins. */
 export interface RunStart {
   /** When the request came, by the monotonic clock. */
   readonly receivedAt: number;

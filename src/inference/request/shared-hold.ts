@@ -8,9 +8,9 @@ export interface SharedHolds {
 }
 
 /**
- * One hold for several answers: each gets a hold of its own with a part of the output, and the request is charged once,
- * for all of them together, when the last has ended. Their settlements resolve at once but for the last, which waits
- * until the charge is durable. It is charged as failed when one failed, else as cancelled when one was left.
+ * Splits a hold among several answers: each gets a hold of its own with a part of the output. The request is charged
+ * once, for all answers together, when the last has ended; the last settlement waits until the charge is durable, the
+ * others resolve at once. The charge's status is failed when an answer failed, else cancelled when the client left one.
  */
 export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
   const shared = new SharedHold(hold, wanted.length);

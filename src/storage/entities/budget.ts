@@ -12,7 +12,7 @@ export const Budget = defineEntity({
     accountId: p.uuid(),
     /** The limit that it was last leased by. */
     bound: amount(),
-    /** What the keys had spent in the window without this limit, counted when it was set or changed. */
+    /** The keys' spending in the window from before this limit, counted when it was set or changed. */
     prior: amount(),
     /** Lent to cores: the sum of its open slices. */
     leased: amount(),

@@ -8,7 +8,7 @@ export const Event = defineEntity({
     type: p.string(),
     /** Null: it is about no account. */
     accountId: p.uuid().nullable(),
-    /** What every delivery sends, byte for byte. */
+    /** The body of every delivery, byte for byte. */
     body: p.text(),
     at: p.datetime(3),
     /** Whether there are deliveries for all endpoints that are to be told. */
@@ -26,7 +26,7 @@ export const Webhook = defineEntity({
     url: p.text(),
     /** Types, with commas between. */
     events: p.text(),
-    /** What requests are signed with, sealed by a key pepper. */
+    /** The secret that signs requests, sealed by a key pepper. */
     secret: p.text(),
     /** The one before, which signs beside it for a while. Null: none. */
     previousSecret: p.text().nullable(),

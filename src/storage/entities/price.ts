@@ -13,8 +13,8 @@ export const PriceVersion = defineEntity({
 export type PriceVersion = InferEntity<typeof PriceVersion>;
 
 /**
- * One model's price, in pico-USD a token, from the version that changed it until the next one that does. A version has
- * rows for what it changed alone; a model that was once listed is never taken out again.
+ * A model's price, in pico-USD a token, from the version that changed it until the next version that does. A version
+ * has rows only for the models that it changed; a model that was once listed is never taken out again.
  */
 export const Price = defineEntity({
   name: "Price",

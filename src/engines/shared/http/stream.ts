@@ -22,7 +22,7 @@ export interface StreamReader {
 /** The most of an error's body that is read. */
 const longestRefusal = 64 * 1024;
 
-/** What may follow a whole answer before its connection is given up: the end of the body is all that should. */
+/** The most that may follow a whole answer before its connection is given up. Only the end of the body should. */
 const mostAfterwards = { pieces: 16, bytes: 64 * 1024 };
 
 /** Streams a call's answer. Whatever one read of the socket brought becomes one output. */
@@ -170,7 +170,7 @@ class StreamHandler implements ResponseHandler {
     }
   }
 
-  /** What was read before an error is handed on first, for its counted tokens. */
+  /** Hands on the output that was read before the error, for its counted tokens, and then the error. */
   #fail(error: unknown): void {
     this.#hand();
     this.queue.fail(error);

@@ -57,7 +57,7 @@ function foldIntoUserTurns(messages: readonly Message[]): Message[] {
   return folded;
 }
 
-/** Whether a message becomes part of the user turn before it. `made`: that one consists of system messages alone. */
+/** True when a message becomes part of the user turn before it. made: that turn consists of system messages alone. */
 function joins({ role }: Message, last: Message, made: boolean): boolean {
   return last.role === Role.USER && (role === Role.SYSTEM || (made && role === Role.USER));
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Receiving } from "../receiving.ts";
 
-/** Who pays for a call that was let in. Undefined: it has not been. */
+/** The payer of a call. Undefined: the call has not been let in yet. */
 export const payerKey = createContextKey<string | undefined>(undefined, { description: "payer" });
 
 /** How long the rest of a request is read away after its answer, so that its sender gets to read that. */
