@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { Server as NetServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { listen } from "../../lib/net/listen.ts";
 import type { ServerTls, TlsIdentity } from "../../lib/net/tls-identity.ts";
 import { type ConnectionLimits, limitConnections } from "./connection/limit-connections.ts";
 import { type AnswerMalformed, refuseMalformed } from "./connection/malformed.ts";
 import { Pipeline } from "./connection/pipeline.ts";
+import { stopListening } from "./workarounds/stop-listening.ts";
 
 /** A server that is listening. */
 export interface HttpServer {
@@ -115,7 +116,7 @@ async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: nu
   );
   const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
   const closed = once(server, "close");
-  NetServer.prototype.close.call(server); // HTTP's own would close idle connections first
+  stopListening(server);
   closeIdle();
   await closed;
   clearInterval(sweep);

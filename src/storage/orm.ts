@@ -4,13 +4,13 @@ import { Migrator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { type AbstractSqlDriver, MikroORM, type SqlEntityManager, SqliteDriver } from "@mikro-orm/sql";
 import type { ClientBase, Pool, QueryConfig } from "pg";
-import { AnswerLimit } from "./answer-limit.ts";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { checkServer, sessionSetup } from "./session.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
 import { lockFile, openSqlite, sqliteDialect } from "./sqlite.ts";
+import { AnswerLimit } from "./workarounds/answer-limit.ts";
 import { releaseLostConnections } from "./workarounds/lost-connections.ts";
 
 /** How long a database server may say nothing before it counts as gone. */

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Pool } from "pg";
 import { startThread } from "../../lib/assets.ts";
-import type { LongQuery } from "./answer-limit.ts";
 import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.ts";
+import type { LongQuery } from "./workarounds/answer-limit.ts";
 
 /** A row as the driver gives it: whole numbers are numbers, bigints or decimal strings. */
 export type Row = Record<string, unknown>;
