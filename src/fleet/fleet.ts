@@ -19,7 +19,7 @@ import { unitVector } from "./unit-vectors.ts";
 const countTimeoutMs = 5000;
 const countLimits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
 
-/** The parts of a fleet. */
+/** Dependencies. */
 export interface FleetParts extends AttemptSettings {
   readonly roster: Roster;
 }

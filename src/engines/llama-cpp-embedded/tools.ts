@@ -4,10 +4,10 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { parseParameters } from "../shared/prompt/tool-parameters.ts";
 import type { Llama } from "./binding.ts";
 
-/** The opening of a call, with which the prompt of a demanded one ends. */
+/** Opens a call. A prompt that demands a call ends with it. */
 export const callOpening = "<tool_call>\n";
 
-/** Whether a chat template shows tools, and has calls written as JSON between tags, which is what is read. */
+/** True when a chat template shows tools and has calls written as JSON between tags, the only form that is read. */
 export function takesTools(template: string): boolean {
   const otherFormats = ["<function=", "<arg_key>"];
   return (

@@ -5,12 +5,12 @@ import { Metadata } from "@grpc/grpc-js";
 const sendableName = /^[0-9a-z_.-]+$/;
 const unsendable = /[^ -~]/g;
 
-/** The parts of headers. */
+/** Anything that `Headers` can be made from. */
 export type HeadersInit = ConstructorParameters<typeof Headers>[0];
 
 /**
- * Headers as gRPC metadata. What gRPC cannot carry is never worth failing a call: a character that is
- * not printable ASCII becomes a question mark, a header with another kind of name is left out.
+ * Headers as gRPC metadata. A header that gRPC cannot carry must not fail the call: a character that is
+ * not printable ASCII becomes a question mark, a header with an invalid name is left out.
  */
 export function metadataOf(headers: HeadersInit): Metadata {
   const metadata = new Metadata();

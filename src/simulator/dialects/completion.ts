@@ -2,7 +2,7 @@ import type { Call, Encoder } from "./dialect.ts";
 import { doneEvent, event, eventStream } from "./sse.ts";
 import { textOf } from "./texts.ts";
 
-/** The differences of one engine's text completions from another's. */
+/** An engine's own fields in text completions. */
 export interface CompletionStyle {
   /** Further fields of every answer and chunk. */
   readonly fields?: Readonly<Record<string, unknown>>;

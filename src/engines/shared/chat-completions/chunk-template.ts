@@ -2,7 +2,7 @@ import type { Chunk } from "./chunk.ts";
 
 const textFields = ["content", "reasoning", "reasoning_content"] as const;
 
-/** The parts that differ between two chunks besides the text: the chunk's owner, which nobody reads, and the counts. */
+/** The places where two chunks differ besides the text: the id and the time, which nobody reads, and the counts. */
 const holes = /(?<=[{,])(?:"id":"[^"\\]*|"(?:created|prompt_tokens|completion_tokens|total_tokens)":\d+)(?=[",}])/g;
 
 type Counts = Record<string, number>;

@@ -18,7 +18,7 @@ export interface Choice {
   readonly finish_reason?: string | null;
 }
 
-/** The addition of one chunk to an answer. */
+/** The piece of an answer that a chunk brings. */
 export interface Delta {
   readonly content?: string | null;
   readonly reasoning?: string | null;

@@ -3,7 +3,7 @@ import { special } from "../../engine/text/tokenizer.ts";
 import type { Call } from "../dialect.ts";
 import { callsOf } from "../texts.ts";
 
-/** The addition of one output token to an answer of Ollama, which sends a tool call only when it is whole. */
+/** The piece of an Ollama answer that an output token brings. A tool call is sent only when it is whole. */
 export interface Part {
   readonly content: string;
   readonly thinking: string;
