@@ -10,6 +10,7 @@ import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 import { digestOf, isApiKey } from "./api-key.ts";
 import type { Authenticator, Caller, Operator } from "./interface.ts";
+import { toBudget } from "./key-budget.ts";
 import { KeyCache } from "./key-cache.ts";
 import type { LastUsed } from "./last-used.ts";
 import { isFrozen } from "./messages.ts";
@@ -148,6 +149,7 @@ async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
 }
 
 function knownKeyOf(key: ApiKey): KnownKey {
+  const budget = toBudget(key);
   return {
     caller: {
       kind: "caller",
@@ -156,6 +158,7 @@ function knownKeyOf(key: ApiKey): KnownKey {
       ...(key.rpm && { rpm: key.rpm }),
       ...(key.tokensPerMinute && { tokensPerMinute: key.tokensPerMinute }),
       ...(key.maxInFlight && { maxInFlight: key.maxInFlight }),
+      ...(budget && { budget }),
       ...(key.models && { models: new Set(key.models) }),
     },
     revoked: Boolean(key.revokedAt),

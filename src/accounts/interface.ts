@@ -1,4 +1,15 @@
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { BudgetPeriod } from "../storage/entities/api-key.ts";
+
+/** A spending limit of the keys of a rotation chain together, in each period, whatever the account has. */
+export interface Budget {
+  /** The first key of the chain. */
+  readonly id: string;
+  /** In pico-USD. */
+  readonly limit: number;
+  /** How often it begins anew, in UTC; a week on Monday. total: never. */
+  readonly period: BudgetPeriod;
+}
 
 /** The payer of a call, known once its credential has been checked. */
 export interface Caller {
@@ -12,6 +23,8 @@ export interface Caller {
   readonly tokensPerMinute?: number;
   /** The key's own requests at once. Undefined: its account's limit alone. */
   readonly maxInFlight?: number;
+  /** The spending limit of the key, shared with its rotation chain. Undefined: as much as the account has. */
+  readonly budget?: Budget;
   /** The only models that it may use. Undefined: all. */
   readonly models?: ReadonlySet<string>;
   /** Why its account is frozen. Undefined: it is not. */

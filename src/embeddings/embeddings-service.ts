@@ -38,8 +38,9 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Embed
   const requestId = nameRequest(request.requestId, deps.random, context.values);
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
   const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
+  const { accountId, keyId, budget } = caller;
   const held = await deps.ledger.hold(
-    { requestId, accountId: caller.accountId, keyId: caller.keyId, model: model.id, inputTokens, outputTokens: 0 },
+    { requestId, accountId, keyId, budget, model: model.id, inputTokens, outputTokens: 0 },
     context.signal,
   );
   const hold = tallied(held, context.values);

@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
-import type { Caller } from "../accounts/interface.ts";
+import type { Budget, Caller } from "../accounts/interface.ts";
 import type { Delivery, FinishName, SurfaceName } from "../storage/entities/usage.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
@@ -11,17 +11,6 @@ export type PicoUsd = number;
 export interface Rates {
   readonly input: PicoUsd;
   readonly output: PicoUsd;
-}
-
-/** How often a budget begins anew, in UTC; a week on Monday. total: never. */
-export type BudgetPeriod = "total" | "day" | "week" | "month";
-
-/** A spending limit of the keys of a rotation chain together, in each period, whatever the account has. */
-export interface Budget {
-  /** The first key of the chain. */
-  readonly id: string;
-  readonly limit: PicoUsd;
-  readonly period: BudgetPeriod;
 }
 
 /** How a budget stands in the window that is open now. */

@@ -4,6 +4,8 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { AccountsService, type CreateKeyRequest } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { models, type Service, startService } from "../support/service.ts";
 
 // What a customer's clients see of limits, over the real wire.
@@ -116,4 +118,101 @@ test("a frozen account is told why, finishes what runs, and keeps what it has", 
   await operator.unfreezeAccount({ accountId: own });
   expect((await openai.chat.completions.create(wanted)).choices).toHaveLength(1);
   expect(await status()).toMatchObject({ frozen: false });
+});
+
+/** What a key was charged in all, in pico-USD. */
+async function spentBy(keyId: string): Promise<bigint> {
+  let sum = 0n;
+  for await (const { rows } of createClient(MeteringService, service.operator).streamUsage({ keyId })) {
+    sum += rows.reduce((total, row) => total + BigInt(row.totalCostPicoUsd), 0n);
+  }
+  return sum;
+}
+
+const opensOn = " It opens again on 20\\d\\d-\\d\\d-\\d\\d\\.";
+const budgets = [
+  { period: BudgetPeriod.TOTAL, per: "in all", opens: "" },
+  { period: BudgetPeriod.DAY, per: "a day", opens: opensOn },
+  { period: BudgetPeriod.WEEK, per: "a week", opens: opensOn },
+  { period: BudgetPeriod.MONTH, per: "a month", opens: opensOn },
+];
+test.each(budgets)(
+  "a key's budget $per is spent to the last tokens, never passed, and refused in words",
+  async (row) => {
+    const limit = 10n ** 10n; // 0.01 USD
+    const { keyId, openai, anthropic } = await limited({ budgetPicoUsd: limit, budgetPeriod: row.period });
+    const long = [{ role: "user" as const, content: "[[sim:tokens=9000]]" }];
+    const wanted = { model: models.plain, messages: long, max_tokens: 9000 };
+    const ask = async (asked: number) =>
+      asked % 2 === 0
+        ? (await openai.chat.completions.create(wanted)).choices[0]?.finish_reason
+        : (await anthropic.messages.create(wanted)).stop_reason;
+    let asked = 0;
+    let last: string | null | undefined;
+    for (let spent = false; !spent && asked < 100; asked++) {
+      await ask(asked).then(
+        (end) => {
+          last = end;
+        },
+        () => {
+          spent = true;
+        },
+      );
+    }
+    expect(asked).toBeGreaterThan(1);
+    expect(["length", "max_tokens"]).toContain(last);
+    const charged = await spentBy(keyId);
+    expect(charged).toBeLessThanOrEqual(limit);
+    expect(limit - charged).toBeLessThan(64n * 250_000n);
+
+    const words = `The key's budget of 0\\.01 USD ${row.per} is spent\\.${row.opens}$`;
+    const message = expect.stringMatching(new RegExp(words));
+    const told = { status: 429, type: "insufficient_quota", code: "insufficient_quota", message };
+    const refusal = await openai.chat.completions.create(wanted).catch((error: unknown) => error);
+    expect(refusal).toMatchObject(told);
+    expect((refusal as InstanceType<typeof OpenAI.APIError>).headers?.get("x-should-retry")).toBe("false");
+    await expect(openai.chat.completions.create({ ...wanted, stream: true })).rejects.toMatchObject(told);
+    await expect(openai.completions.create({ model: models.plain, prompt: "x" })).rejects.toMatchObject(told);
+    const wrong = { type: "invalid_request_error", message };
+    for (const stream of [false, true]) {
+      const refused = anthropic.messages.create({ ...wanted, stream });
+      await expect(refused).rejects.toMatchObject({ status: 400, error: { error: wrong } });
+    }
+    await operator.updateKey({ keyId, updateMask: { paths: ["budget_pico_usd"] } });
+    expect((await openai.chat.completions.create({ model: models.plain, messages })).choices).toHaveLength(1);
+  },
+);
+
+test("vectors take from a key's budget, and one that is spent refuses them", async () => {
+  const { keyId, openai } = await limited({ budgetPicoUsd: 30_000n, budgetPeriod: BudgetPeriod.DAY });
+  const told = {
+    status: 429,
+    code: "insufficient_quota",
+    message: expect.stringMatching(/budget of 0\.00000003 USD a day/),
+  };
+  await expect(openai.embeddings.create({ model: models.embedder, input: "too dear" })).rejects.toMatchObject(told);
+  await operator.updateKey({ keyId, budgetPicoUsd: 10n ** 9n });
+  expect((await openai.embeddings.create({ model: models.embedder, input: "fits" })).data).toHaveLength(1);
+});
+
+test("a key that takes another's place goes on with its budget", async () => {
+  const { keyId, openai } = await limited({ budgetPicoUsd: 10n ** 10n });
+  const wanted = { model: models.plain, messages: [{ role: "user" as const, content: "[[sim:tokens=9000]]" }] };
+  const { key, secret } = await operator.rotateKey({ keyId });
+  const next = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: secret, maxRetries: 0 });
+  const ask = (client: OpenAI) => client.chat.completions.create({ ...wanted, max_tokens: 9000 });
+  let refused = false;
+  for (let asked = 0; !refused && asked < 100; asked++) {
+    await ask(asked % 2 === 0 ? openai : next).catch(() => {
+      refused = true;
+    });
+  }
+  const charged = [await spentBy(keyId), await spentBy(key?.id ?? "")];
+  expect(charged.every((amount) => amount > 0n)).toBe(true);
+  const sum = charged.reduce((total, amount) => total + amount, 0n);
+  expect(sum).toBeLessThanOrEqual(10n ** 10n);
+  expect(10n ** 10n - sum).toBeLessThan(64n * 250_000n);
+  for (const client of [openai, next]) {
+    await expect(ask(client)).rejects.toMatchObject({ status: 429, code: "insufficient_quota" });
+  }
 });

@@ -68,6 +68,7 @@ export async function plan(
       requestId,
       accountId: caller.accountId,
       keyId: caller.keyId,
+      budget: caller.budget,
       model: model.id,
       inputTokens: sum(measured, ({ limits }) => limits.input),
       outputTokens: sum(measured, ({ limits }) => limits.output),

@@ -3,10 +3,10 @@ import { failure } from "../../../lib/errors/failure.ts";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
+import type { Budget } from "../../accounts/interface.ts";
 import type { Debts } from "../books/debts.ts";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type {
-  Budget,
   BudgetState,
   FundingState,
   Hold,

@@ -88,17 +88,15 @@ export class Admission {
       for (;;) {
         const inTime = await ticket.turn();
         await cached.payDebt();
-        let rates = await this.#fund(cached, request, wanted);
-        if (!fits(cached.wallet, rates, wanted) && count !== undefined) {
+        let funded = await this.#fundAll(cached, request, wanted);
+        if (!funded.inFull && count !== undefined) {
           const inputTokens = Math.min(request.inputTokens, (await count()) ?? request.inputTokens);
           wanted = { inputTokens, outputTokens: request.outputTokens };
           count = undefined;
-          rates = await this.#fund(cached, request, wanted);
+          funded = await this.#fundAll(cached, request, wanted);
         }
-        const budget = await this.#fundBudget(request, costOf(wanted, rates));
-        const inBudget = budget === undefined || fitsBudget(budget.wallet, rates, wanted);
-        const all = inBudget && fits(cached.wallet, rates, wanted);
-        const admitted = all ? wanted : admitShort({ wallet: cached.wallet, budget }, rates, wanted, !inTime);
+        const { rates, budget, inFull } = funded;
+        const admitted = inFull ? wanted : admitShort({ wallet: cached.wallet, budget }, rates, wanted, !inTime);
         if (admitted !== undefined) {
           return this.#grant(cached, request, { rates, admitted, budget: budget?.wallet });
         }
@@ -106,6 +104,18 @@ export class Admission {
     } finally {
       ticket.leave();
     }
+  }
+
+  /** Leases what tokens lack, of the balance and of the key's budget. `inFull`: both pay the worst case. */
+  async #fundAll(
+    cached: CachedWallet,
+    request: HoldRequest,
+    wanted: ChargedTokens,
+  ): Promise<{ readonly rates: Rates; readonly budget: HeldBudget | undefined; readonly inFull: boolean }> {
+    const rates = await this.#fund(cached, request, wanted);
+    const budget = await this.#fundBudget(request, costOf(wanted, rates));
+    const inBudget = budget === undefined || fitsBudget(budget.wallet, rates, wanted);
+    return { rates, budget, inFull: inBudget && fits(cached.wallet, rates, wanted) };
   }
 
   #fund(cached: CachedWallet, { model }: HoldRequest, wanted: ChargedTokens): Promise<Rates> {

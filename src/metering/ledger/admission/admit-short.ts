@@ -2,7 +2,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import { formatUsd } from "../../../../lib/money.ts";
 import { durationOf } from "../../../../lib/time/duration.ts";
-import type { Budget, ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
+import type { Budget } from "../../../accounts/interface.ts";
+import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
 import type { BudgetWallet } from "../budget/budget-wallet.ts";
 import { costOf } from "../wallet/split.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -46,7 +47,9 @@ export function admitShort(
   const free = Math.min(means.wallet.free, budget?.wallet.free ?? Number.POSITIVE_INFINITY);
   const tooLittle = everything < worst && shorten(everything, rates, wanted) === undefined;
   if (everything <= 0 || tooLittle) {
-    throw budget !== undefined && ofBudget < ofAccount ? budgetSpent(budget) : exhausted(everything, rates);
+    throw budget !== undefined && ofBudget < ofAccount
+      ? budgetSpent(budget, everything, rates)
+      : exhausted(everything, rates);
   }
 
   const nothingToWaitFor = everything === free;
@@ -82,12 +85,13 @@ function heldBy(budget: boolean) {
 
 const periods = { total: "in all", day: "a day", week: "a week", month: "a month" } as const;
 
-function budgetSpent({ budget, wallet }: HeldBudget) {
+function budgetSpent({ budget, wallet }: HeldBudget, money: PicoUsd, rates: Rates) {
   const { endsAt } = wallet.window;
   const opens = endsAt === undefined ? "" : ` It opens again on ${new Date(endsAt).toISOString().slice(0, 10)}.`;
+  const fate = isNothing(money, rates) ? "is spent" : "has too little left for this prompt";
   return failure(
     Reason.BUDGET_EXHAUSTED,
-    `The key's budget of ${formatUsd(BigInt(budget.limit))} USD ${periods[budget.period]} is spent.${opens}`,
+    `The key's budget of ${formatUsd(BigInt(budget.limit))} USD ${periods[budget.period]} ${fate}.${opens}`,
     { bound: { case: "money", value: { limitPicoUsd: BigInt(budget.limit) } } },
   );
 }
@@ -105,11 +109,15 @@ function shorten(money: PicoUsd, rates: Rates, wanted: ChargedTokens): ChargedTo
   return { inputTokens: wanted.inputTokens, outputTokens: Math.min(wanted.outputTokens, outputTokens) };
 }
 
+/** Whether an amount counts as spent. */
+function isNothing(money: PicoUsd, rates: Rates): boolean {
+  return money <= 0 || money < leastTokens * Math.max(rates.input, rates.output);
+}
+
 function exhausted(money: PicoUsd, rates: Rates) {
-  const nothing = money === 0 || money < leastTokens * Math.max(rates.input, rates.output);
   return failure(
     Reason.BALANCE_EXHAUSTED,
-    nothing
+    isNothing(money, rates)
       ? "The account's balance is exhausted. Top it up to continue."
       : "The account's balance is exhausted: it does not cover this prompt. Top it up to continue.",
   );

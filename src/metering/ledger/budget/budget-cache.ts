@@ -1,7 +1,8 @@
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { Budget, PicoUsd } from "../../interface.ts";
+import type { Budget } from "../../../accounts/interface.ts";
+import type { PicoUsd } from "../../interface.ts";
 import type { LedgerStore } from "../../store/ledger-store.ts";
 import { unavailable } from "../unavailable.ts";
 import { BudgetWallet } from "./budget-wallet.ts";

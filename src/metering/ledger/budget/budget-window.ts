@@ -1,4 +1,4 @@
-import type { BudgetPeriod } from "../../interface.ts";
+import type { BudgetPeriod } from "../../../storage/entities/api-key.ts";
 
 const dayMs = 86_400_000;
 
