@@ -31,7 +31,7 @@ export declare const GetKeyRequestSchema: GenMessage<GetKeyRequest>;
  */
 export declare type GetKeyResponse = Message<"tollgate.chat.v1.GetKeyResponse"> & {
   /**
-   * The key.
+   * The key that the request came with.
    *
    * @generated from field: tollgate.chat.v1.KeyInfo data = 1;
    */
@@ -134,7 +134,7 @@ export declare const KeyInfoSchema: GenMessage<KeyInfo>;
  */
 export declare type KeyRate = Message<"tollgate.chat.v1.KeyRate"> & {
   /**
-   * How many.
+   * How many requests the interval allows.
    *
    * @generated from field: uint32 requests = 1;
    */
@@ -175,7 +175,7 @@ export declare const GetCreditsRequestSchema: GenMessage<GetCreditsRequest>;
  */
 export declare type GetCreditsResponse = Message<"tollgate.chat.v1.GetCreditsResponse"> & {
   /**
-   * The money.
+   * The money of the key's account.
    *
    * @generated from field: tollgate.chat.v1.Credits data = 1;
    */
@@ -249,7 +249,7 @@ export declare const GetGenerationRequestSchema: GenMessage<GetGenerationRequest
  */
 export declare type GetGenerationResponse = Message<"tollgate.chat.v1.GetGenerationResponse"> & {
   /**
-   * The answer.
+   * The answer that the id names.
    *
    * @generated from field: tollgate.chat.v1.Generation data = 1;
    */
@@ -269,14 +269,14 @@ export declare const GetGenerationResponseSchema: GenMessage<GetGenerationRespon
  */
 export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
   /**
-   * The request's id.
+   * The id of the request, as its receipt has it.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The model that answered.
+   * The id of the model that answered.
    *
    * @generated from field: string model = 2;
    */

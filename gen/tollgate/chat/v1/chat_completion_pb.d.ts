@@ -32,14 +32,14 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   messages: ChatMessage[];
 
   /**
-   * Randomness. Absent: the model's default.
+   * Randomness, 0 to 2. Absent: the model's default.
    *
    * @generated from field: optional double temperature = 3;
    */
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass. Absent: the model's default.
+   * Nucleus mass, up to 1: only the likeliest tokens that add up to it are candidates. Absent: the model's default.
    *
    * @generated from field: optional double top_p = 4;
    */
@@ -74,35 +74,35 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   streamOptions?: StreamOptions | undefined;
 
   /**
-   * Texts that end the answer and are not part of it.
+   * Texts that end the answer and are not part of it; at most 16. Absent: none.
    *
    * @generated from field: tollgate.chat.v1.Stop stop = 9;
    */
   stop?: Stop | undefined;
 
   /**
-   * Penalty for any repeated token. Absent: none.
+   * Penalty for any repeated token, -2 to 2. Absent: none.
    *
    * @generated from field: optional double presence_penalty = 10;
    */
   presencePenalty?: number | undefined;
 
   /**
-   * Penalty that grows with repetition. Absent: none.
+   * Penalty that grows with repetition, -2 to 2. Absent: none.
    *
    * @generated from field: optional double frequency_penalty = 11;
    */
   frequencyPenalty?: number | undefined;
 
   /**
-   * Makes sampling repeatable as far as the engine can.
+   * Makes sampling repeatable as far as the engine can. Absent: the engine picks one.
    *
    * @generated from field: optional int64 seed = 12;
    */
   seed?: bigint | undefined;
 
   /**
-   * Functions that the model may call.
+   * Functions that the model may call. Absent: none.
    *
    * @generated from field: repeated tollgate.chat.v1.Tool tools = 13;
    */
@@ -399,14 +399,14 @@ export declare const FunctionToolSchema: GenMessage<FunctionTool>;
  */
 export declare type FunctionDefinition = Message<"tollgate.chat.v1.FunctionDefinition"> & {
   /**
-   * Its name.
+   * What the model calls it by.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it does, for the model.
+   * What it does, for the model. Absent: unsaid.
    *
    * @generated from field: optional string description = 2;
    */
@@ -517,7 +517,7 @@ export declare const FunctionToolChoiceSchema: GenMessage<FunctionToolChoice>;
  */
 export declare type FunctionName = Message<"tollgate.chat.v1.FunctionName"> & {
   /**
-   * The name.
+   * FunctionDefinition.name of the function.
    *
    * @generated from field: string name = 1;
    */
@@ -544,7 +544,7 @@ export declare type Reasoning = Message<"tollgate.chat.v1.Reasoning"> & {
   effort: ReasoningEffort;
 
   /**
-   * Whether to think.
+   * Whether to think. Absent: the model's default.
    *
    * @generated from field: optional bool enabled = 2;
    */
@@ -675,7 +675,7 @@ export declare type ChatCompletion = Message<"tollgate.chat.v1.ChatCompletion"> 
   created: number;
 
   /**
-   * The model's id.
+   * The id of the model that answers.
    *
    * @generated from field: string model = 4;
    */
@@ -689,7 +689,7 @@ export declare type ChatCompletion = Message<"tollgate.chat.v1.ChatCompletion"> 
   choices: ChatChoice[];
 
   /**
-   * What is billed.
+   * The counts that are billed, and the cost.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */
@@ -723,7 +723,7 @@ export declare type ChatChoice = Message<"tollgate.chat.v1.ChatChoice"> & {
   message?: AnswerMessage | undefined;
 
   /**
-   * Not offered.
+   * Always null: log probabilities are not available.
    *
    * @generated from field: optional string logprobs = 3;
    */
@@ -771,14 +771,14 @@ export declare type AnswerMessage = Message<"tollgate.chat.v1.AnswerMessage"> & 
   reasoning?: string | undefined;
 
   /**
-   * The calls. Absent: none.
+   * Calls for the client to make. Absent: none.
    *
    * @generated from field: repeated tollgate.chat.v1.ToolCall tool_calls = 4;
    */
   toolCalls: ToolCall[];
 
   /**
-   * Not used.
+   * Always null.
    *
    * @generated from field: optional string refusal = 5;
    */
@@ -798,21 +798,21 @@ export declare const AnswerMessageSchema: GenMessage<AnswerMessage>;
  */
 export declare type Usage = Message<"tollgate.chat.v1.Usage"> & {
   /**
-   * Of the prompt.
+   * Tokens of the prompt, cached ones included.
    *
    * @generated from field: uint64 prompt_tokens = 1;
    */
   promptTokens: bigint;
 
   /**
-   * Of the answer, thinking included.
+   * Tokens of the answer, thinking included.
    *
    * @generated from field: uint64 completion_tokens = 2;
    */
   completionTokens: bigint;
 
   /**
-   * Both.
+   * The sum of both.
    *
    * @generated from field: uint64 total_tokens = 3;
    */
@@ -880,14 +880,14 @@ export declare const CostDetailsSchema: GenMessage<CostDetails>;
  */
 export declare type LotCost = Message<"tollgate.chat.v1.LotCost"> & {
   /**
-   * The lot.
+   * The id of the lot that paid.
    *
    * @generated from field: string lot_id = 1;
    */
   lotId: string;
 
   /**
-   * In USD, an exact decimal.
+   * What it paid in USD, an exact decimal.
    *
    * @generated from field: string cost = 2;
    */
@@ -927,7 +927,7 @@ export declare const PromptTokensDetailsSchema: GenMessage<PromptTokensDetails>;
  */
 export declare type CompletionTokensDetails = Message<"tollgate.chat.v1.CompletionTokensDetails"> & {
   /**
-   * How many were thinking.
+   * How many of completion_tokens were thinking.
    *
    * @generated from field: uint64 reasoning_tokens = 1;
    */
@@ -968,7 +968,7 @@ export declare type ChatCompletionChunk = Message<"tollgate.chat.v1.ChatCompleti
   created: number;
 
   /**
-   * The model's id.
+   * The id of the model that answers.
    *
    * @generated from field: string model = 4;
    */
@@ -1016,7 +1016,7 @@ export declare type ChunkChoice = Message<"tollgate.chat.v1.ChunkChoice"> & {
   delta?: Delta | undefined;
 
   /**
-   * Not offered.
+   * Always null: log probabilities are not available.
    *
    * @generated from field: optional string logprobs = 3;
    */

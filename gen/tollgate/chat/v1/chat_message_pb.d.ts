@@ -77,7 +77,7 @@ export declare const ChatMessageSchema: GenMessage<ChatMessage>;
  */
 export declare type SystemMessage = Message<"tollgate.chat.v1.SystemMessage"> & {
   /**
-   * The instructions.
+   * What the model is told, as text.
    *
    * @generated from field: tollgate.chat.v1.Content content = 1;
    */
@@ -131,14 +131,14 @@ export declare type AssistantMessage = Message<"tollgate.chat.v1.AssistantMessag
   reasoning?: string | undefined;
 
   /**
-   * The same under another name.
+   * The same under another name. Absent: none.
    *
    * @generated from field: optional string reasoning_content = 3;
    */
   reasoningContent?: string | undefined;
 
   /**
-   * Calls that it made.
+   * Calls that it made in this turn. Absent: none.
    *
    * @generated from field: repeated tollgate.chat.v1.ToolCall tool_calls = 4;
    */
@@ -158,7 +158,7 @@ export declare const AssistantMessageSchema: GenMessage<AssistantMessage>;
  */
 export declare type ToolMessage = Message<"tollgate.chat.v1.ToolMessage"> & {
   /**
-   * Which call.
+   * ToolCall.id of the call, in an earlier turn.
    *
    * @generated from field: string tool_call_id = 1;
    */
@@ -221,7 +221,7 @@ export declare const ContentSchema: GenMessage<Content>;
  */
 export declare type ContentParts = Message<"tollgate.chat.v1.ContentParts"> & {
   /**
-   * The parts.
+   * In the order they are read.
    *
    * @generated from field: repeated tollgate.chat.v1.ContentPart parts = 1;
    */
@@ -323,7 +323,7 @@ export declare const ToolCallSchema: GenMessage<ToolCall>;
  */
 export declare type FunctionCall = Message<"tollgate.chat.v1.FunctionCall"> & {
   /**
-   * The function's name.
+   * FunctionDefinition.name of the function.
    *
    * @generated from field: string name = 1;
    */

@@ -39,42 +39,42 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   maxTokens?: bigint | undefined;
 
   /**
-   * Randomness. Absent: the model's default.
+   * Randomness, 0 to 2. Absent: the model's default.
    *
    * @generated from field: optional double temperature = 4;
    */
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass. Absent: the model's default.
+   * Nucleus mass, up to 1: only the likeliest tokens that add up to it are candidates. Absent: the model's default.
    *
    * @generated from field: optional double top_p = 5;
    */
   topP?: number | undefined;
 
   /**
-   * Penalty for any repeated token. Absent: none.
+   * Penalty for any repeated token, -2 to 2. Absent: none.
    *
    * @generated from field: optional double presence_penalty = 6;
    */
   presencePenalty?: number | undefined;
 
   /**
-   * Penalty that grows with repetition. Absent: none.
+   * Penalty that grows with repetition, -2 to 2. Absent: none.
    *
    * @generated from field: optional double frequency_penalty = 7;
    */
   frequencyPenalty?: number | undefined;
 
   /**
-   * Makes sampling repeatable as far as the engine can.
+   * Makes sampling repeatable as far as the engine can. Absent: the engine picks one.
    *
    * @generated from field: optional int64 seed = 8;
    */
   seed?: bigint | undefined;
 
   /**
-   * Texts that end the answer and are not part of it.
+   * Texts that end the answer and are not part of it; at most 16. Absent: none.
    *
    * @generated from field: tollgate.chat.v1.Stop stop = 9;
    */
@@ -172,7 +172,7 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
 export declare const CreateCompletionRequestSchema: GenMessage<CreateCompletionRequest>;
 
 /**
- * One text, or an array that holds it alone.
+ * One text, or an array of up to 16.
  *
  * @generated from message tollgate.chat.v1.Prompt
  */
@@ -214,7 +214,7 @@ export declare const PromptSchema: GenMessage<Prompt>;
  */
 export declare type PromptTexts = Message<"tollgate.chat.v1.PromptTexts"> & {
   /**
-   * The texts.
+   * 1 to 16 texts, none empty.
    *
    * @generated from field: repeated string texts = 1;
    */
@@ -291,21 +291,21 @@ export declare type Completion = Message<"tollgate.chat.v1.Completion"> & {
   created: number;
 
   /**
-   * The model's id.
+   * The id of the model that answers.
    *
    * @generated from field: string model = 4;
    */
   model: string;
 
   /**
-   * One answer.
+   * One answer for each text of the prompt.
    *
    * @generated from field: repeated tollgate.chat.v1.CompletionChoice choices = 5;
    */
   choices: CompletionChoice[];
 
   /**
-   * What is billed.
+   * The counts that are billed, and the cost.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */
@@ -325,7 +325,7 @@ export declare const CompletionSchema: GenMessage<Completion>;
  */
 export declare type CompletionChoice = Message<"tollgate.chat.v1.CompletionChoice"> & {
   /**
-   * Always 0.
+   * Which text of the prompt it continues, from 0.
    *
    * @generated from field: uint32 index = 1;
    */
@@ -339,7 +339,7 @@ export declare type CompletionChoice = Message<"tollgate.chat.v1.CompletionChoic
   text: string;
 
   /**
-   * Not offered.
+   * Always null: log probabilities are not available.
    *
    * @generated from field: optional string logprobs = 3;
    */
@@ -387,7 +387,7 @@ export declare type CompletionChunk = Message<"tollgate.chat.v1.CompletionChunk"
   created: number;
 
   /**
-   * The model's id.
+   * The id of the model that answers.
    *
    * @generated from field: string model = 4;
    */

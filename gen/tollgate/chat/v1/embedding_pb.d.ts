@@ -94,7 +94,7 @@ export declare const EmbeddingInputSchema: GenMessage<EmbeddingInput>;
  */
 export declare type EmbeddingTexts = Message<"tollgate.chat.v1.EmbeddingTexts"> & {
   /**
-   * The texts.
+   * 1 to 2,048 texts, none empty, each within the model's context.
    *
    * @generated from field: repeated string texts = 1;
    */
@@ -121,7 +121,7 @@ export declare type CreateEmbeddingResponse = Message<"tollgate.chat.v1.CreateEm
   object: string;
 
   /**
-   * The model's id.
+   * The id of the model that made the vectors.
    *
    * @generated from field: string model = 2;
    */
@@ -135,7 +135,7 @@ export declare type CreateEmbeddingResponse = Message<"tollgate.chat.v1.CreateEm
   data: Embedding[];
 
   /**
-   * What is billed.
+   * The tokens that are billed, and the cost.
    *
    * @generated from field: tollgate.chat.v1.EmbeddingUsage usage = 4;
    */
@@ -225,7 +225,7 @@ export declare const EmbeddingVectorSchema: GenMessage<EmbeddingVector>;
  */
 export declare type EmbeddingNumbers = Message<"tollgate.chat.v1.EmbeddingNumbers"> & {
   /**
-   * The numbers.
+   * One number a dimension.
    *
    * @generated from field: repeated double numbers = 1;
    */

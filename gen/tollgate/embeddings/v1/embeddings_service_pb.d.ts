@@ -27,7 +27,7 @@ export declare type EmbedRequest = Message<"tollgate.embeddings.v1.EmbedRequest"
   requestId: string;
 
   /**
-   * An embedding model's identifier from CatalogueService.ListModels.
+   * An embedding model's id from CatalogueService.ListModels. Another id is refused with MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 2;
    */
@@ -48,13 +48,13 @@ export declare type EmbedRequest = Message<"tollgate.embeddings.v1.EmbedRequest"
 export declare const EmbedRequestSchema: GenMessage<EmbedRequest>;
 
 /**
- * The vectors.
+ * The vectors of the texts, and what they cost.
  *
  * @generated from message tollgate.embeddings.v1.EmbedResponse
  */
 export declare type EmbedResponse = Message<"tollgate.embeddings.v1.EmbedResponse"> & {
   /**
-   * Names the request.
+   * The id that the request came with, else the one that was made for it: its receipt is found by it.
    *
    * @generated from field: string request_id = 1;
    */
@@ -68,7 +68,7 @@ export declare type EmbedResponse = Message<"tollgate.embeddings.v1.EmbedRespons
   vectors: Uint8Array[];
 
   /**
-   * What is billed.
+   * Tokens of all inputs as the engine counted them: they are billed.
    *
    * @generated from field: uint64 input_tokens = 3;
    */

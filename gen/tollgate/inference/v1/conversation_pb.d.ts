@@ -58,7 +58,7 @@ export declare const ConversationSchema: GenMessage<Conversation>;
  */
 export declare type Message = Message$1<"tollgate.inference.v1.Message"> & {
   /**
-   * Who speaks.
+   * Whose turn it is. Required: an unspecified or unknown role is refused.
    *
    * @generated from field: tollgate.inference.v1.Role role = 1;
    */
@@ -106,14 +106,14 @@ export declare const MessageSchema: GenMessage<Message>;
  */
 export declare type ToolCall = Message$1<"tollgate.inference.v1.ToolCall"> & {
   /**
-   * Names the call within the conversation.
+   * Names the call within the conversation; the turn with its result repeats it.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The function's name.
+   * Tool.name of the function that is called.
    *
    * @generated from field: string name = 2;
    */
@@ -140,7 +140,7 @@ export declare const ToolCallSchema: GenMessage<ToolCall>;
  */
 export declare type Tool = Message$1<"tollgate.inference.v1.Tool"> & {
   /**
-   * The function's name.
+   * What the model calls it by. Required.
    *
    * @generated from field: string name = 1;
    */
@@ -181,7 +181,7 @@ export declare type ToolChoice = Message$1<"tollgate.inference.v1.ToolChoice"> &
   mode: ToolChoiceMode;
 
   /**
-   * The tool to call. Set with NAMED alone.
+   * Tool.name of the tool to call. Required with NAMED, empty with the other modes.
    *
    * @generated from field: string name = 2;
    */

@@ -127,7 +127,7 @@ export declare type ToolCallStarted = Message<"tollgate.inference.v1.ToolCallSta
   id: string;
 
   /**
-   * The function's name.
+   * Tool.name of the function that is called.
    *
    * @generated from field: string name = 3;
    */
@@ -147,7 +147,7 @@ export declare const ToolCallStartedSchema: GenMessage<ToolCallStarted>;
  */
 export declare type ToolCallArguments = Message<"tollgate.inference.v1.ToolCallArguments"> & {
   /**
-   * Which call.
+   * ToolCallStarted.index of the call.
    *
    * @generated from field: uint32 index = 1;
    */
@@ -174,14 +174,14 @@ export declare const ToolCallArgumentsSchema: GenMessage<ToolCallArguments>;
  */
 export declare type Finished = Message<"tollgate.inference.v1.Finished"> & {
   /**
-   * Why it ended.
+   * Why the answer ended. Never unspecified.
    *
    * @generated from field: tollgate.inference.v1.FinishReason reason = 1;
    */
   reason: FinishReason;
 
   /**
-   * What is billed.
+   * The counts that are billed, and the cost.
    *
    * @generated from field: tollgate.inference.v1.Usage usage = 2;
    */
@@ -257,14 +257,14 @@ export declare const UsageSchema: GenMessage<Usage>;
  */
 export declare type LotCost = Message<"tollgate.inference.v1.LotCost"> & {
   /**
-   * Lot.id.
+   * Lot.id of the lot that paid.
    *
    * @generated from field: string lot_id = 1;
    */
   lotId: string;
 
   /**
-   * In pico-USD.
+   * What it paid, in pico-USD (10^-12 USD).
    *
    * @generated from field: int64 cost_pico_usd = 2;
    */

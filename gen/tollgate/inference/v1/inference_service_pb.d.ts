@@ -29,7 +29,7 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
   requestId: string;
 
   /**
-   * A model identifier from CatalogueService.ListModels.
+   * A generation model's id from CatalogueService.ListModels. Another id is refused with MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 2;
    */
@@ -124,7 +124,7 @@ export declare type Sampling = Message<"tollgate.inference.v1.Sampling"> & {
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass, above 0 and at most 1.
+   * Nucleus mass: only the likeliest tokens that add up to it are candidates. Above 0 and at most 1; 1 means all.
    *
    * @generated from field: optional double top_p = 2;
    */
@@ -236,14 +236,14 @@ export declare const TextBatchSchema: GenMessage<TextBatch>;
  */
 export declare type CountTokensRequest = Message<"tollgate.inference.v1.CountTokensRequest"> & {
   /**
-   * A model identifier from CatalogueService.ListModels.
+   * A generation model's id from CatalogueService.ListModels. Another id is refused with MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * What would be sent.
+   * What GenerateRequest.conversation would hold. Required.
    *
    * @generated from field: tollgate.inference.v1.Conversation conversation = 2;
    */
@@ -257,13 +257,13 @@ export declare type CountTokensRequest = Message<"tollgate.inference.v1.CountTok
 export declare const CountTokensRequestSchema: GenMessage<CountTokensRequest>;
 
 /**
- * An estimate.
+ * How long a conversation is about.
  *
  * @generated from message tollgate.inference.v1.CountTokensResponse
  */
 export declare type CountTokensResponse = Message<"tollgate.inference.v1.CountTokensResponse"> & {
   /**
-   * Tokens, roughly.
+   * The estimated tokens of the prompt.
    *
    * @generated from field: uint64 input_tokens = 1;
    */

@@ -58,7 +58,7 @@ export declare type MessageContent = Message<"tollgate.messages.v1.MessageConten
     case: "text";
   } | {
     /**
-     * The blocks.
+     * In the order they are read; may be empty.
      *
      * @generated from field: tollgate.messages.v1.ContentBlockParams blocks = 2;
      */
@@ -80,7 +80,7 @@ export declare const MessageContentSchema: GenMessage<MessageContent>;
  */
 export declare type ContentBlockParams = Message<"tollgate.messages.v1.ContentBlockParams"> & {
   /**
-   * The blocks.
+   * In the order they are read; may be empty.
    *
    * @generated from field: repeated tollgate.messages.v1.ContentBlockParam blocks = 1;
    */
@@ -100,7 +100,7 @@ export declare const ContentBlockParamsSchema: GenMessage<ContentBlockParams>;
  */
 export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlockParam"> & {
   /**
-   * The block.
+   * What the block holds, by its type.
    *
    * @generated from oneof tollgate.messages.v1.ContentBlockParam.block
    */
@@ -316,7 +316,7 @@ export declare const TextBlockParamSchema: GenMessage<TextBlockParam>;
  */
 export declare type ThinkingBlockParam = Message<"tollgate.messages.v1.ThinkingBlockParam"> & {
   /**
-   * The thinking.
+   * The thinking as text. Absent: none.
    *
    * @generated from field: string thinking = 1;
    */
@@ -343,7 +343,7 @@ export declare type ToolUseBlockParam = Message<"tollgate.messages.v1.ToolUseBlo
   id: string;
 
   /**
-   * The function's name.
+   * ToolParam.name of the function that was called.
    *
    * @generated from field: string name = 2;
    */
@@ -370,7 +370,7 @@ export declare const ToolUseBlockParamSchema: GenMessage<ToolUseBlockParam>;
  */
 export declare type ToolResultBlockParam = Message<"tollgate.messages.v1.ToolResultBlockParam"> & {
   /**
-   * Which call.
+   * ToolUseBlockParam.id of the call, in the turn before.
    *
    * @generated from field: string tool_use_id = 1;
    */
@@ -384,7 +384,7 @@ export declare type ToolResultBlockParam = Message<"tollgate.messages.v1.ToolRes
   content?: MessageContent | undefined;
 
   /**
-   * Whether the call failed.
+   * Whether the call failed. Absent: it did not.
    *
    * @generated from field: bool is_error = 3;
    */
@@ -432,7 +432,7 @@ export declare type SystemPrompt = Message<"tollgate.messages.v1.SystemPrompt"> 
     case: "text";
   } | {
     /**
-     * The blocks.
+     * In the order they are read; may be empty.
      *
      * @generated from field: tollgate.messages.v1.SystemBlocks blocks = 2;
      */
@@ -454,7 +454,7 @@ export declare const SystemPromptSchema: GenMessage<SystemPrompt>;
  */
 export declare type SystemBlocks = Message<"tollgate.messages.v1.SystemBlocks"> & {
   /**
-   * The blocks.
+   * In the order they are read; may be empty.
    *
    * @generated from field: repeated tollgate.messages.v1.SystemBlock blocks = 1;
    */
@@ -474,7 +474,7 @@ export declare const SystemBlocksSchema: GenMessage<SystemBlocks>;
  */
 export declare type SystemBlock = Message<"tollgate.messages.v1.SystemBlock"> & {
   /**
-   * The block.
+   * What the block holds, by its type.
    *
    * @generated from oneof tollgate.messages.v1.SystemBlock.block
    */
@@ -502,7 +502,7 @@ export declare const SystemBlockSchema: GenMessage<SystemBlock>;
  */
 export declare type ToolParam = Message<"tollgate.messages.v1.ToolParam"> & {
   /**
-   * The function's name.
+   * What the model calls it by.
    *
    * @generated from field: string name = 1;
    */
@@ -543,7 +543,7 @@ export declare const ToolParamSchema: GenMessage<ToolParam>;
  */
 export declare type ToolChoice = Message<"tollgate.messages.v1.ToolChoice"> & {
   /**
-   * The rule.
+   * Whether a tool must be called, and which.
    *
    * @generated from field: tollgate.messages.v1.ToolChoiceType type = 1;
    */
@@ -557,7 +557,7 @@ export declare type ToolChoice = Message<"tollgate.messages.v1.ToolChoice"> & {
   name: string;
 
   /**
-   * Whether at most one tool may be called.
+   * Whether at most one tool may be called. Absent: several may.
    *
    * @generated from field: bool disable_parallel_tool_use = 3;
    */

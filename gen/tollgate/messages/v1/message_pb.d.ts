@@ -38,7 +38,7 @@ export declare type Message = Message$1<"tollgate.messages.v1.Message"> & {
   role: string;
 
   /**
-   * The model that answered.
+   * The id of the model that answered.
    *
    * @generated from field: string model = 4;
    */
@@ -86,7 +86,7 @@ export declare const MessageSchema: GenMessage<Message>;
  */
 export declare type ContentBlock = Message$1<"tollgate.messages.v1.ContentBlock"> & {
   /**
-   * The block.
+   * What the block holds, by its type.
    *
    * @generated from oneof tollgate.messages.v1.ContentBlock.block
    */
@@ -130,7 +130,7 @@ export declare const ContentBlockSchema: GenMessage<ContentBlock>;
  */
 export declare type ThinkingBlock = Message$1<"tollgate.messages.v1.ThinkingBlock"> & {
   /**
-   * The thinking.
+   * The thinking as text. Empty at the start of a stream.
    *
    * @generated from field: string thinking = 1;
    */
@@ -157,7 +157,7 @@ export declare const ThinkingBlockSchema: GenMessage<ThinkingBlock>;
  */
 export declare type TextBlock = Message$1<"tollgate.messages.v1.TextBlock"> & {
   /**
-   * The text.
+   * What the model said. Empty at the start of a stream.
    *
    * @generated from field: string text = 1;
    */
@@ -184,7 +184,7 @@ export declare type ToolUseBlock = Message$1<"tollgate.messages.v1.ToolUseBlock"
   id: string;
 
   /**
-   * The function's name.
+   * ToolParam.name of the function that is called.
    *
    * @generated from field: string name = 2;
    */
@@ -266,7 +266,7 @@ export declare const UsageSchema: GenMessage<Usage>;
  */
 export declare type OutputTokensDetails = Message$1<"tollgate.messages.v1.OutputTokensDetails"> & {
   /**
-   * How many were thinking.
+   * How many of output_tokens were thinking.
    *
    * @generated from field: uint64 thinking_tokens = 1;
    */

@@ -49,21 +49,21 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   system?: SystemPrompt | undefined;
 
   /**
-   * Whether to answer as Server-Sent Events.
+   * Whether to answer as Server-Sent Events. Absent: no.
    *
    * @generated from field: bool stream = 5;
    */
   stream: boolean;
 
   /**
-   * Randomness. Absent: the model's default.
+   * Randomness, 0 to 2. Absent: the model's default.
    *
    * @generated from field: optional double temperature = 6;
    */
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass. Absent or -1: the model's default.
+   * Nucleus mass, up to 1: only the likeliest tokens that add up to it are candidates. Absent or -1: the model's default.
    *
    * @generated from field: optional double top_p = 7;
    */
@@ -77,14 +77,14 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   topK?: number | undefined;
 
   /**
-   * Texts that end the answer and are not part of it. The stop reason is end_turn all the same.
+   * Texts that end the answer and are not part of it. The stop reason is end_turn all the same. Absent: none.
    *
    * @generated from field: repeated string stop_sequences = 9;
    */
   stopSequences: string[];
 
   /**
-   * Functions that the model may call.
+   * Functions that the model may call. Absent: none.
    *
    * @generated from field: repeated tollgate.messages.v1.ToolParam tools = 10;
    */
@@ -210,7 +210,7 @@ export declare type CountTokensRequest = Message<"tollgate.messages.v1.CountToke
   system?: SystemPrompt | undefined;
 
   /**
-   * Functions that the model may call.
+   * Functions that the model may call. Absent: none.
    *
    * @generated from field: repeated tollgate.messages.v1.ToolParam tools = 4;
    */
@@ -231,13 +231,13 @@ export declare type CountTokensRequest = Message<"tollgate.messages.v1.CountToke
 export declare const CountTokensRequestSchema: GenMessage<CountTokensRequest>;
 
 /**
- * An estimate.
+ * How long a conversation is about.
  *
  * @generated from message tollgate.messages.v1.CountTokensResponse
  */
 export declare type CountTokensResponse = Message<"tollgate.messages.v1.CountTokensResponse"> & {
   /**
-   * Input tokens, roughly.
+   * The estimated tokens of the prompt.
    *
    * @generated from field: uint64 input_tokens = 1;
    */
@@ -358,7 +358,7 @@ export declare type GetModelResponse = Message<"tollgate.messages.v1.GetModelRes
    */
   result: {
     /**
-     * The model.
+     * As ListModels shows it.
      *
      * @generated from field: tollgate.messages.v1.Model model = 1;
      */

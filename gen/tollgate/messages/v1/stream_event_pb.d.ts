@@ -152,14 +152,14 @@ export declare const ContentBlockStartSchema: GenMessage<ContentBlockStart>;
  */
 export declare type ContentBlockDelta = Message<"tollgate.messages.v1.ContentBlockDelta"> & {
   /**
-   * Which block.
+   * ContentBlockStart.index of the block.
    *
    * @generated from field: uint32 index = 1;
    */
   index: number;
 
   /**
-   * What is added.
+   * What to append to the block.
    *
    * @generated from field: tollgate.messages.v1.Delta delta = 2;
    */
@@ -179,7 +179,7 @@ export declare const ContentBlockDeltaSchema: GenMessage<ContentBlockDelta>;
  */
 export declare type Delta = Message<"tollgate.messages.v1.Delta"> & {
   /**
-   * The addition.
+   * What to append, by the kind of block.
    *
    * @generated from oneof tollgate.messages.v1.Delta.delta
    */
@@ -231,7 +231,7 @@ export declare const DeltaSchema: GenMessage<Delta>;
  */
 export declare type ThinkingDelta = Message<"tollgate.messages.v1.ThinkingDelta"> & {
   /**
-   * The thinking.
+   * What follows the thinking sent so far.
    *
    * @generated from field: string thinking = 1;
    */
@@ -251,7 +251,7 @@ export declare const ThinkingDeltaSchema: GenMessage<ThinkingDelta>;
  */
 export declare type SignatureDelta = Message<"tollgate.messages.v1.SignatureDelta"> & {
   /**
-   * The signature.
+   * As ThinkingBlock.signature: never empty, and it proves nothing.
    *
    * @generated from field: string signature = 1;
    */
@@ -271,7 +271,7 @@ export declare const SignatureDeltaSchema: GenMessage<SignatureDelta>;
  */
 export declare type TextDelta = Message<"tollgate.messages.v1.TextDelta"> & {
   /**
-   * The text.
+   * What follows the text sent so far.
    *
    * @generated from field: string text = 1;
    */
@@ -311,7 +311,7 @@ export declare const InputJsonDeltaSchema: GenMessage<InputJsonDelta>;
  */
 export declare type ContentBlockStop = Message<"tollgate.messages.v1.ContentBlockStop"> & {
   /**
-   * Which block.
+   * ContentBlockStart.index of the block.
    *
    * @generated from field: uint32 index = 1;
    */
@@ -338,7 +338,7 @@ export declare type MessageDelta = Message<"tollgate.messages.v1.MessageDelta"> 
   delta?: MessageChange | undefined;
 
   /**
-   * The final counts.
+   * The counts that are billed, and the cost.
    *
    * @generated from field: tollgate.messages.v1.Usage usage = 2;
    */
