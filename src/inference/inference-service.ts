@@ -14,6 +14,7 @@ import { generation } from "./answer/generation.ts";
 import { ReadAhead } from "./answer/read-ahead.ts";
 import type { InferenceDependencies } from "./dependencies.ts";
 import { plan } from "./request/plan.ts";
+import { requireSize } from "./request/require-size.ts";
 import { validateConversation } from "./request/validate.ts";
 
 /** Runs generation models: model, balance, engine, in this order; then streams and settles. */
@@ -23,6 +24,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
       const caller = callerOf(context);
       const start = async (signal: AbortSignal, stop: () => void) => {
         const observer = deps.observer.received();
+        requireSize(request);
         const { clock } = deps.readers;
         const received = { receivedAt: clock.monotonic(), surface: readSurface(context.requestHeader) };
         const requestId = nameRequest(request.requestId, deps.random, context.values);

@@ -111,6 +111,30 @@ test.each<[string, string, object | undefined]>([
   expect(one.text.length).toBeGreaterThan(0);
 });
 
+test.each([
+  [
+    "/v1/chat/completions",
+    (parameters: object) => chat({ tools: [{ type: "function", function: { name: "f", parameters } }] }),
+  ],
+  ["/v1/messages", (input_schema: object) => message({ tools: [{ name: "f", input_schema }] })],
+])("a body that grows beyond what the wire takes is too large from both: %s", async (path, request) => {
+  // 1e20 is written with 21 digits.
+  const body = JSON.stringify(request({ enum: "many" })).replace(
+    '"many"',
+    `[${Array(300_000).fill("1e20").join(",")}]`,
+  );
+  const both = await Promise.all(
+    [whole, facade].map(async (tollgate) => {
+      const headers = { authorization: `Bearer ${keys.get(tollgate)}`, "content-type": "application/json" };
+      const response = await fetch(tollgate.url + path, { method: "POST", headers, body });
+      return { status: response.status, text: (await response.text()).replaceAll(/req_\w+/g, "ID") };
+    }),
+  );
+  expect(both[0]?.status).toBe(413);
+  expect(both[0]?.text).toContain("request_too_large");
+  expect(both[1]).toEqual(both[0]);
+});
+
 test("a wrong key is refused alike", async () => {
   const [one, other] = await Promise.all(
     [whole, facade].map((at) => exchange(at, "/v1/chat/completions", chat({}), "tg-wrong")),

@@ -29,6 +29,7 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
   const { request, runtime, bodyLimits } = exchange;
   const declared = declaredLength(request);
   const lease = bodyLimits.budget.open(exchange.network);
+  let received = 0;
   try {
     if (declared !== undefined && declared > maxBodyBytes) {
       throw tooLarge();
@@ -38,12 +39,14 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
       lease.moveTo(await identify());
     }
     const reception = new Reception(request, lease, declared, isLarge ? undefined : identify, runtime.clock);
-    return parseJson(await reception.read(bodyLimits.pace), request);
+    return parseJson(await reception.read(bodyLimits.pace).finally(() => (received = reception.received)), request);
   } catch (error) {
     if (isTimeout(error)) {
       runtime.observer.refused("slow_body");
     } else if (!request.complete) {
-      await drain(request, runtime.clock).catch(() => {});
+      received += await drain(request, runtime.clock).catch(() => 0);
+      // A length comes before the key, also one that shows while the body is read away.
+      throw received > maxBodyBytes ? tooLarge() : error;
     }
     throw error;
   } finally {
@@ -51,8 +54,8 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
   }
 }
 
-/** Reads the body away, within bounds: a client that still writes when the connection closes cannot read the answer. */
-export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
+/** Reads the body away, within bounds, and tells how many bytes came: a client that still writes when the connection closes cannot read the answer. */
+export function drain(request: IncomingMessage, clock: Clock): Promise<number> {
   return new Promise((resolve, reject) => {
     let size = 0;
     let stopTimer: (() => void) | undefined;
@@ -64,16 +67,16 @@ export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxDrainBytes) {
-        settle(resolve);
+        settle(() => resolve(size));
       }
     };
-    const onEnd = () => settle(resolve);
+    const onEnd = () => settle(() => resolve(size));
     const onClose = () => settle(() => reject(endedEarly()));
     if (request.destroyed) {
       return reject(endedEarly());
     }
     if (hasBody(request)) {
-      stopTimer = clock.after(maxDrainMs, () => settle(resolve));
+      stopTimer = clock.after(maxDrainMs, () => settle(() => resolve(size)));
     }
     request.on("data", onData).on("end", onEnd).on("close", onClose);
     request.resume();

@@ -1,12 +1,11 @@
 import { type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Channel, Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { maxRequestBytes } from "../wire/limits.ts";
 import { type HeadersInit, headersOf, metadataOf } from "../wire/metadata.ts";
 import { errorOf } from "../wire/status.ts";
+import { requestTooLarge } from "../wire/too-large.ts";
 import { bytesOf } from "../workarounds/writer-room.ts";
 import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
 
@@ -188,11 +187,6 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
       this.#call.cancelWithStatus(Status.CANCELLED, "the caller cancelled the call");
     }
   };
-}
-
-function requestTooLarge(bytes: number): ConnectError {
-  const message = `The request is too large: ${bytes} bytes after translation, of ${maxRequestBytes} at most.`;
-  return failure(Reason.REQUEST_TOO_LARGE, message);
 }
 
 function createCall(pooled: PooledChannel, path: string, deadline: number) {

@@ -6,7 +6,15 @@ import { maxInflating } from "../wire/limits.ts";
 import { headersOf } from "../wire/metadata.ts";
 import { Slots } from "../wire/slots.ts";
 import { statusOf } from "../wire/status.ts";
-import { closeRequest, limitInflating, listenBefore, onAnswer, onRequestBytes } from "../workarounds/server-call.ts";
+import {
+  closeRequest,
+  connectionOf,
+  limitInflating,
+  listenBefore,
+  onAnswer,
+  onClose,
+  onRequestBytes,
+} from "../workarounds/server-call.ts";
 import { type CallHead, type Gate, refuse } from "./gate.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
@@ -47,6 +55,10 @@ interface Bounds {
   readonly unread: UnreadAnswers;
 }
 
+/** Calls of a connection that may be refused one after the other while none that was let in runs over it. */
+const mostRefusals = 100;
+const connections = new WeakMap<object, { refused: number; running: number }>();
+
 type Call = grpc.ServerInterceptingCallInterface;
 type Listener = Parameters<Call["start"]>[0];
 
@@ -71,6 +83,7 @@ class GuardedCall implements Listener {
     const head = { method, header: headersOf(metadata), contextValues };
     this.#bounds.gate.admit(head).then(
       (payer) => {
+        this.#noteAdmission();
         if (this.#isOver) {
           return;
         }
@@ -82,7 +95,10 @@ class GuardedCall implements Listener {
         onRequestBytes(this.#call, (bytes) => reception.take(bytes));
         this.#listener.onReceiveMetadata(metadata);
       },
-      (error: unknown) => void this.#refuse(head, ConnectError.from(error)),
+      (error: unknown) => {
+        this.#noteRefusal();
+        return void this.#refuse(head, ConnectError.from(error));
+      },
     );
   }
 
@@ -90,8 +106,9 @@ class GuardedCall implements Listener {
   #watchAnswer(payer: string): void {
     const { unread } = this.#bounds;
     const isWhole = this.#served.spec.kind === "unary";
+    const call = this.#call;
     let answer: WatchedAnswer | undefined;
-    onAnswer(this.#call, {
+    onAnswer(call, {
       wrote(stream) {
         if (answer !== undefined) {
           return answer.wrote();
@@ -99,7 +116,7 @@ class GuardedCall implements Listener {
         const watched = new WatchedAnswer(payer, isWhole ? stream.waiting : 0, stream);
         answer = watched;
         unread.add(watched);
-        stream.onClose(() => unread.delete(watched));
+        onClose(call, () => unread.delete(watched));
       },
       took: () => answer?.took(),
       ended: () => answer?.end(),
@@ -120,6 +137,36 @@ class GuardedCall implements Listener {
     this.#isOver = true;
     this.#reception?.end();
     this.#listener.onCancel();
+  }
+
+  #noteAdmission(): void {
+    const { known } = this.#connection();
+    known.refused = 0;
+    known.running++;
+    onClose(this.#call, () => {
+      known.running--;
+    });
+  }
+
+  /**
+   * Cuts a connection over which nothing but wrong credentials comes, also when its client resets each call at once: that
+   * costs this process more than its client. A facade has right ones among them, or opens another connection.
+   */
+  #noteRefusal(): void {
+    const { connection, known } = this.#connection();
+    known.refused++;
+    if (known.refused > mostRefusals && known.running === 0) {
+      connection?.destroy();
+    }
+  }
+
+  #connection() {
+    const connection = connectionOf(this.#call);
+    const known = (connection && connections.get(connection)) ?? { refused: 0, running: 0 };
+    if (connection !== undefined) {
+      connections.set(connection, known);
+    }
+    return { connection, known };
   }
 
   async #refuse(head: CallHead, reason: ConnectError): Promise<void> {

@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Stream } from "node:http2";
+import { constants, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { type ServerInterceptingCallInterface, status as Status, type StatusObject } from "@grpc/grpc-js";
 import type { Slots } from "../wire/slots.ts";
 
@@ -48,11 +48,25 @@ export function closeRequest(call: Call): void {
   });
 }
 
+/** The connection that a call came over. Undefined: it is gone. */
+export function connectionOf(call: Call): Pick<Http2Session, "destroy"> | undefined {
+  return inside(call).stream.session;
+}
+
+/** Tells when a call's stream is closed; at once if it is. */
+export function onClose(call: Call, listener: () => void): void {
+  const { stream } = inside(call);
+  if (stream.closed) {
+    listener();
+  } else {
+    stream.once("close", listener);
+  }
+}
+
 /** Where an answer goes. */
 export interface AnswerStream {
   /** Bytes that wait for the client. */
   readonly waiting: number;
-  onClose(listener: () => void): void;
   /** Ends it without its rest. */
   cutOff(): void;
 }
@@ -74,7 +88,6 @@ export function onAnswer(call: Call, listener: AnswerListener): void {
     get waiting() {
       return stream.writableLength;
     },
-    onClose: (closed) => void stream.once("close", closed),
     cutOff: () => stream.close(constants.NGHTTP2_CANCEL),
   };
   call.sendMessage = (message, done) => {

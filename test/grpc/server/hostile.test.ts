@@ -323,3 +323,49 @@ test("a refused gRPC call that its client never ends is ended", async () => {
   await once(stream, "close");
   expect(ConnectError.from(stream.errored ?? new Error("none")).rawMessage).toBe("none");
 });
+
+test.each([
+  ["and resets each", true],
+  ["and waits for nothing", false],
+])("a connection that brings wrong keys alone %s is cut, and others go on", async (_, isReset) => {
+  const { address } = await start(grpcDoor);
+  const session = connectHttp2(`http://${address}`).on("error", () => {});
+  closing.push(() => session.destroy());
+  const closed = once(session, "close");
+  const deadline = Date.now() + 20_000;
+  while (!session.destroyed && Date.now() < deadline) {
+    const stream = openStream(session, "unary", wrong);
+    await new Promise((next) => setImmediate(next));
+    if (isReset) {
+      stream.close(constants.NGHTTP2_CANCEL);
+    }
+  }
+  await closed;
+  const call = grpcDoor.call(address, "unary", "proto", right);
+  call.write(grpcDoor.frame("unary", empty("proto")));
+  call.end();
+  expect(await call.outcome).toBe("ok");
+});
+
+test("a connection over which somebody's call runs is not cut for wrong keys of others", async () => {
+  const running = Promise.withResolvers<void>();
+  const service = new ScriptedService({
+    async *generate() {
+      yield* texts(["a"]);
+      await running.promise;
+      yield* texts(["b"]);
+    },
+  });
+  const { address } = await start(grpcDoor, { services: [registration(InferenceService, service)] });
+  const session = connectHttp2(`http://${address}`).on("error", () => {});
+  closing.push(() => session.destroy());
+  const stream = openStream(session, "stream", right);
+  const outcome = readStatus(stream);
+  stream.end(envelope(Buffer.alloc(0)));
+  await once(stream, "response");
+  for (let i = 0; i < 300; i++) {
+    expect(await readStatus(openStream(session, "unary", wrong))).toBe("unauthenticated");
+  }
+  running.resolve();
+  expect(await outcome).toBe("ok");
+});

@@ -85,6 +85,24 @@ describe("a body over 2 MiB", () => {
     });
   });
 
+  test.each(["/v1/chat/completions", "/v1/messages"])(
+    "comes before the key without a length, too: %s",
+    async (path) => {
+      const refuse = () => refused(Reason.UNAUTHENTICATED, "No key.", Code.Unauthenticated);
+      await using front = await startFront(scriptedCore({ refuse }).transport);
+      const send = (kibibytes: number) =>
+        fetch(front.url + path, {
+          method: "POST",
+          body: ReadableStream.from(Array.from({ length: kibibytes / 64 }, () => new Uint8Array(65_536))),
+          duplex: "half",
+        });
+      const large = await send(3 * 1024);
+      expect(large.status).toBe(413);
+      expect(await large.text()).toContain("request_too_large");
+      expect((await send(1024)).status).toBe(401);
+    },
+  );
+
   test("of exactly 2 MiB is not over it", async () => {
     await using front = await startFront(scriptedCore().transport);
     const padded = body + " ".repeat(2 * MiB - Buffer.byteLength(body));
