@@ -68,7 +68,7 @@ describe.each(dialects)("%s", (dialect) => {
     const em = metering.storage.orm.em.fork();
     const terms = { maxInputRate: rates.input, maxOutputRate: rates.output };
     expect(await em.find(Usage, {})).toEqual([
-      { ...usage, ...facts, ...terms, settledAt: new Date(1_234_567_890_123) },
+      { ...usage, ...facts, ...terms, budgetSliceId: null, settledAt: new Date(1_234_567_890_123) },
     ]);
     const bare = { ...usage, runId: v7() };
     await store.settle([{ ...bare, settledAt: 1, lines: [] }]);
