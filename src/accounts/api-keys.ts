@@ -9,6 +9,7 @@ import type { Pepper } from "../config/secrets.ts";
 import type { Announce } from "../events/announcer.ts";
 import { Account } from "../storage/entities/account.ts";
 import { ApiKey } from "../storage/entities/api-key.ts";
+import { Budget } from "../storage/entities/budget.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
@@ -199,6 +200,11 @@ export class ApiKeys {
       }
       Object.assign(key, facts);
       key.budgetPeriod = settlePeriod(key);
+      if (facts.budget !== undefined || facts.budgetPeriod !== undefined) {
+        await em.flush();
+        // What was spent without the limit, or in windows of another period, is counted when it is next leased by.
+        await em.nativeUpdate(Budget, { id: key.limitsOf ?? key.id }, { bound: 0 });
+      }
       return key;
     });
   }

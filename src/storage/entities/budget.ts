@@ -10,7 +10,7 @@ export const Budget = defineEntity({
     /** The period and the window's number since 1970 in UTC, such as "day 20779"; "total" for the only one. */
     windowName: p.string().primary(),
     accountId: p.uuid(),
-    /** The limit that it was last leased by. */
+    /** The limit that it was last leased by. 0: the key's limit or period was set since then. */
     bound: amount(),
     /** The keys' spending in the window from before this limit, counted when it was set or changed. */
     prior: amount(),

@@ -2,6 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
+import { systemRandom } from "../../../../lib/ids/random.ts";
+import { ApiKeys } from "../../../../src/accounts/api-keys.ts";
 import type { Budget } from "../../../../src/accounts/interface.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";
@@ -157,6 +159,35 @@ describe.each(dialects)("%s", (dialect) => {
     expect(rest.outputTokens).toBe(700);
     rest.release();
     expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test.each([
+    ["the limit is lifted and set again", { budget: null }, { budget: 1000 * out }],
+    ["the period is changed and changed back", { budgetPeriod: "day" }, { budgetPeriod: "total" }],
+  ] as const)("when %s, what the key spent meanwhile counts", async (_, changed, restored) => {
+    const { metering, clock } = await open();
+    const { storage, time, ledger } = metering;
+    const pepper = { version: 1, secret: "a pepper" };
+    const keys = new ApiKeys({ storage, clock: time, random: systemRandom, prefix: "tg-", pepper });
+    const account = await metering.account({ paid: 10 * usd });
+    const { key } = await keys.create(account, "key", { budget: 1000 * out });
+    const spend = async (tokens: number) => {
+      const { id, budget: limit, budgetPeriod: period } = await keys.get(key.id);
+      const budget = limit && period ? { budget: { id, limit, period } } : {};
+      const hold = await clock.until(ledger.hold(request(account, output(tokens), { keyId: id, ...budget }), never));
+      await clock.until(hold.settle(output(hold.outputTokens), "completed"));
+      await clock.pass(6000); // until what is not used is given back
+      return hold.outputTokens;
+    };
+    expect(await spend(200)).toBe(200);
+    await keys.update(key.id, changed);
+    expect(await spend(300)).toBe(300);
+    await keys.update(key.id, restored);
+    expect(await spend(1000)).toBe(500);
+    const state = await ledger.budgetState({ id: key.id, limit: 1000 * out, period: "total" });
+    expect(state).toMatchObject({ spent: 1000 * out, left: 0 });
+    expect(await clock.until(reconcile(storage, ledger))).toMatchObject({ ok: true, findings: [] });
     await clock.until(metering.close());
   });
 
