@@ -2,42 +2,20 @@ import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } f
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Random } from "../../../lib/ids/random.ts";
-import { formatUsd, maxPicoUsd } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { Account } from "../../storage/entities/account.ts";
-import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
+import { Lot, LotEntry } from "../../storage/entities/lot.ts";
 import { Payment } from "../../storage/entities/payment.ts";
 import { PriceVersion } from "../../storage/entities/price.ts";
-import { Slice } from "../../storage/entities/slice.ts";
-import { readSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
 import type { Storage } from "../../storage/orm.ts";
-import type { Row } from "../../storage/snapshot.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import type { Alongside, Credit, Funds, Movement, PicoUsd } from "../interface.ts";
+import type { Alongside, Credit, Funds, Movement } from "../interface.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
 import { priorities } from "../store/spending-order.ts";
 import { createDebts, payDebt } from "./debts.ts";
-import { sumFreeMoney } from "./free-money.ts";
+import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
+import { insist, owes, takeBack } from "./refunds.ts";
 import { readLots, readStatement } from "./statement.ts";
-
-/** The largest number of a 64-bit column. */
-const mostPaid = 2n ** 63n - 1n;
-
-/** Bounds on payments, in pico-USD. */
-export interface PaymentLimits {
-  readonly minimum: bigint;
-  readonly maximum: bigint;
-  /** On all payments of an account within any 24 hours. */
-  readonly rolling24h: bigint;
-}
-
-const dayMs = 86_400_000;
-/** Why a refund was refused: cores have leased the money. */
-const leasedSql = Symbol("leased");
-const refundTries = 5;
-const refundRetryMs = 200;
-/** Lots that a refund locks at once. */
-const refundLots = 100;
 
 /** What funds are made of. */
 export interface FundsParts {
@@ -138,95 +116,6 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
     return lotId;
   }
 
-  async function checkLimits(em: SqlEntityManager, accountId: string, amount: PicoUsd): Promise<void> {
-    const refuse = (reason: Reason, limit: bigint, actual: bigint, message: string) =>
-      failure(reason, message, { parameter: "amount_pico_usd", bound: moneyBound(limit, actual) });
-    const asked = BigInt(amount);
-    if (asked < limits.minimum) {
-      throw refuse(
-        Reason.PAYMENT_BELOW_MINIMUM,
-        limits.minimum,
-        asked,
-        `A payment must be at least ${formatUsd(limits.minimum)} USD (payment minimum).`,
-      );
-    }
-    if (asked > limits.maximum) {
-      throw refuse(
-        Reason.PAYMENT_ABOVE_MAXIMUM,
-        limits.maximum,
-        asked,
-        `A payment must be at most ${formatUsd(limits.maximum)} USD (payment maximum).`,
-      );
-    }
-    const since = new Date(clock.now() - dayMs);
-    const [recent] = await em.execute<Row[]>(
-      `select ${textColumns("paid", "sums")} from (
-         select ${sumColumns("amount", "paid")} from payment where account_id = ? and kind = 'paid' and at > ?) sums`,
-      [accountId, since],
-    );
-    const total = readSum(recent, "paid") + asked;
-    if (total > limits.rolling24h) {
-      throw refuse(
-        Reason.PAYMENT_24H_LIMIT,
-        limits.rolling24h,
-        total,
-        `Payments of an account within 24 hours must not pass ${formatUsd(limits.rolling24h)} USD in total (rolling 24-hour limit).`,
-      );
-    }
-  }
-
-  /** Takes money out of the account's newest paid lots. Returns the newest one touched. */
-  async function takeBack(em: SqlEntityManager, account: Account, amount: PicoUsd, paymentId: string): Promise<string> {
-    const at = new Date(clock.now());
-    await checkRefundable(em, account, amount, at);
-    let left = amount;
-    let newest: string | undefined;
-    while (left > 0) {
-      const lots = await newestPaidLots(em, account.id, at);
-      if (lots.length === 0) {
-        throw tooMuch(amount, amount - left, true); // a core was faster
-      }
-      for (const lot of lots) {
-        const taken = Math.min(left, lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired);
-        if (taken <= 0) {
-          continue;
-        }
-        lot.refunded += taken;
-        left -= taken;
-        newest ??= lot.id;
-        await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "refund", amount: taken, paymentId, at });
-      }
-      await em.flush();
-    }
-    account.paidTotal -= BigInt(amount);
-    return newest ?? "";
-  }
-
-  async function checkRefundable(em: SqlEntityManager, account: Account, amount: PicoUsd, now: Date): Promise<void> {
-    const free = await sumFreeMoney(em, account.id, now, "paid");
-    if (free >= BigInt(amount)) {
-      return;
-    }
-    const slices = await em.find(Slice, { accountId: account.id, open: true });
-    const paid = await em.find(Lot, { id: { $in: slices.map((slice) => slice.lotId) }, kind: "paid" });
-    const leased = paid.reduce((sum, lot) => sum + BigInt(lot.leased), 0n);
-    throw tooMuch(amount, Number(free), BigInt(amount) - free <= leased);
-  }
-
-  /** Tries again for a moment where other cores may have leased the money: they have been told to give it back. */
-  async function insist(attempt: () => Promise<string>): Promise<string> {
-    for (let tries = storage.dialect === "postgresql" ? refundTries : 1; ; tries--) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (tries <= 1 || (error as Error).cause !== leasedSql) {
-          throw error;
-        }
-        await new Promise<void>((resolve) => clock.after(refundRetryMs, resolve));
-      }
-    }
-  }
-
   return {
     async open(account, freeGrant, alongside) {
       await inTransaction(storage, async (em) => {
@@ -262,7 +151,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
             return before;
           }
           if (credit.kind === "paid") {
-            await checkLimits(em, account.id, credit.amount);
+            await checkLimits(em, account.id, credit.amount, { limits, clock });
           }
           return takeIn(em, account, credit, alongside);
         });
@@ -288,7 +177,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
           }
           const id = random.uuid();
           const paidBefore = account.paidTotal;
-          const lotId = await takeBack(em, account, amount, id);
+          const lotId = await takeBack(em, account, { amount, paymentId: id }, { clock, random });
           const at = new Date(clock.now());
           await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId, at });
           const paidTotal = { before: paidBefore, after: account.paidTotal };
@@ -297,7 +186,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
         });
       };
       try {
-        return { lotId: await ledger.withFreeReturned(accountId, () => insist(attempt)) };
+        return { lotId: await ledger.withFreeReturned(accountId, () => insist({ storage, clock }, attempt)) };
       } finally {
         await ledger.refresh(accountId);
       }
@@ -307,93 +196,4 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
       readStatement(storage, accountId, { held: BigInt(ledger.held(accountId)), now: clock.now() }),
     lots: (accountId, start) => readLots(storage, accountId, { ...start, now: clock.now() }),
   };
-}
-
-/** Some of an account's newest paid lots that have free money, locked; newest first. */
-async function newestPaidLots(em: SqlEntityManager, accountId: string, now: Date): Promise<Lot[]> {
-  const part = (which: string) => `
-    select * from (
-      select id, created_at from lot where account_id = ? and ${withFreeMoney} and ${which}
-        and priority = ${priorities.paid}
-      order by created_at desc, id desc limit ${refundLots}) part`;
-  const found = await em.execute<{ id: string }[]>(
-    `select id from (${part("expires_at is null")} union all ${part("expires_at is not null and expires_at > ?")}) lots
-     order by created_at desc, id desc limit ${refundLots}`,
-    [accountId, accountId, now],
-  );
-  const ids = found.map(({ id }) => id);
-  const lots = await em.find(
-    Lot,
-    { id: { $in: ids } },
-    { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  );
-  return lots.sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
-}
-
-/** The bound that an amount passed, as an error tells it. */
-function moneyBound(limitPicoUsd: bigint, actualPicoUsd?: bigint) {
-  const value = { limitPicoUsd, ...(actualPicoUsd === undefined ? {} : { actualPicoUsd }) };
-  return { case: "money", value } as const;
-}
-
-function tooMuch(amount: PicoUsd, free: PicoUsd, leased: boolean) {
-  return failure(
-    Reason.REFUND_EXCEEDS_BALANCE,
-    `Only ${formatUsd(BigInt(free))} USD of paid money is unspent and not held by running requests.`,
-    { parameter: "amount_pico_usd", bound: moneyBound(BigInt(free), BigInt(amount)) },
-    leased ? leasedSql : undefined,
-  );
-}
-
-/** Running requests or other cores have all that could pay the debt: it may come back in a moment. */
-function owes(amount: PicoUsd, debt: bigint) {
-  return failure(
-    Reason.REFUND_EXCEEDS_BALANCE,
-    `The account owes ${formatUsd(debt)} USD, which is paid before anything is refunded.`,
-    { parameter: "amount_pico_usd", bound: moneyBound(0n, BigInt(amount)) },
-    leasedSql,
-  );
-}
-
-/** The lot of a payment that was already taken. Throws when the reference stands for something else. */
-async function sameBefore(
-  em: SqlEntityManager,
-  payment: Pick<Payment, "accountId" | "kind" | "amount" | "reference">,
-): Promise<string | undefined> {
-  const before = await em.findOne(Payment, { reference: payment.reference });
-  if (before === null) {
-    return undefined;
-  }
-  const same =
-    before.accountId === payment.accountId && before.kind === payment.kind && before.amount === payment.amount;
-  if (same) {
-    return before.lotId;
-  }
-  throw failure(
-    Reason.PAYMENT_REFERENCE_CONFLICT,
-    `The reference ${payment.reference} was already used for another account, kind or amount.`,
-    { parameter: "reference" },
-  );
-}
-
-function checkAmount(amount: PicoUsd): void {
-  if (Number.isSafeInteger(amount) && amount > 0) {
-    return;
-  }
-  throw failure(Reason.INVALID_ARGUMENT, `An amount must be above 0 and at most ${formatUsd(maxPicoUsd)} USD.`, {
-    parameter: "amount_pico_usd",
-    bound: moneyBound(maxPicoUsd),
-  });
-}
-
-/** What an account has paid. Throws INVALID_ARGUMENT past what a 64-bit column holds, where SQLite would round it. */
-function addPaid(total: bigint, amount: bigint): bigint {
-  if (total + amount <= mostPaid) {
-    return total + amount;
-  }
-  throw failure(
-    Reason.INVALID_ARGUMENT,
-    `An account cannot have paid more than ${formatUsd(mostPaid)} USD in total: open another one.`,
-    { parameter: "amount_pico_usd" },
-  );
 }
