@@ -202,8 +202,12 @@ export class ApiKeys {
       key.budgetPeriod = settlePeriod(key);
       if (facts.budget !== undefined || facts.budgetPeriod !== undefined) {
         await em.flush();
+        const budgetId = key.limitsOf ?? key.id;
+        // A key and the one that it was rotated to have one budget while both work, so they have one limit.
+        const sharing = { $or: [{ id: budgetId }, { limitsOf: budgetId }] };
+        await em.nativeUpdate(ApiKey, sharing, { budget: key.budget ?? null, budgetPeriod: key.budgetPeriod ?? null });
         // What was spent without the limit, or in windows of another period, is counted when it is next leased by.
-        await em.nativeUpdate(Budget, { id: key.limitsOf ?? key.id }, { bound: 0 });
+        await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0 });
       }
       return key;
     });

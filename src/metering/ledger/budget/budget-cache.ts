@@ -42,12 +42,39 @@ export class BudgetCache {
     const key = `${budget.id} ${window.name}`;
     let wallet = this.#wallets.get(key);
     if (wallet === undefined) {
-      wallet = new BudgetWallet({ budgetId: budget.id, accountId, window, sliceId: random.uuid() });
+      wallet = new BudgetWallet({
+        ...{ budgetId: budget.id, accountId, window, limit: budget.limit },
+        sliceId: random.uuid(),
+      });
       this.#wallets.set(key, wallet);
       this.#bySlice.set(wallet.sliceId, wallet);
     }
     wallet.usedAt = clock.monotonic();
+    if (wallet.limit !== budget.limit) {
+      this.#releaseOld(wallet, budget);
+    }
     return wallet;
+  }
+
+  /** Another limit holds from now on: what was leased by the old one and is free goes back before more is leased. */
+  #releaseOld(wallet: BudgetWallet, { limit }: Budget): void {
+    wallet.limit = limit;
+    const part = { sliceId: wallet.sliceId, amount: wallet.takeFree() };
+    const before = this.#leasing.get(wallet);
+    const released = (async () => {
+      await before;
+      if (part.amount > 0) {
+        await this.#parts.store.giveBackBudgets([part]);
+      }
+    })().catch((error: unknown) => {
+      this.#parts.logger.warn({ error }, "what is free of a budget could not be given back yet");
+    });
+    this.#leasing.set(wallet, released);
+    void released.then(() => {
+      if (this.#leasing.get(wallet) === released) {
+        this.#leasing.delete(wallet);
+      }
+    });
   }
 
   /** The wallet that a charge counts in. Undefined: the store alone knows it. */

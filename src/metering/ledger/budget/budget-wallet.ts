@@ -9,6 +9,8 @@ export class BudgetWallet {
   readonly window: BudgetWindow;
   /** Its slice in the store; another one after it was lost. */
   sliceId: string;
+  /** The limit that its money was leased by. */
+  limit: PicoUsd;
   /** Money of the window that no core had leased or spent when this core last looked. */
   unleased: PicoUsd = 0;
   /** Money that other cores had leased and not spent when this core last looked. */
@@ -20,7 +22,8 @@ export class BudgetWallet {
   /** Charges that are not yet known to be in the store. */
   #uncommitted = 0;
 
-  constructor(of: { budgetId: string; accountId: string; window: BudgetWindow; sliceId: string }) {
+  constructor(of: { budgetId: string; accountId: string; window: BudgetWindow; limit: PicoUsd; sliceId: string }) {
+    this.limit = of.limit;
     this.budgetId = of.budgetId;
     this.accountId = of.accountId;
     this.window = of.window;

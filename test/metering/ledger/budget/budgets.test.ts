@@ -162,6 +162,25 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   });
 
+  test("a lowered limit holds at once, for what was leased by the old one too", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const keyId = v7();
+    const old = budgetOf(1000 * out);
+    await clock.until(run(metering.ledger, request(account, output(300), { keyId, budget: old })));
+    const lowered = { ...old, limit: 500 * out };
+    const rest = await clock.until(
+      metering.ledger.hold(request(account, output(900), { keyId, budget: lowered }), never),
+    );
+    expect(rest.outputTokens).toBe(200);
+    await clock.until(rest.settle(output(200), "completed"));
+    expect(
+      await reasonOf(clock, metering.ledger.hold(request(account, output(64), { keyId, budget: lowered }), never)),
+    ).toBe(Reason.BUDGET_EXHAUSTED);
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
   test.each([
     ["the limit is lifted and set again", { budget: null }, { budget: 1000 * out }],
     ["the period is changed and changed back", { budgetPeriod: "day" }, { budgetPeriod: "total" }],

@@ -126,6 +126,7 @@ describe.each(dialects)("%s", (dialect) => {
     const rest = await clock.until(after.ledger.hold(request(account, output(1000), { budget }), never));
     expect(rest.outputTokens).toBe(400);
     await clock.until(rest.settle(output(400), "completed"));
+    await after.ledger.caughtUp();
     expect(await spent(after, budget)).toBe(1000 * out);
     await prove(after, clock);
     await clock.until(after.close());
