@@ -85,3 +85,53 @@ test.each([
   await closed;
   expect(performance.now() - since).toBeLessThan(bound);
 });
+
+/** Asks, and resolves with the caller and so many calls that have reached the engine because of it. */
+async function reach(count: number, url: string, headers: Record<string, string>, body: string | Buffer) {
+  calls = [];
+  const reached = new Promise<void>((resolve) => {
+    onCall = () => {
+      if (calls.length === count) {
+        resolve();
+      }
+    };
+  });
+  const caller = request(url, { method: "POST", headers }).on("error", () => {});
+  caller.end(body);
+  await reached;
+  return { caller, closed: Promise.all(calls.map((call) => call.closed)) };
+}
+
+test.each([true, false])(
+  "over Connect, gathered: %s: the engine's connection closes with the caller's",
+  async (gathered) => {
+    const message = Buffer.from(JSON.stringify({ model, text: "Hi", maxOutputTokens: 100, gathered }));
+    const envelope = Buffer.alloc(5);
+    envelope.writeUInt32BE(message.length, 1);
+    const { caller, closed } = await reach(
+      1,
+      `http://${tollgate.addresses.connect}/tollgate.inference.v1.InferenceService/Generate`,
+      { authorization: `Bearer ${key}`, "content-type": "application/connect+json" },
+      Buffer.concat([envelope, message]),
+    );
+    const since = performance.now();
+    caller.destroy();
+    await closed;
+    expect(performance.now() - since).toBeLessThan(bound);
+  },
+);
+
+test.each([true, false])(
+  "a batch, streamed: %s: all of its calls to the engine end with the caller",
+  async (stream) => {
+    const prompt = ["one", "two", "three"];
+    const headers = { authorization: `Bearer ${key}` };
+    const body = JSON.stringify({ model, prompt, max_tokens: 10, stream });
+    const { caller, closed } = await reach(3, `${tollgate.url}/v1/completions`, headers, body);
+    const since = performance.now();
+    caller.destroy();
+    await closed;
+    expect(performance.now() - since).toBeLessThan(bound);
+    expect(calls).toHaveLength(3);
+  },
+);

@@ -25,12 +25,19 @@ afterEach(async () => {
 /** Serves a simulated engine with so many places; who finds none waits long enough for answers that are made, not read. */
 async function start(capacity: number, isSplit: boolean, more: Parameters<typeof serveModels>[1] = {}): Promise<void> {
   simulator = await startSimulator({
-    models: [{ id: "m", contextLength: 524_288, gpu: { kvTokens: 1_048_576 } }],
+    models: [
+      { id: "m", contextLength: 524_288, gpu: { kvTokens: 1_048_576 } },
+      { id: "e", kind: "embedding" },
+    ],
     speed: 0,
   });
   const servers = [{ url: simulator.url, engine: "vllm" as const, capacity }];
   const fleet = { queue_timeout_s: 25 };
-  service = await serveModels([{ id: "m", context_length: 524_288, servers }], { fleet, ...more }, isSplit);
+  const models = [
+    { id: "m", context_length: 524_288, servers },
+    { id: "e", kind: "embedding" as const, context_length: 8192, price: { input: "0.01" }, servers },
+  ];
+  service = await serveModels(models, { fleet, ...more }, isSplit);
 }
 
 const wish = (tokens: number) => `[[sim:tokens=${tokens}]]`;
@@ -165,3 +172,53 @@ test("an account runs so many requests at once, and the next as soon as one has 
   expect((await chat(service.key, wish(5))).status).toBe(200);
   await bodies[1]?.cancel();
 });
+
+const stall = "[[sim:stall=2]] [[sim:tokens=9]]";
+
+function embed(key: string): Promise<Response> {
+  return fetch(`${service.url}/v1/embeddings`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "e", input: "Hi" }),
+  });
+}
+
+test("embeddings take places of their account as all requests do, and give them back", async () => {
+  await start(64, false, { rate_tiers: [{ rpm: 1000, in_flight: 2 }] });
+  const running = await chat(service.key, stall, true);
+  const both = await Promise.all([embed(service.key), embed(service.key)]);
+  expect(both.map(({ status }) => status).sort()).toContain(200);
+  expect((await embed(service.key)).status).toBe(200);
+  const another = await chat(service.key, stall, true);
+  const refused = await embed(service.key);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining("2 requests at once") } });
+  await another.body?.cancel();
+  await eventually("the place is free", async () => (await embed(service.key)).status === 200);
+  await running.body?.cancel();
+});
+
+test("an account waits for a server with its places alone, and leaves the rest of the queue to others", async () => {
+  await start(1, false, { rate_tiers: [{ rpm: 1000, in_flight: 3 }] });
+  const running = await chat(service.key, stall, true);
+  const leaving = new AbortController();
+  const waiting = [0, 1].map((i) =>
+    fetch(`${service.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.key}` },
+      body: JSON.stringify({ model: "m", messages: [{ role: "user", content: wish(5) }], max_tokens: 9 }),
+      ...(i === 0 && { signal: leaving.signal }),
+    }).then(
+      ({ status }) => status,
+      () => "left",
+    ),
+  );
+  await eventually("no place is left", async () => (await embed(service.key)).status === 429);
+  const others = served(2);
+  leaving.abort();
+  expect(await waiting[0]).toBe("left");
+  await eventually("who leaves the queue gives a place back", async () => (await embed(service.key)).status === 200);
+  await running.body?.cancel();
+  expect(await waiting[1]).toBe(200);
+  expect(await others).toBe(2);
+}, 60_000);
