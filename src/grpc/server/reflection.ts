@@ -103,17 +103,20 @@ function fileAnswer(file: DescFile | undefined, asked: string): Answer {
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
+/** The file and all that it imports, each before its own imports: read backwards they can be loaded one by one. */
 function withImports(file: DescFile): DescFile[] {
-  const found = new Set<DescFile>();
+  const seen = new Set<DescFile>();
+  const loadable: DescFile[] = [];
   const visit = (next: DescFile) => {
-    if (found.has(next)) {
+    if (seen.has(next)) {
       return;
     }
-    found.add(next);
+    seen.add(next);
     next.dependencies.forEach(visit);
+    loadable.push(next);
   };
   visit(file);
-  return [...found];
+  return loadable.reverse();
 }
 
 function notFound(asked: string): Answer {

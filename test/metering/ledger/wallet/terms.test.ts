@@ -60,11 +60,11 @@ describe.each(dialects)("%s", (dialect) => {
     const receipt = await receiptOf(metering, wanted.requestId);
     expect(receipt).toMatchObject({ costPicoUsd: BigInt(130 * out), shortfallPicoUsd: BigInt(30 * out - 7) });
     expect(receipt.lines).toMatchObject([
-      { outputTokens: 100, costPicoUsd: BigInt(100 * out + 7) },
+      { outputTokens: 100n, costPicoUsd: BigInt(100 * out + 7) },
       {
         lotId: "",
-        inputTokens: 0,
-        outputTokens: 30,
+        inputTokens: 0n,
+        outputTokens: 30n,
         outputPicoUsdPerToken: BigInt(out),
         costPicoUsd: receipt.shortfallPicoUsd,
       },
@@ -94,7 +94,7 @@ describe.each(dialects)("%s", (dialect) => {
     const journal = openJournal(directory, { clock, random, logger });
     const after = await openMetering({ clock, url, journal, coreId: journal.coreId });
     const receipt = await receiptOf(after, wanted.requestId);
-    expect(receipt).toMatchObject({ outputTokens: 6000, costPicoUsd: BigInt(6000 * out), shortfallPicoUsd: 0n });
+    expect(receipt).toMatchObject({ outputTokens: 6000n, costPicoUsd: BigInt(6000 * out), shortfallPicoUsd: 0n });
     await prove(after);
     await clock.until(after.close());
     rmSync(directory, { recursive: true, force: true });
@@ -115,7 +115,7 @@ test("a core that slept past its lease charges 6,000 tokens at what they were ad
   await clock.until(hold.settle(output(6000), "completed"));
   const receipt = await receiptOf(sleeping, wanted.requestId);
   expect(receipt).toMatchObject({ costPicoUsd: BigInt(6000 * out), shortfallPicoUsd: BigInt(6000 * out) });
-  expect(receipt.lines).toMatchObject([{ lotId: "", outputTokens: 6000, outputPicoUsdPerToken: BigInt(out) }]);
+  expect(receipt.lines).toMatchObject([{ lotId: "", outputTokens: 6000n, outputPicoUsdPerToken: BigInt(out) }]);
   await clock.until(awake.close());
   await clock.until(sleeping.close());
 });
