@@ -18,10 +18,8 @@ export interface DigestSource {
   ofAccounts(accountIds: readonly string[]): Promise<readonly KeyDigest[]>;
 }
 
-/** Within this time a key that another core made is known here, even when its announcement was lost. */
-const freshMs = 1000;
-/** The least time between two questions when announcements come fast. */
-const pauseMs = 50;
+/** The least time between two questions, however many keys are unknown. */
+const pauseMs = 100;
 /** All digests are read again so often: a core whose clock is far behind gives its keys ids that look old. */
 const reloadMs = 600_000;
 /** How far clocks of cores may disagree between two reloads. */
@@ -30,8 +28,9 @@ const maxAnnounced = 1000;
 const firstId = "00000000-0000-7000-8000-000000000000";
 
 /**
- * Tells keys that do not exist without asking the database about each: a flood of wrong keys costs it one small question a
- * second. Until all digests have been read, every key may exist.
+ * Tells keys that do not exist without asking the database about each: a flood of wrong keys costs it ten small questions a
+ * second, and each of them waits for the next. So a key that another core has just made is known here at its first use,
+ * whether its announcement has come yet or not. Until all digests have been read, every key may exist.
  */
 export class KeyFilter {
   readonly #source: DigestSource;
@@ -42,6 +41,8 @@ export class KeyFilter {
   #latest = firstId;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | undefined;
+  /** The question that whoever asks now waits for. */
+  #next: Promise<void> | undefined;
 
   constructor(source: DigestSource, clock: Clock) {
     this.#source = source;
@@ -60,11 +61,7 @@ export class KeyFilter {
 
   /** Reads all digests. */
   async load(): Promise<void> {
-    const startedAt = this.#clock.monotonic();
     await this.#read(firstId);
-    if (!this.#isLoaded) {
-      this.#refreshedAt = startedAt;
-    }
     this.#isLoaded = true;
   }
 
@@ -85,15 +82,20 @@ export class KeyFilter {
     if (!this.#isLoaded || this.#has(digests)) {
       return true;
     }
-    const age = this.#clock.monotonic() - this.#refreshedAt;
-    const isFresh = age < (this.#announced.size > 0 ? pauseMs : freshMs);
-    if (isFresh && this.#refreshing === undefined) {
-      return false;
+    this.#next ??= this.#refreshNext();
+    return this.#next.then(() => this.#has(digests));
+  }
+
+  /** Asks the source as soon as it may be asked again. A question that was under way may have missed the key. */
+  async #refreshNext(): Promise<void> {
+    await this.#refreshing?.catch(() => {}); // its own callers learn of its failure
+    const waitMs = this.#refreshedAt + pauseMs - this.#clock.monotonic();
+    if (waitMs > 0) {
+      await new Promise<void>((resolve) => this.#clock.after(waitMs, resolve));
     }
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = undefined;
-    });
-    return this.#refreshing.then(() => this.#has(digests));
+    this.#next = undefined;
+    this.#refreshing = this.#refresh();
+    await this.#refreshing;
   }
 
   #has(digests: readonly Uint8Array[]): boolean {
@@ -101,7 +103,7 @@ export class KeyFilter {
   }
 
   async #refresh(): Promise<void> {
-    const startedAt = this.#clock.monotonic();
+    this.#refreshedAt = this.#clock.monotonic();
     const announced = this.#announced;
     this.#announced = new Set();
     try {
@@ -112,7 +114,6 @@ export class KeyFilter {
       // A core whose clock is ahead gives its keys ids from the future: this core's own clock bounds them.
       const since = Math.min(readTime(this.#latest), this.#clock.now()) - disagreementMs;
       await this.#read(writeId(Math.max(0, since)));
-      this.#refreshedAt = startedAt;
     } catch (error) {
       for (const accountId of announced) {
         this.announce(accountId);

@@ -71,24 +71,26 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       lastUsed: new LastUsed(async () => {}, clock, quiet),
     });
     const tryKey = (secret: string) =>
-      authenticator.authenticate(secret, undefined).then(
-        () => "let in",
-        (error: unknown) => Reason[detailOf(error)?.reason ?? Reason.UNSPECIFIED],
+      clock.until(
+        authenticator.authenticate(secret, undefined).then(
+          () => "let in",
+          (error: unknown) => Reason[detailOf(error)?.reason ?? Reason.UNSPECIFIED],
+        ),
       );
     return { clock, keys, filter, questions, tryKey };
   }
 
-  test("wrong keys ask for no key, and once a second for new ones", async () => {
+  test("wrong keys ask for no key, and together ten times a second for new ones", async () => {
     const { clock, questions, tryKey } = await startCore();
     questions.read = 0;
-    for (let second = 0; second < 3; second += 1) {
-      clock.advance(1000);
-      for (let attempt = 0; attempt < 50; attempt += 1) {
-        expect(await tryKey(newApiKey("tg-", systemRandom))).toBe("UNAUTHENTICATED");
-      }
+    const since = clock.monotonic();
+    for (let round = 0; round < 10; round += 1) {
+      const tries = Array.from({ length: 50 }, () => tryKey(newApiKey("tg-", systemRandom)));
+      expect(new Set(await Promise.all(tries))).toEqual(new Set(["UNAUTHENTICATED"]));
     }
     expect(questions.found).toBe(0);
-    expect(questions.read).toBeLessThanOrEqual(6); // each time the new ones, and that there are no more
+    const questionsAllowed = 1 + (clock.monotonic() - since) / 100;
+    expect(questions.read).toBeLessThanOrEqual(2 * questionsAllowed); // each time the new ones, and that there are no more
   });
 
   test("a key works at once on the core that made it", async () => {
@@ -97,11 +99,10 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     expect(await tryKey(secret)).toBe("let in");
   });
 
-  test("a key of another core works within a second though nobody told of it", async () => {
+  test("a key of another core works at its first use though nobody told of it, right after a wrong one", async () => {
     const [here, there] = [await startCore(), await startCore()];
     await here.tryKey(newApiKey("tg-", systemRandom));
     const { secret } = await there.keys.create(await account(), "");
-    here.clock.advance(1000);
     expect(await here.tryKey(secret)).toBe("let in");
   });
 
@@ -116,7 +117,6 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const accountId = await account();
     const { secret } = await there.keys.create(accountId, "");
     here.filter.announce(accountId);
-    here.clock.advance(60);
     expect(await here.tryKey(secret)).toBe("let in");
   });
 
@@ -125,7 +125,6 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     await ahead.keys.create(await account(), "");
     const [here, there] = [await startCore(), await startCore()];
     const { secret } = await there.keys.create(await account(), "");
-    here.clock.advance(1000);
     expect(await here.tryKey(secret)).toBe("let in");
   });
 
