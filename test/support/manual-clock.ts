@@ -81,7 +81,7 @@ export class ManualClock implements Clock {
         return promise;
       }
       if (this.#paced) {
-        await pause(1, "the database works meanwhile");
+        await pause(turn < 1000 ? 1 : 2, "the database works meanwhile"); // a busy disk gets more real time
       }
       await this.advanceAsync(1);
     }
