@@ -20,10 +20,10 @@ beforeAll(() => {
 afterAll(() => rmSync(copy, { recursive: true }));
 
 test.each([
-  ["another type", "string request_id = 1;", "uint32 request_id = 1;", "changed type"],
-  ["another name", "string request_id = 1;", "string name = 1;", "request_id"],
-  ["a field that is gone", "  optional uint32 max_output_tokens = 5;\n", "", "deleted"],
-  ["a new field", "string request_id = 1;", "string request_id = 1;\n  // New.\n  string new = 99;", undefined],
+  ["another type", "string model = 2;", "uint32 model = 2;", "changed type"],
+  ["another name", "string model = 2;", "string name = 2;", "model"],
+  ["a field that is gone", "  string model = 2;\n", "", "deleted"],
+  ["a new field", "string model = 2;", "string model = 2;\n  // New.\n  string new = 99;", undefined],
 ])("%s", (_, before, after, complaint) => {
   const original = readFileSync(join(root, service), "utf8");
   expect(original).toContain(before);
