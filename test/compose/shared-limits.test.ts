@@ -118,9 +118,9 @@ test("a key's tokens a minute are shared, told in headers, and settled by what w
 
 test("a core that is killed takes no place with it", async () => {
   const key = await newKey("--in-flight", "1");
-  const dying = ask(1, key, stall, { stream: true }).catch(() => undefined);
-  await eventually("the place is taken", async () => (await ask(0, key, wish(5))).status === 429);
+  const dying = await ask(1, key, stall, { stream: true });
+  expect([dying.status, (await ask(0, key, wish(5))).status]).toEqual([200, 429]);
   await cores[1]?.stop("SIGKILL");
-  await dying;
+  await expect(dying.text()).rejects.toThrow();
   await eventually("the place is free again", async () => (await ask(0, key, wish(5))).status === 200, 40);
 }, 90_000);
