@@ -3,11 +3,11 @@ import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/conne
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Logger } from "../../lib/logger.ts";
 import type { Operator } from "../accounts/interface.ts";
-import { roleOf } from "../interceptors/authenticate.ts";
-import { type Change, type ChangeFacts, changeKey } from "../interceptors/change.ts";
-import { clientAddressOf, type TrustsPeer } from "../interceptors/client-address.ts";
-import { principalKey } from "../interceptors/principal.ts";
-import { toPublicJson } from "../interceptors/public-json.ts";
+import { roleOf } from "../interceptors/access/authenticate.ts";
+import { clientAddressOf, type TrustsPeer } from "../interceptors/access/client-address.ts";
+import { principalKey } from "../interceptors/access/principal.ts";
+import { type Change, type ChangeFacts, changeKey } from "../interceptors/changes/change.ts";
+import { toPublicJson } from "../interceptors/changes/public-json.ts";
 import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
 
 /** Dependencies. */

@@ -5,8 +5,8 @@ import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/
 import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { readPage, sliceOf } from "../../lib/rpc/pages.ts";
 import type { Fleet } from "../fleet/interface.ts";
-import { noteBefore } from "../interceptors/change.ts";
-import { principalKey } from "../interceptors/principal.ts";
+import { principalKey } from "../interceptors/access/principal.ts";
+import { noteBefore } from "../interceptors/changes/change.ts";
 import type { Prices } from "../metering/interface.ts";
 import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
 

@@ -7,7 +7,7 @@ import type { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js
 import { WebhookSchema, type WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
-import { noteBefore } from "../interceptors/change.ts";
+import { noteBefore } from "../interceptors/changes/change.ts";
 import type { Delivery, Event, Webhook } from "../storage/entities/event.ts";
 import { parseDestination } from "./destination.ts";
 import { eventTypes, isEventType } from "./types.ts";

@@ -6,7 +6,7 @@ import type {
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import { hangUpKey } from "../grpc/hang-up.ts";
-import { callerOf } from "../interceptors/principal.ts";
+import { callerOf } from "../interceptors/access/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { readSurface } from "../interceptors/surface.ts";
 import { batch } from "./answer/batch.ts";

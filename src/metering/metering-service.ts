@@ -2,7 +2,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
-import { principalOf } from "../interceptors/principal.ts";
+import { principalOf } from "../interceptors/access/principal.ts";
 import type { Storage } from "../storage/orm.ts";
 import { readReceipts } from "./books/receipts.ts";
 import { streamUsage } from "./books/usage.ts";

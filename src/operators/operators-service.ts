@@ -6,8 +6,8 @@ import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_serv
 import { failure } from "../../lib/errors/failure.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
 import { isStorable } from "../../lib/text/storable.ts";
-import { noteBefore } from "../interceptors/change.ts";
-import { operatorOf } from "../interceptors/principal.ts";
+import { operatorOf } from "../interceptors/access/principal.ts";
+import { noteBefore } from "../interceptors/changes/change.ts";
 import { operatorMessage, readRole } from "./messages.ts";
 import type { Operators } from "./operators.ts";
 

@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { Counter, Histogram, type Registry } from "prom-client";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { CallObserver } from "../interceptors/observe.ts";
+import type { CallObserver } from "../interceptors/observation/observe.ts";
 
 /** Counts the core's calls. Every label comes from a contract: methods, codes, reasons. */
 export function callMetrics(registry: Registry): CallObserver {

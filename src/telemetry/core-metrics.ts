@@ -4,7 +4,7 @@ import type { EmbeddingsObserver } from "../embeddings/interface.ts";
 import type { DeliveryObserver } from "../events/dispatcher.ts";
 import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 import type { InferenceObserver } from "../inference/interface.ts";
-import type { CallObserver } from "../interceptors/observe.ts";
+import type { CallObserver } from "../interceptors/observation/observe.ts";
 import type { LedgerState, MeteringObserver, Prices } from "../metering/interface.ts";
 import type { WebhookObserver } from "../payments/stripe-webhook.ts";
 import { auditMetrics } from "./audit-metrics.ts";

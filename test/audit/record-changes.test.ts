@@ -8,10 +8,10 @@ import type { NewAuditEvent } from "../../src/audit/audit-trail.ts";
 import { recordChanges } from "../../src/audit/record-changes.ts";
 import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
-import { accessOf, roleOf } from "../../src/interceptors/authenticate.ts";
-import { noteWithin } from "../../src/interceptors/change.ts";
-import { principalKey } from "../../src/interceptors/principal.ts";
-import { isSecret } from "../../src/interceptors/public-json.ts";
+import { accessOf, roleOf } from "../../src/interceptors/access/authenticate.ts";
+import { principalKey } from "../../src/interceptors/access/principal.ts";
+import { noteWithin } from "../../src/interceptors/changes/change.ts";
+import { isSecret } from "../../src/interceptors/changes/public-json.ts";
 
 const operator = { kind: "operator", id: "o1", name: "Ada", role: Role.OWNER } as const;
 

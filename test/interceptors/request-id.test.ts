@@ -1,7 +1,7 @@
 import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
-import { requestIdKey } from "../../src/interceptors/observe.ts";
+import { requestIdKey } from "../../src/interceptors/observation/observe.ts";
 import { nameRequest } from "../../src/interceptors/request-id.ts";
 
 const name = (given: string) => {

@@ -13,7 +13,7 @@ import {
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
-import { principalKey } from "../../src/interceptors/principal.ts";
+import { principalKey } from "../../src/interceptors/access/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { Usage } from "../../src/storage/entities/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";

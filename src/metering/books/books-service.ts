@@ -6,7 +6,7 @@ import { type DeadLetter, DeadLetterSchema } from "#gen/tollgate/metering/v1/dea
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import { readPage } from "../../../lib/rpc/pages.ts";
-import { noteBefore } from "../../interceptors/change.ts";
+import { noteBefore } from "../../interceptors/changes/change.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../interface.ts";

@@ -3,7 +3,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type Price, PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { readPage, sliceOf } from "../../../lib/rpc/pages.ts";
-import { noteBefore } from "../../interceptors/change.ts";
+import { noteBefore } from "../../interceptors/changes/change.ts";
 import type { PriceRecord } from "./price-versions.ts";
 import type { PriceList } from "./prices.ts";
 

@@ -1,7 +1,7 @@
 import { Code, type ContextValues, type Interceptor } from "@connectrpc/connect";
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { outcomeOf, requestIdKey, runIdKey } from "../../interceptors/observe.ts";
+import { outcomeOf, requestIdKey, runIdKey } from "../../interceptors/observation/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
 import { watchStream } from "../../interceptors/watch-stream.ts";
 import { startSpan } from "./span.ts";

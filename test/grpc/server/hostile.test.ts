@@ -15,7 +15,7 @@ import type { ListeningServer, ServerOptions } from "../../../src/grpc/server/li
 import { Receiving } from "../../../src/grpc/server/receiving.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
-import { observeCalls } from "../../../src/interceptors/observe.ts";
+import { observeCalls } from "../../../src/interceptors/observation/observe.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { ScriptedService, texts } from "../scripted-service.ts";
 

@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { settleSampling } from "../../../src/inference/request/sampling.ts";
-import { createChecks } from "../../../src/interceptors/message-checks.ts";
+import { createChecks } from "../../../src/interceptors/validation/message-checks.ts";
 
 const defaults = { temperature: 0.7, top_p: 1 };
 const asked = (init: MessageInitShape<typeof SamplingSchema>) => create(SamplingSchema, init);

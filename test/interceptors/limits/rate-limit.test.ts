@@ -11,17 +11,17 @@ import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_servic
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { failure } from "../../lib/errors/failure.ts";
-import { readRateLimit } from "../../lib/rpc/rate-limit.ts";
-import { registration } from "../../src/grpc/server/registration.ts";
-import { principalKey } from "../../src/interceptors/principal.ts";
-import { limitRates } from "../../src/interceptors/rate-limit.ts";
-import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
-import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
-import { type OpenRoute, type Route, routes } from "../grpc/transports.ts";
-import { eventually } from "../support/eventually.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { readRateLimit } from "../../../lib/rpc/rate-limit.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { principalKey } from "../../../src/interceptors/access/principal.ts";
+import { limitRates } from "../../../src/interceptors/limits/rate-limit.ts";
+import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
+import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
+import { type OpenRoute, type Route, routes } from "../../grpc/transports.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const open: Route[] = [];
 afterEach(async () => {

@@ -5,12 +5,12 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import type { Shortage } from "../../lib/overload/monitor.ts";
-import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
-import { createHealth } from "../../src/grpc/server/health.ts";
-import { registration } from "../../src/grpc/server/registration.ts";
-import { shedLoad } from "../../src/interceptors/shed-load.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import type { Shortage } from "../../../lib/overload/monitor.ts";
+import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
+import { createHealth } from "../../../src/grpc/server/health.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { shedLoad } from "../../../src/interceptors/limits/shed-load.ts";
 
 const overload: { shortage: Shortage | undefined } = { shortage: undefined };
 const goOn = Promise.withResolvers<void>();

@@ -9,12 +9,12 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
-import { type RateLimitState, withRateLimit, writeRateLimit } from "../../lib/rpc/rate-limit.ts";
-import type { Caller } from "../accounts/interface.ts";
-import type { Next } from "../grpc/apply-interceptors.ts";
-import { OneMessage, onlyMessage } from "../grpc/wire/messages.ts";
-import type { RateLimits } from "../metering/interface.ts";
-import { callerOf } from "./principal.ts";
+import { type RateLimitState, withRateLimit, writeRateLimit } from "../../../lib/rpc/rate-limit.ts";
+import type { Caller } from "../../accounts/interface.ts";
+import type { Next } from "../../grpc/apply-interceptors.ts";
+import { OneMessage, onlyMessage } from "../../grpc/wire/messages.ts";
+import type { RateLimits } from "../../metering/interface.ts";
+import { callerOf } from "../access/principal.ts";
 import { readTokenBound } from "./token-bound.ts";
 import { tokenTallyKey } from "./token-tally.ts";
 

@@ -1,9 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { watchStream } from "./watch-stream.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { watchStream } from "../watch-stream.ts";
 
 /** The id that a handler found or made for its request. Empty: the call has none. */
 export const requestIdKey = createContextKey("", { description: "request id" });

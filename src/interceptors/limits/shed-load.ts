@@ -2,9 +2,9 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import type { Overload } from "../../lib/overload/monitor.ts";
-import { accessOf } from "./authenticate.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Overload } from "../../../lib/overload/monitor.ts";
+import { accessOf } from "../access/authenticate.ts";
 
 /**
  * Refuses new calls with OVERLOADED while the process is overloaded, before their credential is looked at. Calls that

@@ -18,14 +18,14 @@ import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_s
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { failure } from "../../lib/errors/failure.ts";
-import type { Authenticator, Principal } from "../../src/accounts/interface.ts";
-import { registration } from "../../src/grpc/server/registration.ts";
-import { accessOf, authenticate, createGate, roleOf } from "../../src/interceptors/authenticate.ts";
-import { createFailedAttempts } from "../../src/interceptors/failed-attempts.ts";
-import { callerOf, principalKey, principalOf } from "../../src/interceptors/principal.ts";
-import { openConnect, type Route, routes } from "../grpc/transports.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Authenticator, Principal } from "../../../src/accounts/interface.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { accessOf, authenticate, createGate, roleOf } from "../../../src/interceptors/access/authenticate.ts";
+import { createFailedAttempts } from "../../../src/interceptors/access/failed-attempts.ts";
+import { callerOf, principalKey, principalOf } from "../../../src/interceptors/access/principal.ts";
+import { openConnect, type Route, routes } from "../../grpc/transports.ts";
 
 const nobody = () => false;
 const caller: Principal = { kind: "caller", accountId: "acc_1", keyId: "key_1" };

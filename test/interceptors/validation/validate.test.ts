@@ -7,11 +7,11 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { type GenerateRequestSchema, InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { registration } from "../../src/grpc/server/registration.ts";
-import { createChecks } from "../../src/interceptors/message-checks.ts";
-import { validateRequests } from "../../src/interceptors/validate.ts";
-import { type Route, routes } from "../grpc/transports.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { createChecks } from "../../../src/interceptors/validation/message-checks.ts";
+import { validateRequests } from "../../../src/interceptors/validation/validate.ts";
+import { type Route, routes } from "../../grpc/transports.ts";
 
 type Generate = MessageInitShape<typeof GenerateRequestSchema>;
 const text = { prompt: { case: "text", value: "Once" } } as const;

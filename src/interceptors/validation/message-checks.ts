@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type DescOneof, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { type FieldRules, required_oneof, rules } from "#gen/tollgate/validate/v1/validate_pb.js";
-import { isStorable } from "../../lib/text/storable.ts";
+import { isStorable } from "../../../lib/text/storable.ts";
 
 /** A bound that a message breaks. */
 export interface Violation {

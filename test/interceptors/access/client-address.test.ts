@@ -1,7 +1,7 @@
 import { createContextValues, type UnaryRequest } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
-import { peerKey } from "../../src/grpc/server/peer.ts";
-import { clientAddressOf, trustCertified, trustFacades } from "../../src/interceptors/client-address.ts";
+import { peerKey } from "../../../src/grpc/server/peer.ts";
+import { clientAddressOf, trustCertified, trustFacades } from "../../../src/interceptors/access/client-address.ts";
 
 const [unnamed, named] = [trustFacades([]), trustFacades(["10.0.0.0/24"])];
 

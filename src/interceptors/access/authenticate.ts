@@ -5,11 +5,11 @@ import { ServerReflection as ReflectionV1 } from "#gen/grpc/reflection/v1/reflec
 import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import { durationOf } from "../../lib/time/duration.ts";
-import type { Authenticator, Operator, Principal } from "../accounts/interface.ts";
-import { type CallHead, type Gate, refusalKey } from "../grpc/server/gate.ts";
-import { peerKey } from "../grpc/server/peer.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { durationOf } from "../../../lib/time/duration.ts";
+import type { Authenticator, Operator, Principal } from "../../accounts/interface.ts";
+import { type CallHead, type Gate, refusalKey } from "../../grpc/server/gate.ts";
+import { peerKey } from "../../grpc/server/peer.ts";
 import { clientAddressOf, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { principalKey } from "./principal.ts";

@@ -1,5 +1,5 @@
-import { networkOf } from "../../lib/net/network.ts";
-import { type Clock, systemClock } from "../../lib/time/clock.ts";
+import { networkOf } from "../../../lib/net/network.ts";
+import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
 /** How often credentials from one address may be wrong. */
 export interface FailedAttempts {

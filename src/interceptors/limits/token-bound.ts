@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { isMessage } from "@bufbuild/protobuf";
 import { EmbedRequestSchema } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { type GenerateRequest, GenerateRequestSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
+import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
 
 /** Output tokens that are counted on for an answer whose request asks for none, and at most. */
 const usualOutput = 1024;

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { inNetworks } from "../../lib/net/networks.ts";
-import type { CallHead } from "../grpc/server/gate.ts";
-import { peerKey } from "../grpc/server/peer.ts";
+import { inNetworks } from "../../../lib/net/networks.ts";
+import type { CallHead } from "../../grpc/server/gate.ts";
+import { peerKey } from "../../grpc/server/peer.ts";
 
 /** The address of the client that a facade calls for. */
 export const clientAddressHeader = "x-tollgate-client-address";

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { EmbedRequestSchema } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { GenerateRequestSchema, TextBatchSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { readTokenBound } from "../../src/interceptors/token-bound.ts";
+import { readTokenBound } from "../../../src/interceptors/limits/token-bound.ts";
 
 const value = "x".repeat(400); // about 100 tokens
 const text = { case: "text", value } as const;

@@ -1,8 +1,8 @@
 import type { DescMessage, DescService, Message } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import { OneMessage } from "../grpc/wire/messages.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import { OneMessage } from "../../grpc/wire/messages.ts";
 import { type Check, createChecks } from "./message-checks.ts";
 
 /**

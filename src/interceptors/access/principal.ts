@@ -1,7 +1,7 @@
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import type { Caller, Operator, Principal } from "../accounts/interface.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Caller, Operator, Principal } from "../../accounts/interface.ts";
 
 /** The caller. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });

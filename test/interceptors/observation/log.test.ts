@@ -2,16 +2,16 @@ import { Code, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import type { Logger } from "../../lib/logger.ts";
-import { registration } from "../../src/grpc/server/registration.ts";
-import { hideErrors } from "../../src/interceptors/errors.ts";
-import { logCalls } from "../../src/interceptors/log.ts";
-import { observeCalls, requestIdKey } from "../../src/interceptors/observe.ts";
-import { ScriptedService, texts, untilAborted } from "../grpc/scripted-service.ts";
-import { type Route, routes } from "../grpc/transports.ts";
-import { eventually } from "../support/eventually.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { failure } from "../../../lib/errors/failure.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { hideErrors } from "../../../src/interceptors/errors.ts";
+import { logCalls } from "../../../src/interceptors/observation/log.ts";
+import { observeCalls, requestIdKey } from "../../../src/interceptors/observation/observe.ts";
+import { ScriptedService, texts, untilAborted } from "../../grpc/scripted-service.ts";
+import { type Route, routes } from "../../grpc/transports.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 class Lines implements Logger {
   readonly lines: object[] = [];

@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { Logger } from "../../lib/logger.ts";
-import { type Clock, systemClock } from "../../lib/time/clock.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 import type { CallObserver } from "./observe.ts";
 
 /** Failures that anybody can cause without a key must not fill the log: beyond some lines, each interval logs a sum. */
