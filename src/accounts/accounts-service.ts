@@ -15,8 +15,8 @@ import { rateLimitKey } from "../interceptors/limits/rate-limit.ts";
 import type { Alongside, Credit, Funds, PicoUsd } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
-import type { ApiKeys } from "./api-keys.ts";
-import { presentLimits, readBudget, readLimits } from "./key-limits.ts";
+import type { ApiKeys } from "./keys/api-keys.ts";
+import { presentLimits, readBudget, readLimits } from "./keys/key-limits.ts";
 import { accountMessage, apiKeyMessage, rateLimitMessage } from "./messages.ts";
 import { invalid, requireId } from "./validate.ts";
 

@@ -8,11 +8,11 @@ import { durationOf } from "../../lib/time/duration.ts";
 import type { Pepper, ServiceCredential } from "../config/secrets.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
-import { digestOf, isApiKey } from "./api-key.ts";
+import { digestOf, isApiKey } from "./keys/api-key.ts";
 import type { Authenticator, Caller, Operator } from "./interface.ts";
-import { toBudget } from "./key-budget.ts";
-import { KeyCache } from "./key-cache.ts";
-import type { LastUsed } from "./last-used.ts";
+import { toBudget } from "./keys/key-budget.ts";
+import { KeyCache } from "./keys/key-cache.ts";
+import type { LastUsed } from "./keys/last-used.ts";
 import { isFrozen } from "./messages.ts";
 import { requireId } from "./validate.ts";
 

@@ -12,7 +12,7 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import { readAll } from "../../lib/rpc/pages.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { createAccountsService } from "../../src/accounts/accounts-service.ts";
-import { ApiKeys } from "../../src/accounts/api-keys.ts";
+import { ApiKeys } from "../../src/accounts/keys/api-keys.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { defaultConfig } from "../../src/config/load.ts";
 import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";

@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { ApiKeys } from "../../src/accounts/api-keys.ts";
+import { ApiKeys } from "../../src/accounts/keys/api-keys.ts";
 import { publish } from "../../src/metering/prices/price-versions.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";

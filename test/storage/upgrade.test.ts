@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { digestOf } from "../../src/accounts/api-key.ts";
+import { digestOf } from "../../src/accounts/keys/api-key.ts";
 import { readReceipts } from "../../src/metering/books/receipts.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { firstRun } from "../../src/metering/ledger/run.ts";

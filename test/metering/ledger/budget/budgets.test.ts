@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../../lib/ids/random.ts";
-import { ApiKeys } from "../../../../src/accounts/api-keys.ts";
+import { ApiKeys } from "../../../../src/accounts/keys/api-keys.ts";
 import type { Budget } from "../../../../src/accounts/interface.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";

@@ -1,8 +1,8 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod as Period } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { nearest } from "../config/nearest.ts";
-import type { ApiKey, BudgetPeriod } from "../storage/entities/api-key.ts";
-import { invalid } from "./validate.ts";
+import { nearest } from "../../config/nearest.ts";
+import type { ApiKey, BudgetPeriod } from "../../storage/entities/api-key.ts";
+import { invalid } from "../validate.ts";
 
 /** Limits of a key as they are stored; null: none. */
 export type KeyLimits = Pick<

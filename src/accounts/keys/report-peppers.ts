@@ -1,5 +1,5 @@
-import type { Logger } from "../../lib/logger.ts";
-import type { Pepper } from "../config/secrets.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Pepper } from "../../config/secrets.ts";
 import type { ApiKeys } from "./api-keys.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { verifyPeppers } from "../../src/accounts/verify-peppers.ts";
-import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
+import { verifyPeppers } from "../../../src/accounts/keys/verify-peppers.ts";
+import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 
 const first = { version: 1, secret: "first" };
 const second = { version: 2, secret: "second" };

@@ -1,6 +1,6 @@
-import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { repeat } from "../../lib/time/repeat.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { repeat } from "../../../lib/time/repeat.ts";
 import { DigestSet } from "./digest-set.ts";
 
 /** A key as far as the filter needs it. */

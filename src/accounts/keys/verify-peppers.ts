@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import type { Pepper } from "../config/secrets.ts";
-import { Setting } from "../storage/entities/setting.ts";
-import type { Storage } from "../storage/orm.ts";
+import type { Pepper } from "../../config/secrets.ts";
+import { Setting } from "../../storage/entities/setting.ts";
+import type { Storage } from "../../storage/orm.ts";
 
 /**
  * Holds each pepper against the one that the database knows under its version, and makes it known when there is

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
-import { systemRandom } from "../../lib/ids/random.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { digestOf } from "../../src/accounts/api-key.ts";
-import { ApiKeys } from "../../src/accounts/api-keys.ts";
-import { Account } from "../../src/storage/entities/account.ts";
-import { openStorage, type Storage } from "../../src/storage/orm.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
+import { digestOf } from "../../../src/accounts/keys/api-key.ts";
+import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
+import { Account } from "../../../src/storage/entities/account.ts";
+import { openStorage, type Storage } from "../../../src/storage/orm.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const pepper = { version: 3, secret: "pepper" };
 const hour = 3_600_000;

@@ -1,5 +1,5 @@
-import type { ApiKey } from "../storage/entities/api-key.ts";
-import type { Budget } from "./interface.ts";
+import type { ApiKey } from "../../storage/entities/api-key.ts";
+import type { Budget } from "../interface.ts";
 
 /** The spending limit of a key, shared with its rotation chain. Undefined: as much as its account has. */
 export function toBudget({ id, limitsOf, budget, budgetPeriod }: ApiKey): Budget | undefined {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import { isChecked, newCheckedSecret } from "../../lib/ids/checked-secret.ts";
-import type { Random } from "../../lib/ids/random.ts";
-import type { Pepper } from "../config/secrets.ts";
+import { isChecked, newCheckedSecret } from "../../../lib/ids/checked-secret.ts";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Pepper } from "../../config/secrets.ts";
 
 // Scanners for leaked secrets find keys by this shape, without its ends, and their checksum.
 const shape = /^[a-z0-9]{1,12}-[0-9A-Za-z]{49}$/;

@@ -1,5 +1,5 @@
-import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 
 const flushMs = 60_000;
 /** Keys whose times agree this closely are written together. */

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { systemRandom } from "../../lib/ids/random.ts";
-import { digestOf, hintsOf, isApiKey, newApiKey } from "../../src/accounts/api-key.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { digestOf, hintsOf, isApiKey, newApiKey } from "../../../src/accounts/keys/api-key.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 
 /** How old an answer may be: a second less than the time within which a revoked key stops everywhere. */
 const freshMs = 9_000;
