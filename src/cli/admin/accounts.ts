@@ -7,7 +7,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import { count, moment, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import { accountDocument, movementDocument } from "./documents.ts";
+import { accountDocument, movementDocument } from "./output/documents.ts";
 
 interface Movement {
   readonly usd: bigint;

@@ -15,7 +15,7 @@ import { createTlsCredentials } from "../../grpc/workarounds/tls-server-name.ts"
 import type { Io } from "../shared/io.ts";
 import { whileWaiting } from "../shared/progress.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
-import { type Document, renderJson, renderText } from "./render.ts";
+import { type Document, renderJson, renderText } from "./output/render.ts";
 
 const callTimeoutMs = 60_000;
 

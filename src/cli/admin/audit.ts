@@ -6,7 +6,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import { count, moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import { auditDocument } from "./documents.ts";
+import { auditDocument } from "./output/documents.ts";
 
 /** `tollgate audit …` */
 export function addAudit(program: Command, io: Io): void {

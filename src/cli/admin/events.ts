@@ -5,7 +5,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import { count } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import { eventDocument } from "./event-documents.ts";
+import { eventDocument } from "./output/event-documents.ts";
 
 /** `tollgate events …` */
 export function addEvents(program: Command, io: Io): void {

@@ -6,7 +6,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { operatorDocument } from "./documents.ts";
+import { operatorDocument } from "./output/documents.ts";
 
 const roles = { owner: Role.OWNER, billing: Role.BILLING, reader: Role.READER };
 

@@ -6,7 +6,7 @@ import { count, rate } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { priceDocument } from "./documents.ts";
+import { priceDocument } from "./output/documents.ts";
 
 /** `tollgate prices …` */
 export function addPrices(program: Command, io: Io): void {

@@ -4,7 +4,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { receiptDocument } from "./documents.ts";
+import { receiptDocument } from "./output/documents.ts";
 
 /** `tollgate receipt` */
 export function addReceipt(program: Command, io: Io): void {

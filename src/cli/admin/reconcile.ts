@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import { reconcileDocument } from "./documents.ts";
+import { reconcileDocument } from "./output/documents.ts";
 
 /** `tollgate reconcile` */
 export function addReconcile(program: Command, io: Io): void {

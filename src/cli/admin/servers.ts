@@ -5,7 +5,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { serverDocument } from "./documents.ts";
+import { serverDocument } from "./output/documents.ts";
 
 /** `tollgate servers …` */
 export function addServers(program: Command, io: Io): void {

@@ -7,7 +7,7 @@ import { count, span, words } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { deliveryDocument, webhookDocument } from "./event-documents.ts";
+import { deliveryDocument, webhookDocument } from "./output/event-documents.ts";
 
 const shownOnce = "The secret is shown only now.";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { renderJson, renderText } from "../admin/render.ts";
+import { renderJson, renderText } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import type { Finding } from "./finding.ts";
 import type { ServerFinding } from "./servers.ts";

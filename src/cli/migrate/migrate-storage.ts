@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { reconcile } from "../../metering/books/reconcile.ts";
 import { copyStorage } from "../../storage/copy.ts";
 import { openStorage, type Storage } from "../../storage/orm.ts";
-import { reconcileDocument } from "../admin/documents.ts";
-import type { Document } from "../admin/render.ts";
+import { reconcileDocument } from "../admin/output/documents.ts";
+import type { Document } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import { trackProgress } from "../shared/progress.ts";
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { effectiveConfig } from "../../config/effective.ts";
 import { configJsonSchema } from "../../config/json-schema.ts";
-import { renderJson, renderText } from "../admin/render.ts";
+import { renderJson, renderText } from "../admin/output/render.ts";
 import type { Io } from "./io.ts";
 
 /** `tollgate config …` */

@@ -9,8 +9,8 @@ import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
-import { formatRate, formatUsd } from "../../../lib/money.ts";
-import { toMilliseconds } from "../../../lib/time/duration.ts";
+import { formatRate, formatUsd } from "../../../../lib/money.ts";
+import { toMilliseconds } from "../../../../lib/time/duration.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times
 // RFC 3339, and what is absent is null.
