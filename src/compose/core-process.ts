@@ -5,7 +5,7 @@ import { systemClock } from "../../lib/time/clock.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets } from "../config/secrets.ts";
-import { openTls } from "../config/tls.ts";
+import { openTls } from "../config/tls/tls.ts";
 import { createHealth } from "../grpc/server/health.ts";
 import { startConnectServer } from "../grpc/server/http/connect-server.ts";
 import { startHttpListener } from "../grpc/server/http/http-listener.ts";

@@ -5,7 +5,7 @@ import { defaultConfig, loadConfig } from "../config/load.ts";
 import { movePorts } from "../config/move-ports.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets, type Secrets } from "../config/secrets.ts";
-import { openTls } from "../config/tls.ts";
+import { openTls } from "../config/tls/tls.ts";
 import { createDirectTransport } from "../grpc/direct/direct-transport.ts";
 import { composeCore } from "./core.ts";
 import { serveCore } from "./core-process.ts";

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
 import { applyWorkarounds } from "../../compose/process/workarounds.ts";
-import { type ClientTlsFiles, readClientTls } from "../../config/client-tls.ts";
+import { type ClientTlsFiles, readClientTls } from "../../config/tls/client-tls.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { readDataDir } from "../../config/data-dir.ts";
 import type { Environment } from "../../config/environment.ts";

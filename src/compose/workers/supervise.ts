@@ -5,7 +5,7 @@ import { systemClock } from "../../../lib/time/clock.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/schema.ts";
 import { peekSecrets, type Secrets } from "../../config/secrets.ts";
-import { openTls } from "../../config/tls.ts";
+import { openTls } from "../../config/tls/tls.ts";
 import { type Readiness, type ShownMetrics, startAdminServer } from "../../telemetry/admin-server.ts";
 import { createRegistry } from "../../telemetry/registry.ts";
 import type { ServeOptions } from "../options.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "../config-error.ts";
 
 /** Reads a file in PEM; the setting is the field or option that names it. Throws ConfigError. */
 export async function readPem(setting: string, file: string): Promise<Buffer> {

@@ -1,5 +1,5 @@
-import type { ClientTls } from "../../lib/net/tls-identity.ts";
-import { ConfigError } from "./config-error.ts";
+import type { ClientTls } from "../../../lib/net/tls-identity.ts";
+import { ConfigError } from "../config-error.ts";
 import { readPem, verifyUsable } from "./read-pem.ts";
 
 /** Files in PEM with which a client of the core checks the core and proves itself. */
