@@ -1,4 +1,4 @@
-import { type SurfaceName, surfaceNames } from "../storage/entities/usage.ts";
+import { type SurfaceName, surfaceNames } from "../storage/entities/metering/usage.ts";
 
 /** Where a facade says which of its surfaces a request came through. */
 const surfaceHeader = "x-tollgate-surface";

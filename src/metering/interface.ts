@@ -2,7 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import type { Budget, Caller } from "../accounts/interface.ts";
-import type { Delivery, FinishName, SurfaceName } from "../storage/entities/usage.ts";
+import type { Delivery, FinishName, SurfaceName } from "../storage/entities/metering/usage.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
 export type PicoUsd = number;

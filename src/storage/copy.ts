@@ -1,6 +1,6 @@
 import type { EntityName } from "@mikro-orm/core";
 import { entities } from "./entities/index.ts";
-import { Slice } from "./entities/slice.ts";
+import { Slice } from "./entities/metering/slice.ts";
 import type { Storage } from "./orm.ts";
 
 /** Rows that are inserted at once; a statement of PostgreSQL takes 65,535 parameters. */

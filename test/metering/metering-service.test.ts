@@ -15,7 +15,7 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/access/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
-import { Usage } from "../../src/storage/entities/usage.ts";
+import { Usage } from "../../src/storage/entities/metering/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { databases, dialects } from "./databases.ts";

@@ -7,7 +7,7 @@ import { readReceipts } from "../../src/metering/books/receipts.ts";
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { firstRun } from "../../src/metering/ledger/run.ts";
 import { ApiKey } from "../../src/storage/entities/api-key.ts";
-import { Price } from "../../src/storage/entities/price.ts";
+import { Price } from "../../src/storage/entities/metering/price.ts";
 import { migrations as postgresqlMigrations } from "../../src/storage/migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "../../src/storage/migrations/sqlite/index.ts";
 import { openStorage } from "../../src/storage/orm.ts";

@@ -9,7 +9,7 @@ import type { Pepper } from "../../config/secrets.ts";
 import type { Announce } from "../../events/announcer.ts";
 import { Account } from "../../storage/entities/account.ts";
 import { ApiKey } from "../../storage/entities/api-key.ts";
-import { Budget } from "../../storage/entities/budget.ts";
+import { Budget } from "../../storage/entities/metering/budget.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import { digestOf, hintsOf, newApiKey } from "./api-key.ts";

@@ -2,7 +2,7 @@ import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { Account } from "../../storage/entities/account.ts";
-import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
+import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { PicoUsd } from "../interface.ts";

@@ -1,7 +1,7 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { JudgedClock } from "../../storage/database-clock.ts";
-import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/lot.ts";
+import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 

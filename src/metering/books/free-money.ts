@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { withFreeMoney } from "../../storage/entities/lot.ts";
+import { withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import { readSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
 import type { Row } from "../../storage/snapshot.ts";
 import { freeMoney, priorities } from "../store/spending-order.ts";

@@ -5,7 +5,7 @@ import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.
 import { failure } from "../../../lib/errors/failure.ts";
 import { isStorable } from "../../../lib/text/storable.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
-import { Usage, UsageLine } from "../../storage/entities/usage.ts";
+import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 

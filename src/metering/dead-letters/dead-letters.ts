@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PageStart } from "../../../lib/rpc/pages.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { DeadLetter } from "../../storage/entities/dead-letter.ts";
+import { DeadLetter } from "../../storage/entities/metering/dead-letter.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import { type Run, runKey } from "../ledger/run.ts";

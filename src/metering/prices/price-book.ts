@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import { Price } from "../../storage/entities/price.ts";
+import { Price } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Rates } from "../interface.ts";
 

@@ -2,7 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import { formatRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Announce } from "../../events/announcer.ts";
-import { Price, PriceVersion } from "../../storage/entities/price.ts";
+import { Price, PriceVersion } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { Rates } from "../interface.ts";

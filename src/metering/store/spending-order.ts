@@ -1,4 +1,4 @@
-import { withFreeMoney } from "../../storage/entities/lot.ts";
+import { withFreeMoney } from "../../storage/entities/metering/lot.ts";
 
 /** Free money is spent first, then gifts, then paid money. */
 export const priorities = { free: 10, grant: 20, paid: 50 } as const;

@@ -1,6 +1,6 @@
 // The one description of how a receipt is stored: what writes one is built from the entities here, once, at load.
 
-import { Usage, UsageLine } from "../../storage/entities/usage.ts";
+import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
 import type { Charge, ChargeLine } from "./ledger-store.ts";
 
 /** A column's value on its way to the database. Null: absent. */

@@ -1,6 +1,6 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
-import { Lot, LotEntry } from "../../../src/storage/entities/lot.ts";
+import { Lot, LotEntry } from "../../../src/storage/entities/metering/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import type { Storage } from "../../../src/storage/orm.ts";
 

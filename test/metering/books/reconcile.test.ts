@@ -3,7 +3,7 @@ import { wrap } from "@mikro-orm/core";
 import { v7 } from "uuid";
 import { maxPicoUsd } from "../../../lib/money.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import { Lot, LotEntry } from "../../../src/storage/entities/lot.ts";
+import { Lot, LotEntry } from "../../../src/storage/entities/metering/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
-import { Price, PriceVersion } from "../../../src/storage/entities/price.ts";
+import { Price, PriceVersion } from "../../../src/storage/entities/metering/price.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 import { databases, dialects } from "../databases.ts";
 import { models, testModel } from "../fixture.ts";

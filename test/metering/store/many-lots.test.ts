@@ -5,7 +5,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
-import { Lot } from "../../../src/storage/entities/lot.ts";
+import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";

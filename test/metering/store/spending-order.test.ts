@@ -8,7 +8,7 @@ import {
   spendingOrder,
 } from "../../../src/metering/store/spending-order.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
-import { Lot } from "../../../src/storage/entities/lot.ts";
+import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";

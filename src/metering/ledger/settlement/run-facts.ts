@@ -1,4 +1,4 @@
-import { deliveries, finishNames, surfaceNames } from "../../../storage/entities/usage.ts";
+import { deliveries, finishNames, surfaceNames } from "../../../storage/entities/metering/usage.ts";
 import type { RunFacts } from "../../interface.ts";
 
 /** The longest name of a server that a column takes. */

@@ -1,7 +1,7 @@
 // The statements of the ledger on PostgreSQL. Each is atomic by itself. Rows are locked in the order
 // slice, account, lot, and by id within a table.
 
-import { withFreeMoney } from "../../../storage/entities/lot.ts";
+import { withFreeMoney } from "../../../storage/entities/metering/lot.ts";
 import { firstLots, freeMoney, spendingOrder } from "../spending-order.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 

@@ -10,7 +10,7 @@ import type { ChargedTokens } from "../../../../src/metering/interface.ts";
 import { windowAt } from "../../../../src/metering/ledger/budget/budget-window.ts";
 import type { BudgetPeriod } from "../../../../src/storage/entities/api-key.ts";
 import { ApiKey } from "../../../../src/storage/entities/api-key.ts";
-import { BudgetSlice } from "../../../../src/storage/entities/budget.ts";
+import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";

@@ -8,7 +8,7 @@ import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
-import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { type PostgresqlInstallation, startInstallation } from "../../../storage/postgresql-programs.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { hastyClock } from "../../../support/hasty-clock.ts";

@@ -5,7 +5,7 @@ import { detailOf } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
-import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases } from "../../databases.ts";

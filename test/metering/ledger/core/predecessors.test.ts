@@ -6,7 +6,7 @@ import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
-import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { databases } from "../../databases.ts";
 import { never, openMetering, request, usd } from "../../fixture.ts";
 

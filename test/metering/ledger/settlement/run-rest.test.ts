@@ -4,7 +4,7 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { type Journal, type JournalEntry, noJournal } from "../../../../src/metering/journal/journal.ts";
 import { runKey } from "../../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../../src/metering/store/ledger-store.ts";
-import { Usage } from "../../../../src/storage/entities/usage.ts";
+import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { openMetering, testModel, usd } from "../../fixture.ts";

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
-import { Slice } from "../../../../src/storage/entities/slice.ts";
+import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
 

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { amount, maxAmount } from "./amount.ts";
+import { amount, maxAmount } from "../amount.ts";
 
 /** A column of tokens. An engine may count more than 32 bits hold; what passes 2^53 never becomes a charge. */
 const count = () => p.bigint("number");

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { amount } from "./amount.ts";
+import { amount } from "../amount.ts";
 
 /** One window of a key's budget, from the first request in it on. Keys that take each other's place share it. */
 export const Budget = defineEntity({

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { amount, maxAmount } from "./amount.ts";
+import { amount, maxAmount } from "../amount.ts";
 import { Lot } from "./lot.ts";
 
 /** One run of a core. Its leases are its own for as long as its heart beats. */

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { amount } from "./amount.ts";
+import { amount } from "../amount.ts";
 
 /** An immutable list of the prices of all models, numbered. The newest one is live. */
 export const PriceVersion = defineEntity({

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { Account } from "./account.ts";
-import { amount, maxAmount } from "./amount.ts";
-import { Payment } from "./payment.ts";
+import { Account } from "../account.ts";
+import { amount, maxAmount } from "../amount.ts";
+import { Payment } from "../payment.ts";
 import { PriceVersion } from "./price.ts";
 
 /**
