@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
-import { createSite, freeBasePort, runTollgate, type Site } from "../support/tollgate.ts";
+import { createSite, freeBasePort, runTollgate, type Site } from "../../support/tollgate.ts";
 
 // What a stranger does and sees in the first minute: no command, no configuration, and what is printed is pasted elsewhere.
 
 // Every step starts the program, which a busy machine takes its time for.
 jest.setTimeout(120_000);
 
-const program = fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
+const program = fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
 
 let site: Site;
 let port: number;

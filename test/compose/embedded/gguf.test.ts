@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { writeChatModel, writeEmbeddingModel } from "../../scripts/tiny-gguf.ts";
-import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 
 // The whole path over a real llama.cpp, with models of random weights: SDK, facade, core, engine, receipt.
 

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { eventually } from "../support/eventually.ts";
-import { runHere } from "../support/run-here.ts";
-import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
+import { eventually } from "../../support/eventually.ts";
+import { runHere } from "../../support/run-here.ts";
+import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 
 // Two processes behind one address, on a real PostgreSQL and a real Redis, with an engine that the test holds back.
 
