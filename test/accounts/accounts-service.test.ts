@@ -24,7 +24,7 @@ import { ratePolicyOf } from "../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { createFakeFunds } from "./fake-funds.ts";
 
 const usd = 10n ** 12n;

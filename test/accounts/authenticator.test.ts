@@ -9,7 +9,7 @@ import type { Operator } from "../../src/accounts/interface.ts";
 import { LastUsed } from "../../src/accounts/keys/last-used.ts";
 import type { Account } from "../../src/storage/entities/account.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 const testAccount = "0199a000-0000-7000-8000-000000000001";
 const otherAccount = "0199a000-0000-7000-8000-000000000002";

@@ -10,7 +10,7 @@ import { registration } from "../../src/grpc/server/registration.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { databases, dialects } from "../metering/databases.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 const newDatabase = databases();
 const open: Storage[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { parseDestination } from "../../src/events/destination.ts";
 import { createSend } from "../../src/events/send.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { Receiver } from "./receiver.ts";
 
 test.each([

@@ -11,7 +11,7 @@ import { WorkLease } from "../../src/events/work-lease.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { databases, dialects } from "../metering/databases.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { pause } from "../support/pause.ts";
 import { Receiver, signatureOf } from "./receiver.ts";
 

@@ -8,7 +8,7 @@ import { createFleet } from "../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../src/fleet/interface.ts";
 
 import { chatRequest } from "../engines/requests.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { FakeEngine } from "./fake-engine.ts";
 import { SeededRandom } from "./seeded-random.ts";
 

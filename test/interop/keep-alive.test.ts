@@ -10,7 +10,7 @@ import Anthropic0 from "anthropic-sdk-0";
 import OpenAI from "openai";
 import { type FrontServer, startFront } from "../facades/http/front-server.ts";
 import { finished, scriptedCore, started } from "../facades/http/scripted-core.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { pause } from "../support/pause.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false; // it does not know our models

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { startBackground } from "../../src/metering/background.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { openMetering, usd } from "./fixture.ts";
 
 const minute = 60_000;

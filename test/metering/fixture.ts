@@ -18,7 +18,7 @@ import { createLedgerStore } from "../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
 import { DatabaseClock } from "../../src/storage/database-clock.ts";
 import { openStorage, type Patience, type Storage } from "../../src/storage/orm.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { silentObserver } from "./silent-observer.ts";
 
 /** One USD in pico-USD. */

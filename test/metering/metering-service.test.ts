@@ -17,7 +17,7 @@ import { principalKey } from "../../src/interceptors/access/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { Usage } from "../../src/storage/entities/metering/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { databases, dialects } from "./databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "./fixture.ts";
 

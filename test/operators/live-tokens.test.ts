@@ -3,7 +3,7 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import { LiveTokens } from "../../src/operators/live-tokens.ts";
 import { digestOf, newOperatorToken } from "../../src/operators/operator-token.ts";
 import type { Operator } from "../../src/storage/entities/operator.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 function setUp() {
   const clock = new ManualClock();

@@ -5,7 +5,7 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import { Operators } from "../../src/operators/operators.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { databases, dialects } from "../metering/databases.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 const newDatabase = databases();
 const open: Storage[] = [];

@@ -3,7 +3,7 @@ import { faultInHeader, faultInPrompt } from "../../src/simulator/faults.ts";
 import { type DialectName, dialectNames } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { type Answer, ask, call, eventsIn, joined, post, raw, stream } from "./client.ts";
 
 let sim: Simulator;

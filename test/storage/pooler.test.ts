@@ -5,7 +5,7 @@ import { type PostgresqlServer, startPostgresql } from "../../scripts/test-servi
 import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { never, openMetering, request, run, usd } from "../metering/fixture.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 // A real PgBouncer in transaction mode, of any version: that of the distribution knows no prepared statements.
 

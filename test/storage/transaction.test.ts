@@ -8,7 +8,7 @@ import { publish } from "../../src/metering/prices/price-versions.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { type Metering, openMetering, testModel, usd } from "../metering/fixture.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 // A server that ends every other transaction that writes, as it does one that another locked out.
 

@@ -8,7 +8,7 @@ import { digestOf } from "../../../src/accounts/keys/api-key.ts";
 import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const pepper = { version: 3, secret: "pepper" };
 const hour = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { KeyCache } from "../../../src/accounts/keys/key-cache.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 /** A store whose answers a test gives when it likes. */
 function setUp() {

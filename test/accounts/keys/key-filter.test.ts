@@ -12,7 +12,7 @@ import { KeyFilter } from "../../../src/accounts/keys/key-filter.ts";
 import { LastUsed } from "../../../src/accounts/keys/last-used.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const pepper = { version: 1, secret: "pepper" };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };

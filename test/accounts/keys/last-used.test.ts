@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { LastUsed } from "../../../src/accounts/keys/last-used.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 function setUp(fail = false) {
   const clock = new ManualClock();

@@ -11,7 +11,7 @@ import { Place } from "../../../src/fleet/servers/place.ts";
 import { Pool } from "../../../src/fleet/servers/pool.ts";
 import { chatRequest } from "../../engines/requests.ts";
 import { SeededRandom } from "../../fleet/seeded-random.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { parseSchedstat } from "../measure/cpu.ts";
 import { lineChart } from "../plots/line-chart.ts";
 import { type Spread, spread } from "../report/statistics.ts";

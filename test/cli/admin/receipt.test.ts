@@ -7,7 +7,7 @@ import { renderJson } from "../../../src/cli/admin/output/render.ts";
 import { readReceipts } from "../../../src/metering/books/receipts.ts";
 import { databases, dialects } from "../../metering/databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../metering/fixture.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 // Somebody with nothing but the printed receipt works it out by hand, as docs/money.md says.
 

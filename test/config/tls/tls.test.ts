@@ -12,7 +12,7 @@ import { startAdminServer } from "../../../src/telemetry/admin-server.ts";
 import { usualLimits } from "../../facades/http/front-server.ts";
 import { createAuthority, writeIdentity } from "../../support/certificates.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const authority = createAuthority();
 let folder: string;

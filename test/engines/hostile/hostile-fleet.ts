@@ -5,7 +5,7 @@ import type { Engine, EngineOutput } from "../../../src/engines/interface.ts";
 import { createFleet } from "../../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest } from "../../../src/fleet/interface.ts";
 import { SeededRandom } from "../../fleet/seeded-random.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { drain } from "../collect.ts";
 import { chatRequest } from "../requests.ts";
 import { type Embedder, type Generator, type HostileServer, startHostileServer } from "./hostile-server.ts";

@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { type FrontServer, startFront } from "./front-server.ts";
 import { RawClient } from "./raw-client.ts";
 import { answer, refused, type Script, scriptedCore, started } from "./scripted-core.ts";

@@ -4,7 +4,7 @@ import type { IsTrustedProxy } from "../../../facades/http/request/client-addres
 import { type HttpServer, type ServerLimits, startHttpServer } from "../../../facades/http/server.ts";
 import type { Overload } from "../../../lib/overload/monitor.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { steadyClock } from "../../support/steady-clock.ts";
+import { steadyClock } from "../../support/clocks/steady-clock.ts";
 
 /** A front over a core, listening on a free port. */
 export interface FrontServer extends AsyncDisposable {

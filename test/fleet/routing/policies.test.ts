@@ -7,7 +7,7 @@ import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
 import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
 import { textRequest } from "../../engines/requests.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { SeededRandom } from "../seeded-random.ts";
 
 function members(count: number, capacity = 100): Member[] {

@@ -8,7 +8,7 @@ import { Member } from "../../../src/fleet/servers/member.ts";
 import { Place } from "../../../src/fleet/servers/place.ts";
 import { Pool, type Wish } from "../../../src/fleet/servers/pool.ts";
 import { textRequest } from "../../engines/requests.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { settle } from "../fixture.ts";
 
 const signal = new AbortController().signal;

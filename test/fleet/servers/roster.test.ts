@@ -3,7 +3,7 @@ import type { Logger } from "../../../lib/logger.ts";
 import type { ServedModel } from "../../../src/catalogue/interface.ts";
 import { configSchema, type ServerConfig } from "../../../src/config/schema.ts";
 import { Roster } from "../../../src/fleet/servers/roster.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { broken, FakeEngine } from "../fake-engine.ts";
 import { settle } from "../fixture.ts";
 import { SeededRandom } from "../seeded-random.ts";

@@ -16,7 +16,7 @@ import { Receiving } from "../../../src/grpc/server/receiving.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { observeCalls } from "../../../src/interceptors/observation/observe.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { ScriptedService, texts } from "../scripted-service.ts";
 
 const closing: (() => unknown)[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { Receiving } from "../../../src/grpc/server/receiving.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const kib = 1024;
 const limits = { totalBytes: 1000 * kib, payerBytes: 400 * kib, reservedBytes: 100 * kib, smallBytes: 64 * kib };

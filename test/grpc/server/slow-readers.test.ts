@@ -9,7 +9,7 @@ import { startConnectServer } from "../../../src/grpc/server/http/connect-server
 import type { ListeningServer, ServerOptions } from "../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 // Clients of the core's ports that ask for much and read nothing of it.
 

@@ -5,7 +5,7 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 import { textEvent } from "../../../src/engines/shared/answer/events.ts";
 import { ReadAhead } from "../../../src/inference/answer/read-ahead.ts";
 import { ReadAheadMemory } from "../../../src/inference/answer/read-ahead-memory.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const mebi = 1024 * 1024;
 const calm = { shortage: undefined };

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { networkOf } from "../../../lib/net/network.ts";
 import { createFailedAttempts } from "../../../src/interceptors/access/failed-attempts.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 test.each([
   ["203.0.113.7", "203.0.113.7"],

@@ -21,7 +21,7 @@ import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
 import { type OpenRoute, type Route, routes } from "../../grpc/transports.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const open: Route[] = [];
 afterEach(async () => {

@@ -11,7 +11,7 @@ import { observeCalls, requestIdKey } from "../../../src/interceptors/observatio
 import { ScriptedService, texts, untilAborted } from "../../grpc/scripted-service.ts";
 import { type Route, routes } from "../../grpc/transports.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 class Lines implements Logger {
   readonly lines: object[] = [];

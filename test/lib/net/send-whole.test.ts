@@ -5,7 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, expect, test } from "@jest/globals";
 import { sendWhole, watchEnd } from "../../../lib/net/send-whole.ts";
 import { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const KiB = 1024;
 

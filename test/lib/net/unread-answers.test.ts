@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { type UnreadAnswer, UnreadAnswers } from "../../../lib/net/unread-answers.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let clock: ManualClock;
 let cut: string[];

@@ -8,7 +8,7 @@ import { createDirectTransport } from "../../../src/grpc/direct/direct-transport
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createBooksService } from "../../../src/metering/books/books-service.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";

@@ -4,7 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import type { Hold } from "../../../src/metering/interface.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../fixture.ts";
 

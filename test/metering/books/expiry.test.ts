@@ -6,7 +6,7 @@ import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DatabaseClock } from "../../../src/storage/database-clock.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { never, openMetering, request, usd } from "../fixture.ts";
 

@@ -8,7 +8,7 @@ import { createFunds } from "../../../src/metering/books/funds.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
 

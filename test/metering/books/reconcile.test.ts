@@ -5,7 +5,7 @@ import { maxPicoUsd } from "../../../lib/money.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { Lot, LotEntry } from "../../../src/storage/entities/metering/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
 

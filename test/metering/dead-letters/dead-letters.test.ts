@@ -7,7 +7,7 @@ import { type Journal, type JournalEntry, noJournal } from "../../../src/meterin
 import { firstRun, runKey } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../src/storage/entities/metering/usage.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, models, never, openMetering, request, testModel, usd } from "../fixture.ts";
 

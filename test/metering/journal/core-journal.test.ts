@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { openCoreJournal } from "../../../src/metering/journal/core-journal.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { never, openMetering, request, run, usd } from "../fixture.ts";
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };

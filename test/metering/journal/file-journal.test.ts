@@ -15,7 +15,7 @@ import {
 } from "../../../src/metering/journal/journal-record.ts";
 import { firstRun } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let directory: string;
 let clock: ManualClock;

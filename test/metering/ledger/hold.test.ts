@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { never, openMetering, request, usd } from "../fixture.ts";
 
 test("keeps nothing that only the run needs, such as the prompt, which would live on with it", async () => {

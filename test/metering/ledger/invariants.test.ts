@@ -5,7 +5,7 @@ import type { BrokenInvariant } from "../../../src/metering/ledger/invariant.ts"
 import { Wallet } from "../../../src/metering/ledger/wallet/wallet.ts";
 import type { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import type { Lease, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases } from "../databases.ts";
 import { never, openMetering, request, run, usd } from "../fixture.ts";
 

@@ -21,7 +21,7 @@ import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
 import { Slice } from "../../../src/storage/entities/metering/slice.ts";
 import { Usage } from "../../../src/storage/entities/metering/usage.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { models, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 

@@ -4,7 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/metering/usage.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, models, never, openMetering, request, run, testModel, usd } from "../fixture.ts";
 

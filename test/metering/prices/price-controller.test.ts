@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { createPriceController, multipleAt } from "../../../src/metering/prices/price-controller.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { models, openMetering, testModel } from "../fixture.ts";
 
 test.each([

@@ -6,7 +6,7 @@ import { detailOf } from "../../../lib/errors/detail.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createPricesService } from "../../../src/metering/prices/prices-service.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { models, openMetering, testModel } from "../fixture.ts";
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { MemoryQuotas } from "../../../src/metering/rate-limits/memory-quotas.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let clock: ManualClock;
 let quotas: MemoryQuotas;

@@ -9,7 +9,7 @@ import type { FundingState, RateLimits } from "../../../src/metering/interface.t
 import { ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const caller: Caller = { kind: "caller", accountId: "account", keyId: "key" };
 

@@ -8,7 +8,7 @@ import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
 import { startDoor } from "../../support/door.ts";
 import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let redis: Redis;

@@ -7,7 +7,7 @@ import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/sto
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Slice } from "../../../src/storage/entities/metering/slice.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/metering/usage.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, usd } from "../fixture.ts";
 

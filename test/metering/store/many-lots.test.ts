@@ -7,7 +7,7 @@ import { expireLots } from "../../../src/metering/books/expiry.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
 

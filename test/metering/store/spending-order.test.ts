@@ -10,7 +10,7 @@ import {
 import { Account } from "../../../src/storage/entities/account.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering } from "../fixture.ts";
 

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { startFront } from "../front-server.ts";
 import { RawClient } from "../raw-client.ts";
 import { refused, scriptedCore } from "../scripted-core.ts";

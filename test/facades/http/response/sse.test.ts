@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { eventually } from "../../../support/eventually.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { standstill } from "../../../support/standstill.ts";
 import { type FrontServer, startFront } from "../front-server.ts";
 import { RawClient } from "../raw-client.ts";

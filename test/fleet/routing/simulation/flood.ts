@@ -5,7 +5,7 @@ import { Member } from "../../../../src/fleet/servers/member.ts";
 import type { Place } from "../../../../src/fleet/servers/place.ts";
 import { Pool } from "../../../../src/fleet/servers/pool.ts";
 import { textRequest } from "../../../engines/requests.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 import { GpuServer, h100 } from "./gpu-server.ts";
 

@@ -1,5 +1,5 @@
 import type { Member } from "../../../../src/fleet/servers/member.ts";
-import type { ManualClock } from "../../../support/manual-clock.ts";
+import type { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 /** What a GPU does: of an 8B model on one H100, as measured. */
 export interface Card {

@@ -9,7 +9,7 @@ import { Member } from "../../../../src/fleet/servers/member.ts";
 import type { Place } from "../../../../src/fleet/servers/place.ts";
 import { Pool } from "../../../../src/fleet/servers/pool.ts";
 import { chatRequest } from "../../../engines/requests.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 import { PromptCache } from "./prompt-cache.ts";
 import type { Job, Turn, Workload } from "./workloads.ts";

@@ -12,7 +12,7 @@ import type { BudgetPeriod } from "../../../../src/storage/entities/api-key.ts";
 import { ApiKey } from "../../../../src/storage/entities/api-key.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
 

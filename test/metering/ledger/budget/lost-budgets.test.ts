@@ -11,7 +11,7 @@ import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
 import { silentLogger } from "../../../support/loggers.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../fixture.ts";
 

@@ -11,7 +11,7 @@ import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { type PostgresqlInstallation, startInstallation } from "../../../storage/postgresql-programs.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { hastyClock } from "../../../support/hasty-clock.ts";
+import { hastyClock } from "../../../support/clocks/hasty-clock.ts";
 import { silentLogger } from "../../../support/loggers.ts";
 import { type Metering, openMetering, usd } from "../../fixture.ts";
 import { startToldCore, type ToldCore } from "./told-cores.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { CoreLease } from "../../../../src/metering/ledger/core/core-lease.ts";
 import type { CoreBeat, LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 let clock: ManualClock;
 let asked: string[];

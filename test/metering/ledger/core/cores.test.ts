@@ -7,7 +7,7 @@ import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
 

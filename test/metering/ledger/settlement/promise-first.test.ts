@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { type CoreJournal, openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -5,7 +5,7 @@ import { type Journal, type JournalEntry, noJournal } from "../../../../src/mete
 import { runKey } from "../../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { openMetering, testModel, usd } from "../../fixture.ts";
 

@@ -7,7 +7,7 @@ import { noJournal } from "../../../../src/metering/journal/journal.ts";
 import { runKey } from "../../../../src/metering/ledger/run.ts";
 import { Settler } from "../../../../src/metering/ledger/settlement/settler.ts";
 import type { Charge, LedgerStore, SettleOutcome } from "../../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { silentObserver } from "../../silent-observer.ts";
 
 const thisRun = "01a1fc36-0000-7000-8000-000000000001";

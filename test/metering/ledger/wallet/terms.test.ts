@@ -8,7 +8,7 @@ import { systemRandom } from "../../../../lib/ids/random.ts";
 import { readReceipts } from "../../../../src/metering/books/receipts.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, testModel, usd } from "../../fixture.ts";
 

@@ -9,7 +9,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
 
 // The real thread is ended. A lock that another connection has on the file keeps it in the middle of a call.

@@ -1,5 +1,5 @@
-import type { Clock } from "../../lib/time/clock.ts";
-import { pause } from "./pause.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { pause } from "../pause.ts";
 import { TimerHeap } from "./timer-heap.ts";
 
 /** A clock that stands still until a test turns it. Its wall clock can be turned apart from its monotonic one. */
