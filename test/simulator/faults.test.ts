@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { faultInHeader, faultInPrompt } from "../../src/simulator/faults.ts";
 import { type DialectName, dialectNames } from "../../src/simulator/options.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { eventually } from "../support/eventually.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Answer, ask, call, eventsIn, joined, post, raw, stream } from "./client.ts";
 
 let sim: Simulator;

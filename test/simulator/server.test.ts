@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { eventually } from "../support/eventually.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { steadyClock } from "../support/clocks/steady-clock.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Answer, ask, call, get, joined, post, stream } from "./client.ts";
 
 let sim: Simulator;

@@ -1,8 +1,8 @@
 import type { Logger } from "../../../lib/logger.ts";
 import type { ServerTls, TlsIdentity } from "../../../lib/net/tls-identity.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { readPem, verifyUsable } from "./read-pem.ts";
 import type { Config } from "../schema.ts";
+import { readPem, verifyUsable } from "./read-pem.ts";
 
 /** The section listen.tls: files in PEM. */
 export type TlsFiles = NonNullable<Config["listen"]["tls"]>;

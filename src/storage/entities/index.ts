@@ -1,16 +1,16 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
+import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
-import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
 import { Lot, LotEntry } from "./metering/lot.ts";
-import { Operator } from "./operator.ts";
-import { Payment } from "./payment.ts";
 import { Price, PriceVersion } from "./metering/price.ts";
-import { Setting } from "./setting.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
+import { Operator } from "./operator.ts";
+import { Payment } from "./payment.ts";
+import { Setting } from "./setting.ts";
 
 /** Everything that is stored. */
 export const entities = [

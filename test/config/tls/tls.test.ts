@@ -11,8 +11,8 @@ import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { startAdminServer } from "../../../src/telemetry/admin-server.ts";
 import { usualLimits } from "../../facades/http/front-server.ts";
 import { createAuthority, writeIdentity } from "../../support/certificates.ts";
-import { eventually } from "../../support/eventually.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const authority = createAuthority();
 let folder: string;

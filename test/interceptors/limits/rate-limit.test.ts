@@ -20,8 +20,8 @@ import { limitRates } from "../../../src/interceptors/limits/rate-limit.ts";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
 import { type OpenRoute, type Route, routes } from "../../grpc/transports.ts";
-import { eventually } from "../../support/eventually.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const open: Route[] = [];
 afterEach(async () => {

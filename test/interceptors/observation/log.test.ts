@@ -10,8 +10,8 @@ import { logCalls } from "../../../src/interceptors/observation/log.ts";
 import { observeCalls, requestIdKey } from "../../../src/interceptors/observation/observe.ts";
 import { ScriptedService, texts, untilAborted } from "../../grpc/scripted-service.ts";
 import { type Route, routes } from "../../grpc/transports.ts";
-import { eventually } from "../../support/eventually.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 
 class Lines implements Logger {
   readonly lines: object[] = [];

@@ -5,10 +5,10 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { startDoor } from "../../support/door.ts";
 import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let redis: Redis;

@@ -5,9 +5,9 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { type Door, startDoor } from "../../support/door.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let redis: Redis;

@@ -10,8 +10,8 @@ import type { ChargedTokens } from "../../../../src/metering/interface.ts";
 import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
-import { silentLogger } from "../../../support/loggers.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../../support/loggers.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../fixture.ts";
 

@@ -6,8 +6,8 @@ import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
-import { eventually } from "../../../support/eventually.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
 

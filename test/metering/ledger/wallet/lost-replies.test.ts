@@ -5,8 +5,8 @@ import { detailOf } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import { Lot } from "../../../../src/storage/entities/metering/lot.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
-import { type Door, startDoor } from "../../../support/door.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { type Door, startDoor } from "../../../support/door.ts";
 import { databases } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
 
