@@ -58,5 +58,5 @@ async function take(name: string, cell: Cell, bench: Bench): Promise<Findings> {
       return { scenario: "profile", name: `${name}: ${part}`, unit: `µs a ${unit}`, value, better: "lower" };
     });
   const title = `${cellName(cell)}: where the time goes`;
-  return { figures, plots: new Map([[`flame-${name}`, flameGraph(title, root, count, unit)]]) };
+  return { figures, plots: new Map([[`flames/${name}`, flameGraph(title, root, count, unit)]]) };
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { plots } from "../plots/plots.ts";
 import type { Figure } from "../scenario.ts";
 import { margin, type Verdict } from "./budgets.ts";
@@ -123,13 +123,15 @@ export function changeTable(changes: readonly Change[]): string {
   );
 }
 
-/** Keeps the report and its plots. The file is named after what was run. */
+/** Keeps the report and its plots, whose names may begin with a folder. The file is named after what was run. */
 export function writeReport(directory: string, name: string, report: Report, drawn: ReadonlyMap<string, string>): void {
   const figures = join(directory, "figures");
-  mkdirSync(figures, { recursive: true });
+  mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
   for (const [plot, svg] of [...plots(report.results), ...drawn]) {
-    writeFileSync(join(figures, `${plot}.svg`), svg);
+    const file = join(figures, `${plot}.svg`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, svg);
   }
 }
 

@@ -29,7 +29,7 @@ test("judges prefix routing beside least load, seed by seed", () => {
 
 test("draws the cache hits and the waits of every policy", () => {
   const plots = comparisonPlots(comparisons);
-  expect([...plots.keys()]).toEqual(["routing-cache", "routing-first-token"]);
+  expect([...plots.keys()]).toEqual(["routing/cache", "routing/first-token"]);
   for (const svg of plots.values()) {
     expect(svg).toContain("least-load");
   }

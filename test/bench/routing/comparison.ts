@@ -101,8 +101,8 @@ export function comparisonPlots(comparisons: readonly Comparison[]): Map<string,
       })),
     });
   return new Map([
-    ["routing-cache", draw("hitRate", "What each policy finds in the servers' caches")],
-    ["routing-first-token", draw("p50", "How long callers wait under each policy")],
+    ["routing/cache", draw("hitRate", "What each policy finds in the servers' caches")],
+    ["routing/first-token", draw("p50", "How long callers wait under each policy")],
   ]);
 }
 

@@ -17,7 +17,7 @@ export const routing: Scenario = {
     const costs = measureChoices(rounds);
     return {
       figures: [...comparisonFigures(comparisons), ...floodFigures(floods), ...choiceFigures(costs)],
-      plots: new Map([...comparisonPlots(comparisons), ["routing-choice", choicePlot(costs)]]),
+      plots: new Map([...comparisonPlots(comparisons), ["routing/choice", choicePlot(costs)]]),
     };
   },
 };
