@@ -13,6 +13,7 @@ import type { PaymentLimits } from "../../metering/books/payments.ts";
 import { DeadLetters } from "../../metering/dead-letters/dead-letters.ts";
 import type { Alongside, Funds, MeteringObserver } from "../../metering/interface.ts";
 import { openCoreJournal } from "../../metering/journal/core-journal.ts";
+import type { CoreJournal } from "../../metering/journal/file-journal.ts";
 import type { CoreLedger } from "../../metering/ledger/core-ledger.ts";
 import { createLedger } from "../../metering/ledger/ledger.ts";
 import { createMeteringService } from "../../metering/metering-service.ts";
@@ -41,9 +42,20 @@ export interface Money extends Part {
   readonly announcements: Pick<LedgerStore, "listen" | "announce">;
 }
 
-export async function composeMoney(foundation: Foundation): Promise<Money> {
-  const { config, secrets, logger, metrics, random, clock, storage, announce } = foundation;
-  const prices = await createPrices({ storage, clock, models: config.models, announce });
+/** The part of the foundation that money stands on. */
+export type MoneyFoundation = Pick<
+  Foundation,
+  "config" | "secrets" | "logger" | "random" | "clock" | "storage" | "announce"
+> & { readonly metrics: Pick<Foundation["metrics"], "metering"> };
+
+/** What the ledger writes to. */
+export interface MoneyGround {
+  readonly journal: CoreJournal;
+  readonly store: LedgerStore;
+}
+
+/** Opens the journal in the data directory, and the ledger's statements for the database. */
+function openGround({ secrets, logger, metrics, random, clock, storage }: MoneyFoundation): MoneyGround {
   const inMemory = storage.dialect === "sqlite" && storage.path === ":memory:";
   const journal = openCoreJournal(join(secrets.dataDir, "cores"), inMemory, { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId, {
@@ -54,6 +66,17 @@ export async function composeMoney(foundation: Foundation): Promise<Money> {
       logger.error({ error, restartMs }, "the thread that writes the ledger ended and is started again");
     },
   });
+  return { journal, store };
+}
+
+/** The ground is opened once there are prices; a simulation gives one of its own. */
+export async function composeMoney(
+  foundation: MoneyFoundation,
+  open: (foundation: MoneyFoundation) => MoneyGround = openGround,
+): Promise<Money> {
+  const { config, secrets, logger, metrics, random, clock, storage, announce } = foundation;
+  const prices = await createPrices({ storage, clock, models: config.models, announce });
+  const { journal, store } = open(foundation);
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
   const observer: MeteringObserver = {
     ...metrics.metering,

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { validate as isUuid } from "uuid";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
+import type { Disk } from "./disk.ts";
 import { withDiskAdvice } from "./disk-faults.ts";
 import type { JournalContent } from "./journal-record.ts";
 
@@ -12,10 +12,10 @@ import type { JournalContent } from "./journal-record.ts";
 export function readCoreId(
   path: string,
   { owner, records, unusable }: JournalContent,
-  { random, logger }: { readonly random: Random; readonly logger: Logger },
+  { random, logger, disk }: { readonly random: Random; readonly logger: Logger; readonly disk: Disk },
 ): string {
   return withDiskAdvice(path, () => {
-    const found = read(path);
+    const found = read(disk, path);
     if (found !== undefined && isUuid(found)) {
       return found;
     }
@@ -29,14 +29,14 @@ export function readCoreId(
     if (damaged || owner !== undefined) {
       logger.warn({ path, coreId }, "the file with the core's id was damaged and is made anew");
     }
-    writeFileSync(path, `${coreId}\n`);
+    disk.writeFileSync(path, `${coreId}\n`);
     return coreId;
   });
 }
 
-function read(path: string): string | undefined {
+function read(disk: Disk, path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8").trim();
+    return disk.readFileSync(path).toString("utf8").trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") {
       return undefined;

@@ -1,12 +1,11 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { lockFile, lockInstance } from "../../storage/sqlite.ts";
 import { firstRun, type Run, runKey } from "../ledger/run.ts";
 import type { Charge } from "../store/ledger-store.ts";
 import { readCoreId } from "./core-id.ts";
+import { type Disk, systemDisk } from "./disk.ts";
 import { withDiskAdvice } from "./disk-faults.ts";
 import type { Journal, JournalEntry, JournalOwner, JournalRemains } from "./journal.ts";
 import { DiskFile, type JournalFile } from "./journal-file.ts";
@@ -32,6 +31,8 @@ export interface OpenJournalParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Absent: the machine's own. */
+  readonly disk?: Disk;
 }
 
 /**
@@ -39,26 +40,27 @@ export interface OpenJournalParts {
  * starts after another one died takes that one's place, name and unfinished business.
  */
 export function openJournal(directory: string, parts: OpenJournalParts): CoreJournal {
+  const { disk = systemDisk } = parts;
   for (let place = 1; place <= mostCores; place++) {
     const own = join(directory, String(place));
     const path = join(own, "journal");
     const unlock = withDiskAdvice(path, () => {
-      mkdirSync(own, { recursive: true, mode: 0o700 });
-      return lockFile(path);
+      disk.mkdirSync(own, { recursive: true, mode: 0o700 });
+      return disk.lockFile(path);
     });
     if (unlock === undefined) {
       continue;
     }
     try {
-      const file = withDiskAdvice(path, () => new DiskFile(path));
+      const file = withDiskAdvice(path, () => new DiskFile(path, disk));
       const content = decode(withDiskAdvice(path, () => file.read()));
       if (content.newer) {
         throw new Error(
           `the journal ${path} was written by a newer tollgate: start that version, whose unfinished requests it has, and end it with SIGTERM before going back`,
         );
       }
-      const coreId = readCoreId(join(own, "core-id"), content, parts);
-      return new FileJournal(file, { ...parts, coreId, content, unlock, instance: lockInstance(path) });
+      const coreId = readCoreId(join(own, "core-id"), content, { ...parts, disk });
+      return new FileJournal(file, { ...parts, coreId, content, unlock, instance: disk.lockInstance(path) });
     } catch (error) {
       unlock();
       throw error;

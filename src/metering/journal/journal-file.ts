@@ -1,16 +1,5 @@
-import {
-  closeSync,
-  fdatasync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
 import { dirname } from "node:path";
-import { keepFilePrivate } from "../../../lib/private-files.ts";
+import { type Disk, systemDisk } from "./disk.ts";
 
 /** A file that is only ever appended to, or replaced as a whole. */
 export interface JournalFile {
@@ -34,15 +23,17 @@ export interface JournalFile {
 /** A journal's file on a disk. */
 export class DiskFile implements JournalFile {
   readonly path: string;
+  readonly #disk: Disk;
   #descriptor: number;
   #size: number;
   #setAside: number;
 
-  constructor(path: string) {
+  constructor(path: string, disk: Disk = systemDisk) {
     this.path = path;
-    keepFilePrivate(path);
-    this.#descriptor = openSync(path, "a+");
-    this.#size = fstatSync(this.#descriptor).size;
+    this.#disk = disk;
+    disk.keepFilePrivate(path);
+    this.#descriptor = disk.openSync(path, "a+");
+    this.#size = disk.fstatSync(this.#descriptor).size;
     this.#setAside = this.#readAside().length;
   }
 
@@ -55,46 +46,48 @@ export class DiskFile implements JournalFile {
   }
 
   read(): Uint8Array {
-    return readFileSync(this.path);
+    return this.#disk.readFileSync(this.path);
   }
 
   append(text: string): void {
     try {
-      this.#size += writeAll(this.#descriptor, Buffer.from(text));
+      this.#size += writeAll(this.#disk, this.#descriptor, Buffer.from(text));
     } catch (error) {
-      ftruncateSync(this.#descriptor, this.#size);
+      this.#disk.ftruncateSync(this.#descriptor, this.#size);
       throw error;
     }
   }
 
   replace(text: string): void {
+    const disk = this.#disk;
     const next = `${this.path}.next`;
-    const descriptor = openSync(next, "w+", 0o600);
+    const descriptor = disk.openSync(next, "w+", 0o600);
     try {
-      const size = writeAll(descriptor, Buffer.from(text));
-      fsyncSync(descriptor);
-      renameSync(next, this.path);
-      syncDirectory(dirname(this.path));
-      closeSync(this.#descriptor);
+      const size = writeAll(disk, descriptor, Buffer.from(text));
+      disk.fsyncSync(descriptor);
+      disk.renameSync(next, this.path);
+      syncDirectory(disk, dirname(this.path));
+      disk.closeSync(this.#descriptor);
       this.#descriptor = descriptor;
       this.#size = size;
     } catch (error) {
-      closeSync(descriptor);
+      disk.closeSync(descriptor);
       throw error;
     }
   }
 
   keepAside(lines: readonly Uint8Array[]): void {
+    const disk = this.#disk;
     const kept = new Set(this.#readAside());
     const more = [...new Set(lines.map(toBinary))].filter((line) => !kept.has(line));
-    const descriptor = openSync(this.#asidePath, "a", 0o600);
+    const descriptor = disk.openSync(this.#asidePath, "a", 0o600);
     try {
-      writeAll(descriptor, Buffer.from(more.map((line) => `${line}\n`).join(""), "latin1"));
-      fsyncSync(descriptor);
+      writeAll(disk, descriptor, Buffer.from(more.map((line) => `${line}\n`).join(""), "latin1"));
+      disk.fsyncSync(descriptor);
     } finally {
-      closeSync(descriptor);
+      disk.closeSync(descriptor);
     }
-    syncDirectory(dirname(this.path));
+    syncDirectory(disk, dirname(this.path));
     this.#setAside = kept.size + more.length;
   }
 
@@ -105,7 +98,7 @@ export class DiskFile implements JournalFile {
   /** The lines that are kept beside the file, byte by byte. */
   #readAside(): string[] {
     try {
-      return toBinary(readFileSync(this.#asidePath))
+      return toBinary(this.#disk.readFileSync(this.#asidePath))
         .split("\n")
         .filter((line) => line !== "");
     } catch (error) {
@@ -117,12 +110,12 @@ export class DiskFile implements JournalFile {
   }
 
   close(): void {
-    closeSync(this.#descriptor);
+    this.#disk.closeSync(this.#descriptor);
   }
 
   sync(): Promise<void> {
     return new Promise((resolve, reject) => {
-      fdatasync(this.#descriptor, (error) => (error ? reject(error) : resolve()));
+      this.#disk.fdatasync(this.#descriptor, (error) => (error ? reject(error) : resolve()));
     });
   }
 }
@@ -132,15 +125,15 @@ function toBinary(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-function writeAll(descriptor: number, bytes: Uint8Array): number {
+function writeAll(disk: Disk, descriptor: number, bytes: Uint8Array): number {
   for (let at = 0; at < bytes.length; ) {
-    at += writeSync(descriptor, bytes, at);
+    at += disk.writeSync(descriptor, bytes, at);
   }
   return bytes.length;
 }
 
-function syncDirectory(path: string): void {
-  const descriptor = openSync(path, "r");
-  fsyncSync(descriptor);
-  closeSync(descriptor);
+function syncDirectory(disk: Disk, path: string): void {
+  const descriptor = disk.openSync(path, "r");
+  disk.fsyncSync(descriptor);
+  disk.closeSync(descriptor);
 }
