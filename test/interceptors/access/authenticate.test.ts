@@ -70,7 +70,7 @@ const notServed = ["tollgate/chat", "tollgate/messages", "sglang", "tei"].map((f
 async function contractServices(): Promise<DescService[]> {
   const services: DescService[] = [];
   for (const file of globSync("gen/**/*_pb.js", { exclude: notServed })) {
-    const module: Record<string, { kind?: string }> = await import(`../../${file}`);
+    const module: Record<string, { kind?: string }> = await import(`../../../${file}`);
     for (const value of Object.values(module)) {
       if (value.kind === "service") {
         services.push(value as DescService);
