@@ -17,6 +17,26 @@ export default {
     },
     { name: "facades-know-no-core", severity: "error", from: { path: "^facades/" }, to: { path: "^src/" } },
     {
+      name: "console-knows-the-contract-alone",
+      comment: "It runs in browsers; money is written as everywhere else.",
+      severity: "error",
+      from: { path: "^console/" },
+      to: { path: "^(lib|src|facades|test|scripts|client)/", pathNot: "^lib/money\\.ts$" },
+    },
+    {
+      name: "nobody-knows-the-console",
+      severity: "error",
+      from: { path: "^(lib|src|facades)/" },
+      to: { path: "^console/" },
+    },
+    {
+      name: "pages-are-apart",
+      comment: "What two pages need is a part, a format or a call.",
+      severity: "error",
+      from: { path: "^console/pages/([^/]+)/" },
+      to: { path: "^console/pages/", pathNot: "^console/pages/$1/" },
+    },
+    {
       name: "surfaces-are-apart",
       comment: "Every folder of facades/ but the shared ones is a surface.",
       severity: "error",

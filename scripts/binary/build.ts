@@ -2,10 +2,11 @@
 // runs, on the system and processor that it was built on.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildConsole } from "../console/build.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const output = join(root, "build");
@@ -13,6 +14,12 @@ const output = join(root, "build");
 const threads = ["src/metering/store/sqlite/worker", "src/storage/sqlite-reader"];
 const files = ["package.json", "gen/openapi.json"];
 
+await buildConsole();
+for (const path of await readdir(join(root, "console", "dist"), { recursive: true })) {
+  if (path.includes(".")) {
+    files.push(`console/dist/${path}`);
+  }
+}
 await rm(output, { recursive: true, force: true });
 await mkdir(output, { recursive: true });
 await build({

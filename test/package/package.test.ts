@@ -38,7 +38,14 @@ test("from an empty folder it serves both surfaces, bills, keeps its data in the
 test("it has all that the program reads, and nothing of the work on it", async () => {
   const paths = await readdir(installed, { recursive: true });
   expect(paths).toEqual(
-    expect.arrayContaining(["LICENSE", "README.md", "CHANGELOG.md", "gen/openapi.json", "dist/src/main.js"]),
+    expect.arrayContaining([
+      "LICENSE",
+      "README.md",
+      "CHANGELOG.md",
+      "gen/openapi.json",
+      "console/dist/index.html",
+      "dist/src/main.js",
+    ]),
   );
   expect(paths.filter((path) => /\.ts$/.test(path) && !path.endsWith(".d.ts"))).toEqual([]);
   expect(paths.filter((path) => /^(test|scripts|src|docs|deploy|data)\b/.test(path))).toEqual([]);

@@ -1,0 +1,20 @@
+import { useEffect } from "preact/hooks";
+import { SignInPage } from "../pages/sign-in/page.tsx";
+import { navigate, path } from "./router.ts";
+import { session } from "./session.ts";
+import { Shell } from "./shell.tsx";
+
+/** The whole console: the door for those outside, the pages for those inside. */
+export function App() {
+  const isOutside = session.value === null || path.value === "/sign-in";
+  const isHome = path.value === "/";
+  useEffect(() => {
+    if (isHome && session.value) {
+      navigate("/overview", { replace: true });
+    }
+  }, [isHome, session.value]);
+  if (session.value === undefined) {
+    return null;
+  }
+  return isOutside ? <SignInPage /> : <Shell />;
+}

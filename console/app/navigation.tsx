@@ -1,0 +1,74 @@
+import { path } from "./router.ts";
+import { isCustomer, session, signOut } from "./session.ts";
+
+interface Entry {
+  readonly name: string;
+  readonly path: string;
+  readonly isForCustomers?: boolean;
+}
+
+/** The menu, in groups of what belongs together. */
+const groups: readonly { readonly name: string; readonly entries: readonly Entry[] }[] = [
+  {
+    name: "Service",
+    entries: [
+      { name: "Overview", path: "/overview", isForCustomers: true },
+      { name: "Playground", path: "/playground", isForCustomers: true },
+      { name: "Models", path: "/models", isForCustomers: true },
+      { name: "Fleet", path: "/fleet" },
+    ],
+  },
+  {
+    name: "Money",
+    entries: [
+      { name: "Accounts", path: "/accounts" },
+      { name: "Keys", path: "/keys", isForCustomers: true },
+      { name: "Usage", path: "/usage", isForCustomers: true },
+      { name: "Books", path: "/books" },
+    ],
+  },
+  {
+    name: "System",
+    entries: [
+      { name: "Audit", path: "/audit" },
+      { name: "Settings", path: "/settings" },
+    ],
+  },
+];
+
+export function Navigation() {
+  const isAt = (to: string) => path.value === to || path.value.startsWith(`${to}/`);
+  const shown = groups
+    .map(({ name, entries }) => ({
+      name,
+      entries: entries.filter((entry) => !isCustomer.value || entry.isForCustomers),
+    }))
+    .filter(({ entries }) => entries.length > 0);
+  return (
+    <nav id="menu" aria-label="Main">
+      {shown.map(({ name, entries }) => (
+        <div class="menu-group" key={name}>
+          <p class="menu-title">{name}</p>
+          <ul>
+            {entries.map((entry) => (
+              <li key={entry.path}>
+                <a href={entry.path} aria-current={isAt(entry.path) ? "page" : undefined}>
+                  {entry.name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+      <div class="who">
+        <p class="small muted">
+          {session.value?.name || "Customer"}
+          <span class="role">{session.value?.role}</span>
+        </p>
+        <button type="button" class="quiet" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </div>
+    </nav>
+  );
+}

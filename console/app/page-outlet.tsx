@@ -1,0 +1,56 @@
+import { signal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { Page } from "../parts/page.tsx";
+import { navigate, path } from "./router.ts";
+import { findRoute, type PageProps } from "./routes.ts";
+import { isCustomer } from "./session.ts";
+
+const shown = signal<
+  { readonly path: string; readonly id: string; readonly component: ComponentType<PageProps> } | undefined
+>(undefined);
+
+/** The page of the path, whose code comes when it is first looked at. Until then the one before stays. */
+export function PageOutlet() {
+  const wanted = path.value;
+  const found = findRoute(wanted);
+  const isForbidden = found !== undefined && isCustomer.value && !found.route.isForCustomers;
+  useEffect(() => {
+    if (isForbidden) {
+      navigate("/overview", { replace: true });
+    } else if (found !== undefined) {
+      void show(wanted, found.id, found.route.load);
+    }
+  }, [wanted, isForbidden]);
+  if (found === undefined) {
+    return (
+      <Page title="There is no such page">
+        <p>
+          Nothing is at <code>{wanted}</code>. <a href="/overview">Go to the overview</a>.
+        </p>
+      </Page>
+    );
+  }
+  if (shown.value === undefined) {
+    return null;
+  }
+  const { component: Shown, id } = shown.value;
+  return <Shown key={shown.value.path} id={id} />;
+}
+
+async function show(
+  wanted: string,
+  id: string,
+  load: () => Promise<{ default: ComponentType<PageProps> }>,
+): Promise<void> {
+  const { default: component } = await load();
+  if (path.peek() !== wanted) {
+    return;
+  }
+  const isFirst = shown.peek() === undefined;
+  shown.value = { path: wanted, id, component };
+  if (!isFirst) {
+    // Screen readers begin to read at the new page's name.
+    requestAnimationFrame(() => document.querySelector("h1")?.focus({ preventScroll: true }));
+  }
+}

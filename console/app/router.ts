@@ -1,0 +1,58 @@
+import { computed, signal } from "@preact/signals";
+
+const location = signal(readLocation());
+
+/** The page's path, without the origin. */
+export const path = computed(() => location.value.path);
+
+/** What follows the path's question mark. */
+export const query = computed(() => new URLSearchParams(location.value.search));
+
+/** Goes to another page of the console, as a link does. */
+export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
+  if (options.replace) {
+    history.replaceState(null, "", to);
+  } else {
+    history.pushState(null, "", to);
+    scrollTo(0, 0);
+  }
+  location.value = readLocation();
+}
+
+/** Changes what follows the question mark, and nothing else: a filter is part of the address. Empty: left out. */
+export function setQuery(changes: Readonly<Record<string, string>>): void {
+  const next = new URLSearchParams(location.peek().search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === "") {
+      next.delete(name);
+    } else {
+      next.set(name, value);
+    }
+  }
+  const search = next.toString();
+  navigate(search === "" ? path.peek() : `${path.peek()}?${search}`, { replace: true });
+}
+
+/** Turns clicks on links within the console, and the browser's buttons, into changes of the page. */
+export function startRouter(): void {
+  addEventListener("popstate", () => {
+    location.value = readLocation();
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (link !== null && isOurs(link, event)) {
+      event.preventDefault();
+      navigate(link.pathname + link.search);
+    }
+  });
+}
+
+function isOurs(link: HTMLAnchorElement, event: MouseEvent): boolean {
+  const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  const isPage = link.origin === window.location.origin && link.target === "" && !link.hasAttribute("download");
+  return isPlain && isPage && link.getAttribute("href")?.startsWith("/") === true && !event.defaultPrevented;
+}
+
+function readLocation(): { readonly path: string; readonly search: string } {
+  return { path: decodeURI(window.location.pathname), search: window.location.search };
+}

@@ -1,0 +1,43 @@
+import type { ComponentType } from "preact";
+
+/** What a page is given: the id in its path. Empty: it has none. */
+export interface PageProps {
+  readonly id: string;
+}
+
+type Load = () => Promise<{ readonly default: ComponentType<PageProps> }>;
+
+interface Route {
+  /** The path's start; what follows it is the id. */
+  readonly path: string;
+  readonly hasId: boolean;
+  /** Whether customers may see it. */
+  readonly isForCustomers: boolean;
+  readonly load: Load;
+}
+
+const page = (path: string, load: Load, options: { hasId?: boolean; isForCustomers?: boolean } = {}): Route => ({
+  path,
+  hasId: options.hasId ?? false,
+  isForCustomers: options.isForCustomers ?? false,
+  load,
+});
+const forCustomers = { isForCustomers: true };
+
+const routes: readonly Route[] = [
+  page("/overview", () => import("../pages/overview/page.tsx"), forCustomers),
+  page("/accounts", () => import("../pages/accounts/page.tsx")),
+];
+
+/** The page at a path. Undefined: there is none. */
+export function findRoute(path: string): { readonly route: Route; readonly id: string } | undefined {
+  for (const route of routes) {
+    if (!route.hasId && route.path === path) {
+      return { route, id: "" };
+    }
+    if (route.hasId && path.startsWith(`${route.path}/`) && path.length > route.path.length + 1) {
+      return { route, id: path.slice(route.path.length + 1) };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import { computed, signal } from "@preact/signals";
+import { navigate, path } from "./router.ts";
+
+/** Who is signed in, as `GET /session` tells it. */
+export interface Session {
+  readonly role: "owner" | "billing" | "reader" | "customer";
+  /** The operator's name, or the customer's. */
+  readonly name: string;
+  /** A customer's account. Empty: an operator. */
+  readonly accountId: string;
+  /** The key that a customer signed in with. Empty: none. */
+  readonly keyId: string;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+  /** Whether what is sent can be read on the way. */
+  readonly insecure: boolean;
+  /** Where the public surfaces are, for examples. */
+  readonly publicUrl: string;
+  /** The account that an operator's playground runs on. Empty: there is none. */
+  readonly demoAccountId: string;
+  readonly version: string;
+}
+
+/** Undefined: not known yet. Null: nobody is signed in. */
+export const session = signal<Session | null | undefined>(undefined);
+
+export const isCustomer = computed(() => session.value?.role === "customer");
+
+/** Whether the role may change accounts, money and keys. */
+export const mayBill = computed(() => session.value?.role === "owner" || session.value?.role === "billing");
+
+/** Whether the role may change prices and servers. */
+export const mayOwn = computed(() => session.value?.role === "owner");
+
+export async function loadSession(): Promise<void> {
+  const response = await fetch("/session");
+  session.value = response.ok ? ((await response.json()) as Session) : null;
+}
+
+/** Signs in by the operator's token or an API key. Throws an error that tells people why not. */
+export async function signIn(
+  credential: { readonly operatorToken: string } | { readonly apiKey: string },
+): Promise<void> {
+  const response = await fetch("/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(credential),
+  });
+  if (!response.ok) {
+    throw new Error(await readReason(response));
+  }
+  session.value = (await response.json()) as Session;
+}
+
+export async function signOut(): Promise<void> {
+  await fetch("/session", { method: "DELETE" });
+  session.value = null;
+  navigate("/sign-in");
+}
+
+/** A call was refused because the session is over: back to the door, and from there to this page again. */
+export function sessionEnded(): void {
+  if (session.peek()) {
+    session.value = null;
+    navigate(`/sign-in?next=${encodeURIComponent(path.peek())}`, { replace: true });
+  }
+}
+
+/** A key of the demo account that ends with the session. */
+export async function makeSessionKey(): Promise<string> {
+  const response = await fetch("/session/key", { method: "POST" });
+  if (!response.ok) {
+    throw new Error(await readReason(response));
+  }
+  return ((await response.json()) as { key: string }).key;
+}
+
+async function readReason(response: Response): Promise<string> {
+  const body: { error?: { message?: string } } = await response.json().catch(() => ({}));
+  return body.error?.message ?? `Tollgate answered ${response.status}.`;
+}

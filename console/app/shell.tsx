@@ -1,0 +1,50 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Banners } from "./banners.tsx";
+import { Mark } from "./mark.tsx";
+import { Navigation } from "./navigation.tsx";
+import { PageOutlet } from "./page-outlet.tsx";
+import { path } from "./router.ts";
+
+/** Whether the menu is open where it takes the screen. */
+const isMenuOpen = signal(false);
+
+/** What stands around each page: the menu, the banners, the way past the menu for keyboards. */
+export function Shell() {
+  useEffect(() => {
+    isMenuOpen.value = false;
+  }, [path.value]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class={isMenuOpen.value ? "sidebar open" : "sidebar"}>
+        <div class="brand-row">
+          <a class="brand" href="/overview">
+            <Mark />
+            Tollgate
+          </a>
+          <button
+            type="button"
+            class="menu-button"
+            aria-expanded={isMenuOpen.value}
+            aria-controls="menu"
+            onClick={() => {
+              isMenuOpen.value = !isMenuOpen.value;
+            }}
+          >
+            Menu
+          </button>
+        </div>
+        <Navigation />
+      </header>
+      <div class="content">
+        <Banners />
+        <main id="main" tabIndex={-1}>
+          <PageOutlet />
+        </main>
+      </div>
+    </div>
+  );
+}

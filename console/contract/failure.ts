@@ -1,0 +1,31 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+
+/** What people are told of a failed call. */
+export function toMessage(error: unknown): string {
+  const { code, rawMessage } = ConnectError.from(error);
+  if (isLost(error)) {
+    return "Tollgate cannot be reached. This page tries again by itself.";
+  }
+  if (code === Code.PermissionDenied) {
+    return rawMessage === "" ? "Your role does not allow this." : sentence(rawMessage);
+  }
+  return rawMessage === "" ? "Something went wrong; the log of Tollgate says more." : sentence(rawMessage);
+}
+
+/** Whether the server was not there to answer, so that the same call may work later. */
+export function isLost(error: unknown): boolean {
+  if (error === undefined) {
+    return false;
+  }
+  return ConnectError.from(error).code === Code.Unavailable || error instanceof TypeError;
+}
+
+/** Whether the call was given up by the page itself. */
+export function isCancelled(error: unknown): boolean {
+  return error !== undefined && ConnectError.from(error).code === Code.Canceled;
+}
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

@@ -1,0 +1,59 @@
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+
+const near = new Intl.DateTimeFormat(undefined, {
+  hourCycle: "h23",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+const full = new Intl.DateTimeFormat(undefined, {
+  hourCycle: "h23",
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+export function toDate(timestamp: Timestamp): Date {
+  return new Date(Number(timestamp.seconds) * 1000 + timestamp.nanos / 1_000_000);
+}
+
+export function toMs(duration: Duration): number {
+  return Number(duration.seconds) * 1000 + duration.nanos / 1_000_000;
+}
+
+/** In the reader's zone: the time alone where it is today, else with its day. */
+export function formatTime(date: Date): string {
+  return date.toDateString() === new Date().toDateString() ? near.format(date) : full.format(date);
+}
+
+/** Such as "2026-11-22 09:37:21 UTC". */
+export function formatUtc(date: Date): string {
+  return `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** How long ago, in the largest unit: "12 s ago", "5 min ago", "3 d ago". */
+export function formatAgo(date: Date, now = Date.now()): string {
+  const ms = Math.max(0, now - date.getTime());
+  return ms < 1000 ? "just now" : `${formatSpan(ms)} ago`;
+}
+
+/** In the largest unit: "12 s", "5 min", "3 h", "2 d". */
+export function formatSpan(ms: number): string {
+  if (ms < minuteMs) {
+    return `${Math.round(ms / 1000)} s`;
+  }
+  if (ms < hourMs) {
+    return `${Math.round(ms / minuteMs)} min`;
+  }
+  return ms < 2 * dayMs ? `${Math.round(ms / hourMs)} h` : `${Math.round(ms / dayMs)} d`;
+}
+
+/** Exact to a millisecond below a second, else to a tenth of one: "84 ms", "3.2 s". */
+export function formatMs(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

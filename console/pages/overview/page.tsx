@@ -1,0 +1,10 @@
+import { Page } from "../../parts/page.tsx";
+
+/** How the service is doing now. */
+export default function OverviewPage() {
+  return (
+    <Page title="Overview">
+      <p>…</p>
+    </Page>
+  );
+}

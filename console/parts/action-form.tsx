@@ -1,0 +1,52 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Failure } from "./answer.tsx";
+
+interface Props {
+  /** What the button says. */
+  readonly verb: string;
+  /** Sends what was filled in. What it throws is shown below the fields. */
+  readonly send: () => Promise<void>;
+  readonly onCancel?: () => void;
+  /** Whether it takes something away that does not come back. */
+  readonly isGrave?: boolean;
+  readonly isDisabled?: boolean;
+  readonly children?: ComponentChildren;
+}
+
+/** The one form of the console: fields, one button that sends, what went wrong. Nothing is sent twice. */
+export function ActionForm({ verb, send, onCancel, isGrave, isDisabled, children }: Props) {
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isSending) {
+      return;
+    }
+    setSending(true);
+    setError(undefined);
+    try {
+      await send();
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <form class="form" noValidate onSubmit={(event) => void submit(event)}>
+      {children}
+      {error !== undefined && <Failure error={error} />}
+      <div class="form-foot">
+        {onCancel && (
+          <button type="button" class="quiet" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button type="submit" class={isGrave ? "primary grave" : "primary"} disabled={isDisabled} aria-busy={isSending}>
+          {verb}
+        </button>
+      </div>
+    </form>
+  );
+}

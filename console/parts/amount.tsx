@@ -1,0 +1,40 @@
+import { countDecimals, splitAmount } from "../format/money.ts";
+
+/** Which amount of its place it is; programs find it by this. */
+export type AmountName = "balance" | "held" | "debt" | "granted" | "remaining" | "total" | "line" | "rate" | "paid";
+
+interface Props {
+  readonly pico: bigint;
+  readonly name?: AmountName;
+  /** Decimals of the longest amount of its column, so that all points stand below each other. */
+  readonly decimals?: number;
+}
+
+/** An exact amount: every digit is there, those that a glance does not need are dimmed. */
+export function Amount({ pico, name, decimals = 0 }: Props) {
+  const { significant, rest } = splitAmount(pico);
+  const missing = Math.max(0, decimals - countDecimals(pico));
+  return (
+    <span
+      class="amount"
+      data-pico-usd={String(pico)}
+      data-name={name}
+      data-padding={missing > 0 ? "0".repeat(missing) : undefined}
+    >
+      {significant}
+      {rest !== "" && <span class="rest">{rest}</span>}
+    </span>
+  );
+}
+
+/** Decimals of the longest of a column's amounts. */
+export function mostDecimals(amounts: readonly bigint[]): number {
+  return Math.max(0, ...amounts.map(countDecimals));
+}
+
+/** A rate in USD for a million tokens, from pico-USD a token. */
+export function Rate({ picoPerToken, decimals }: { readonly picoPerToken: bigint; readonly decimals?: number }) {
+  return <Amount pico={picoPerToken * tokensPerRate} name="rate" {...(decimals === undefined ? {} : { decimals })} />;
+}
+
+export const tokensPerRate = 1_000_000n;

@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+
+interface Props {
+  /** The page's name: its one h1, and the tab's. */
+  readonly title: string;
+  /** What the page is about, beside its name: a state, an id. */
+  readonly aside?: ComponentChildren;
+  /** What can be done here. */
+  readonly actions?: ComponentChildren;
+  /** The way back, above the name. */
+  readonly parent?: { readonly name: string; readonly path: string };
+  /** One sentence below the name. */
+  readonly lead?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** What every page begins with. */
+export function Page({ title, aside, actions, parent, lead, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Tollgate`;
+  }, [title]);
+  return (
+    <>
+      <div class="page-head">
+        <div class="page-name">
+          {parent && (
+            <a class="parent" href={parent.path}>
+              {parent.name}
+            </a>
+          )}
+          <div class="title-row">
+            <h1 tabIndex={-1}>{title}</h1>
+            {aside}
+          </div>
+          {lead && <p class="lead">{lead}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+}
+
+/** A part of a page under its own name. */
+export function Section({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class="section">
+      <div class="section-head">
+        <h2>{title}</h2>
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,15 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { formatAgo, formatTime, formatUtc, toDate } from "../format/time.ts";
+
+/** A moment in the reader's zone; its title has it in UTC. */
+export function Time({ at, isRelative }: { readonly at: Timestamp | undefined; readonly isRelative?: boolean }) {
+  if (at === undefined) {
+    return <span class="muted">–</span>;
+  }
+  const date = toDate(at);
+  return (
+    <time dateTime={date.toISOString()} title={formatUtc(date)}>
+      {isRelative ? formatAgo(date) : formatTime(date)}
+    </time>
+  );
+}

@@ -1,0 +1,2 @@
+// The bundler turns imported style sheets into one file.
+declare module "*.css";
