@@ -131,6 +131,7 @@ const groups: Readonly<Record<string, UsageGroup>> = {
   key: UsageGroup.KEY,
   model: UsageGroup.MODEL,
   day: UsageGroup.DAY,
+  hour: UsageGroup.HOUR,
 };
 
 /** The account's usage of the last 30 days, unless other times are named. Throws RequestError for a wrong field. */
@@ -153,6 +154,7 @@ export async function readUsage(core: Core, exchange: Exchange, asked: GetUsageR
         ...(by.includes("key") && { keyId: row.keyId }),
         ...(by.includes("model") && { model: row.model }),
         ...(by.includes("day") && { day: row.day }),
+        ...(by.includes("hour") && { hour: row.hour }),
         requests: row.requests,
         inputTokens: row.inputTokens,
         outputTokens: row.outputTokens,

@@ -9,20 +9,22 @@ import { toInt64 } from "../../lib/int64.ts";
 import { type PageRequest, readPage } from "../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { callerOf } from "../interceptors/access/principal.ts";
+import { callerOf, principalOf, visibleAccount } from "../interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "../interceptors/changes/change.ts";
 import { rateLimitKey } from "../interceptors/limits/rate-limit.ts";
-import type { Alongside, Credit, Funds, PicoUsd } from "../metering/interface.ts";
+import type { Alongside, Credit, Funds, PaymentStatement, PicoUsd } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./keys/api-keys.ts";
 import { presentLimits, readBudget, readLimits } from "./keys/key-limits.ts";
-import { accountMessage, apiKeyMessage, rateLimitMessage } from "./messages.ts";
+import { accountMessage, apiKeyMessage, paymentMessage, rateLimitMessage } from "./messages.ts";
 import { invalid, requireId } from "./validate.ts";
 
 const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
+const toPaymentKey = ({ id, at }: PaymentStatement) => `${at.getTime()} ${id}`;
+const isPaymentKey = (key: string) => /^\d{1,15} [0-9a-f-]{36}$/.test(key);
 
 /** Dependencies. */
 export interface AccountsDependencies {
@@ -127,6 +129,12 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     noteBefore(context, ApiKeySchema, apiKeyMessage(await keys.get(id)));
   }
 
+  /** An account that the caller may see; operators' labels are theirs. Throws ACCOUNT_NOT_FOUND, PERMISSION_DENIED. */
+  async function readVisible(accountId: string, context: HandlerContext): Promise<Account> {
+    const account = await accounts.get(requireId(visibleAccount(context, accountId), "account"));
+    return principalOf(context).kind === "operator" ? account : { ...account, name: "" };
+  }
+
   return {
     async createAccount(request, context) {
       const { name, requestId, maxKeys = deps.maxKeys } = request;
@@ -138,8 +146,8 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return describe(await openOnce({ id, name, maxKeys, requestId }, context));
     },
 
-    async getAccount({ accountId, allLots, ...page }) {
-      const account = await accounts.get(requireId(accountId, "account"));
+    async getAccount({ accountId, allLots, ...page }, context) {
+      const account = await readVisible(accountId, context);
       if (allLots) {
         return describeWithAllLots(account, page);
       }
@@ -225,8 +233,18 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
       return { key: apiKeyMessage(key), secret };
     },
 
-    async listKeys({ accountId, ...request }) {
-      const { id } = await accounts.get(requireId(accountId, "account"));
+    async listPayments({ accountId, ...request }, context) {
+      const { id } = await readVisible(accountId, context);
+      const list = `payments of ${id}`;
+      const page = await readPage(list, request, (start) => funds.payments(id, start), toPaymentKey, isPaymentKey);
+      return {
+        payments: page.entries.map((payment) => paymentMessage(id, payment)),
+        nextPageToken: page.nextPageToken,
+      };
+    },
+
+    async listKeys({ accountId, ...request }, context) {
+      const { id } = await readVisible(accountId, context);
       const page = await readPage(`keys of ${id}`, request, (start) => keys.list(id, start), toId, isUuid);
       return { keys: page.entries.map(apiKeyMessage), nextPageToken: page.nextPageToken };
     },

@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type AccountSchema, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { type AccountSchema, LotKind, PaymentKind, type PaymentSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { toInt64 } from "../../lib/int64.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import { durationOf } from "../../lib/time/duration.ts";
-import type { LotStatement, Statement } from "../metering/interface.ts";
+import type { LotStatement, PaymentStatement, Statement } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 
@@ -38,6 +38,23 @@ export function accountMessage(account: Account, statement: Statement): MessageI
     })),
   };
 }
+
+/** A payment as the contract has it: what went back is below zero. */
+export function paymentMessage(accountId: string, payment: PaymentStatement): MessageInitShape<typeof PaymentSchema> {
+  const { id, kind, amount, reference, lotId, at } = payment;
+  return {
+    ...{ id, accountId, reference, lotId, createdAt: timestampFromDate(at) },
+    kind: paymentKinds[kind],
+    amountPicoUsd: BigInt(kind === "refund" ? -amount : amount),
+  };
+}
+
+const paymentKinds = {
+  free: PaymentKind.GRANT,
+  grant: PaymentKind.GRANT,
+  paid: PaymentKind.TOP_UP,
+  refund: PaymentKind.REFUND,
+} as const satisfies Record<PaymentStatement["kind"], PaymentKind>;
 
 /** Whether nothing new runs for it. */
 export function isFrozen({ frozenAt }: Pick<Account, "frozenAt">): boolean {

@@ -178,6 +178,16 @@ export interface LotStatement {
   readonly expiresAt?: Date;
 }
 
+/** A payment as it was entered. */
+export interface PaymentStatement {
+  readonly id: string;
+  readonly kind: Credit["kind"] | "refund";
+  readonly amount: PicoUsd;
+  readonly reference: string;
+  readonly lotId: string;
+  readonly at: Date;
+}
+
 /** An account's money as it stands. */
 export interface Statement extends FundingState {
   /** Unspent, held money included. */
@@ -222,6 +232,8 @@ export interface Funds {
   statement(accountId: string): Promise<Statement>;
   /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */
   lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
+  /** Payments of an account, newest first; a payment's key is `"<milliseconds> <id>"`. None where there is no account. */
+  payments(accountId: string, start: PageStart): Promise<readonly PaymentStatement[]>;
 }
 
 /** Requests a minute. */

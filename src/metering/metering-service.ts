@@ -1,9 +1,8 @@
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import { principalOf } from "../interceptors/access/principal.ts";
+import { visibleAccount } from "../interceptors/access/principal.ts";
 import type { Storage } from "../storage/orm.ts";
+import { listReceipts } from "./books/receipt-list.ts";
 import { readReceipts } from "./books/receipts.ts";
 import { streamUsage } from "./books/usage.ts";
 
@@ -20,29 +19,20 @@ export function createMeteringService({ storage }: MeteringDependencies): Servic
     },
 
     async getReceipt({ requestId, accountId }, context) {
-      const only = onlyAccountOf(context);
-      if (only !== undefined && accountId !== "" && accountId !== only) {
-        throw failure(Reason.PERMISSION_DENIED, "A key sees the receipts of its own account alone.");
-      }
-      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, only ?? (accountId || undefined));
+      const visible = visibleAccount(context, accountId) || undefined;
+      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, visible);
       return { ...(receipt && { receipt }), furtherRuns };
     },
 
+    async listReceipts(request, context) {
+      return listReceipts(storage, { ...request, accountId: visibleAccount(context, request.accountId) });
+    },
+
     async *streamUsage(request, context) {
-      const only = onlyAccountOf(context);
-      if (only !== undefined && request.accountId !== "" && request.accountId !== only) {
-        throw failure(Reason.PERMISSION_DENIED, "A key sees the usage of its own account alone.");
-      }
-      const visible = { ...request, accountId: only ?? request.accountId };
+      const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
       for await (const rows of streamUsage(storage, visible)) {
         yield { rows };
       }
     },
   };
-}
-
-/** The only account that may be seen. Undefined: the operator sees all. */
-function onlyAccountOf(context: Pick<HandlerContext, "values">): string | undefined {
-  const principal = principalOf(context);
-  return principal.kind === "caller" ? principal.accountId : undefined;
 }

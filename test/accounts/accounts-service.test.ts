@@ -300,6 +300,25 @@ test("a caller learns about its own key", async () => {
   expect((await detail(client.getKeyStatus({})))?.reason).toBe(Reason.PERMISSION_DENIED);
 });
 
+test("a caller sees its own account, keys and payments, and no other's", async () => {
+  const accountId = await newAccount();
+  const other = await newAccount();
+  const { key } = await client.createKey({ accountId });
+  principal = { kind: "caller", accountId, keyId: key?.id ?? "" };
+  try {
+    for (const named of ["", accountId]) {
+      expect((await client.getAccount({ accountId: named })).account).toMatchObject({ id: accountId, name: "" });
+      expect((await client.listKeys({ accountId: named })).keys).toMatchObject([{ id: key?.id }]);
+      expect((await client.listPayments({ accountId: named })).payments).toEqual([]);
+    }
+    for (const call of [client.getAccount, client.listKeys, client.listPayments]) {
+      expect((await detail(call({ accountId: other })))?.reason).toBe(Reason.PERMISSION_DENIED);
+    }
+  } finally {
+    principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
+  }
+});
+
 test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) => {
   const noAccount = [
     () => client.getAccount({ accountId: id }),
@@ -309,6 +328,7 @@ test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) 
     () => client.freezeAccount({ accountId: id, reason: "x" }),
     () => client.unfreezeAccount({ accountId: id }),
     () => client.listKeys({ accountId: id }),
+    () => client.listPayments({ accountId: id }),
   ];
   for (const call of noAccount) {
     expect((await detail(call()))?.reason).toBe(Reason.ACCOUNT_NOT_FOUND);

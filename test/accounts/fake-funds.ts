@@ -62,6 +62,9 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
         lots: own,
       };
     },
+    async payments() {
+      return [];
+    },
     async lots(accountId, { after = "", limit }) {
       return lotsOf(accountId)
         .filter(({ id }) => id > after)

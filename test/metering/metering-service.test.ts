@@ -7,11 +7,13 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import {
   GetReceiptRequestSchema,
+  ListReceiptsRequestSchema,
   StreamUsageRequestSchema,
   UsageGroup,
 } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { detailOf } from "../../lib/errors/detail.ts";
+import { readAll } from "../../lib/rpc/pages.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/access/principal.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
@@ -122,6 +124,57 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   });
 
+  test("receipts are listed newest first, by what is asked for, page by page", async () => {
+    const parts = await start();
+    const { clock, metering, service } = parts;
+    const mine = await metering.account({ free: 15 * 250_000, paid: usd });
+    const other = await metering.account({ paid: usd });
+    const first = await spend(parts, mine, "a");
+    await clock.pass(1);
+    const second = await spend(parts, mine, "b");
+    await clock.pass(120_000); // past midnight
+    const newest = await spend(parts, mine, "b");
+    const foreign = await spend(parts, other, "c");
+    const list = (principal: Principal, of: object = {}) =>
+      service.listReceipts(create(ListReceiptsRequestSchema, of), as(principal));
+    const idsOf = async (principal: Principal, of: object = {}) => {
+      const found = await readAll(
+        async (page) => ({ nextPageToken: "", ...(await list(principal, { ...of, ...page })) }),
+        ({ receipts = [] }) => receipts,
+      );
+      return found.map(({ requestId }) => requestId);
+    };
+    expect(await idsOf(operator)).toHaveLength(4);
+    expect(await idsOf(caller(mine))).toEqual([newest, second, first]);
+    expect(await idsOf(caller(mine), { keyId: "a" })).toEqual([first]);
+    expect(await idsOf(caller(other))).toEqual([foreign]);
+    expect(await idsOf(operator, { accountId: mine, from: timestampFromMs(Date.UTC(2026, 4, 2)) })).toEqual([newest]);
+    expect(await idsOf(operator, { to: timestampFromMs(Date.UTC(2026, 4, 2)) })).toHaveLength(2);
+    expect(await idsOf(operator, { requestId: second })).toEqual([second]);
+    expect(await idsOf(operator, { model: "other" })).toEqual([]);
+    expect(await idsOf(operator, { accountId: "no uuid" })).toEqual([]);
+    expect(await reasonOf(() => list(caller(mine), { accountId: other }))).toBe(Reason.PERMISSION_DENIED);
+
+    const pages: string[] = [];
+    for (let pageToken = ""; ; ) {
+      const { receipts = [], nextPageToken = "" } = await list(operator, { pageSize: 1, pageToken });
+      pages.push(...receipts.map(({ requestId = "" }) => requestId));
+      if (nextPageToken === "") {
+        break;
+      }
+      pageToken = nextPageToken;
+      expect(await reasonOf(() => list(operator, { pageSize: 1, pageToken, model: testModel }))).toBe(
+        Reason.INVALID_ARGUMENT,
+      );
+    }
+    expect(pages).toEqual(await idsOf(operator));
+    const asListed = (await list(operator, { requestId: first })).receipts?.[0];
+    const { receipt } = await service.getReceipt(create(GetReceiptRequestSchema, { requestId: first }), as(operator));
+    expect(asListed).toEqual(receipt);
+    expect(asListed?.lines).toHaveLength(2);
+    await clock.until(metering.close());
+  });
+
   test("usage beyond 64 bits is summed exactly", async () => {
     const parts = await start();
     const account = await parts.metering.account();
@@ -168,6 +221,12 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await usage(operator, { groupBy: [UsageGroup.DAY] })).toMatchObject([
       { accountId: "", day: "2026-05-01", requests: 2n },
       { day: "2026-05-02", requests: 2n, costPicoUsd: 14_000_000n },
+    ]);
+    expect(await usage(operator, { groupBy: [UsageGroup.HOUR, UsageGroup.KEY] })).toMatchObject([
+      { keyId: "a", hour: "2026-05-01T23:00:00Z" },
+      { keyId: "b", hour: "2026-05-01T23:00:00Z", day: "" },
+      { keyId: "b", hour: "2026-05-02T00:00:00Z", requests: 1n },
+      { keyId: "c", hour: "2026-05-02T00:00:00Z" },
     ]);
     expect(await usage(operator, { keyId: "b", groupBy: [UsageGroup.MODEL] })).toMatchObject([{ requests: 2n }]);
     expect(await usage(operator, { model: "other" })).toEqual([]);

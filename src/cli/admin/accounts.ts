@@ -7,7 +7,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import { count, moment, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import { accountDocument, movementDocument } from "./output/documents.ts";
+import { accountDocument, movementDocument, paymentDocument } from "./output/documents.ts";
 
 interface Movement {
   readonly usd: bigint;
@@ -128,6 +128,21 @@ export function addAccounts(program: Command, io: Io): void {
     options: movement,
     ask: async (core, { usd, ref }, accountId) =>
       movementDocument(await client(core).refund({ accountId, amountPicoUsd: usd, reference: ref })),
+  });
+}
+
+/** `tollgate payments` */
+export function addPayments(program: Command, io: Io): void {
+  addQuestion<[string], object>(program, "payments <account>", io, {
+    description: "list what an account has paid, was given and got back, newest first",
+    ask: async (core, _, accountId) => {
+      const client = createClient(AccountsService, core);
+      const found = await readAll(
+        (page) => client.listPayments({ accountId, ...page }),
+        ({ payments }) => payments,
+      );
+      return found.map(paymentDocument);
+    },
   });
 }
 

@@ -1,10 +1,22 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { readAll } from "../../../lib/rpc/pages.ts";
+import { count, moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
 import { receiptDocument } from "./output/documents.ts";
+
+interface ReceiptFilter {
+  readonly key?: string;
+  readonly model?: string;
+  readonly request?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly limit: number;
+}
 
 /** `tollgate receipt` */
 export function addReceipt(program: Command, io: Io): void {
@@ -17,6 +29,35 @@ export function addReceipt(program: Command, io: Io): void {
       const { receipt, furtherRuns } = await client.getReceipt({ requestId, accountId: account });
       const further = furtherRuns.length === 0 ? {} : { further_runs: furtherRuns.map(receiptDocument) };
       return { ...receiptDocument(required(receipt)), ...further };
+    },
+  });
+}
+
+/** `tollgate receipts` */
+export function addReceipts(program: Command, io: Io): void {
+  addQuestion<[string | undefined], ReceiptFilter>(program, "receipts [account]", io, {
+    description: "list what requests cost, newest first; of all accounts unless one is named",
+    options: (command) =>
+      command
+        .option("--key <key>", "only this key")
+        .option("--model <model>", "only this model")
+        .option("--request <request>", "only this request")
+        .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
+        .option("--to <time>", "settled before", moment)
+        .option("--limit <n>", "how many at most", count, 100),
+    ask: async (core, { key = "", model = "", request = "", from, to, limit }, accountId = "") => {
+      const client = createClient(MeteringService, core);
+      const filter = {
+        ...{ accountId, keyId: key, model, requestId: request },
+        ...(from && { from: timestampFromDate(from) }),
+        ...(to && { to: timestampFromDate(to) }),
+      };
+      const found = await readAll(
+        (page) => client.listReceipts({ ...filter, ...page }),
+        ({ receipts }) => receipts,
+        limit,
+      );
+      return found.map(receiptDocument);
     },
   });
 }

@@ -13,6 +13,7 @@ const groupings: Record<string, UsageGroup> = {
   key: UsageGroup.KEY,
   model: UsageGroup.MODEL,
   day: UsageGroup.DAY,
+  hour: UsageGroup.HOUR,
 };
 
 interface UsageOptions {
@@ -35,7 +36,11 @@ export function addUsage(program: Command, io: Io): void {
         .option("--model <model>", "only this model")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to keep apart: account, key, model, day", groups, ["account", "key", "model"]),
+        .option("--by <groups>", "what to keep apart: account, key, model, day, hour", groups, [
+          "account",
+          "key",
+          "model",
+        ]),
     ask: async (core, options) => {
       const request = {
         accountId: options.account ?? "",
@@ -63,6 +68,7 @@ function document(row: UsageRow, { account, key, model, by }: UsageOptions) {
     ...(key !== undefined || by.includes("key") ? { key_id: key ?? row.keyId } : {}),
     ...(model !== undefined || by.includes("model") ? { model: model ?? row.model } : {}),
     ...(by.includes("day") ? { day: row.day } : {}),
+    ...(by.includes("hour") ? { hour: row.hour } : {}),
     requests: Number(row.requests),
     input_tokens: Number(row.inputTokens),
     output_tokens: Number(row.outputTokens),

@@ -32,3 +32,18 @@ export function operatorOf(context: Pick<HandlerContext, "values">): Operator {
   }
   return principal;
 }
+
+/**
+ * The account that an answer is narrowed to: a caller's own, an operator's as it was named. Empty: an operator sees all.
+ * Throws PERMISSION_DENIED when a caller names another account than its own.
+ */
+export function visibleAccount(context: Pick<HandlerContext, "values">, accountId: string): string {
+  const principal = principalOf(context);
+  if (principal.kind === "operator") {
+    return accountId;
+  }
+  if (accountId !== "" && accountId !== principal.accountId) {
+    throw failure(Reason.PERMISSION_DENIED, "A key sees its own account alone.");
+  }
+  return principal.accountId;
+}

@@ -13,6 +13,7 @@ import type { Alongside, Credit, Funds, Movement } from "../interface.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
 import { priorities } from "../store/spending-order.ts";
 import { createDebts, payDebt } from "./debts.ts";
+import { readPayments } from "./payment-list.ts";
 import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
 import { insist, owes, takeBack } from "./refunds.ts";
 import { readLots, readStatement } from "./statement.ts";
@@ -194,6 +195,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
 
     statement: (accountId) =>
       readStatement(storage, accountId, { held: BigInt(ledger.held(accountId)), now: clock.now() }),
+    payments: (accountId, start) => readPayments(storage, accountId, start),
     lots: (accountId, start) => readLots(storage, accountId, { ...start, now: clock.now() }),
   };
 }

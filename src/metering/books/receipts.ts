@@ -43,7 +43,8 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
 
 const span = (ms: number): Duration => ({ $typeName: "google.protobuf.Duration", ...durationOf(ms) });
 
-function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
+/** A receipt as the contract has it. */
+export function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
   return {
     $typeName: "tollgate.metering.v1.Receipt",
     requestId: usage.requestId,

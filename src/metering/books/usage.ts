@@ -1,8 +1,8 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row } from "../../storage/snapshot.ts";
+import { usageConditions } from "./usage-conditions.ts";
 
 const mostInt64 = 2n ** 63n - 1n;
 const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
@@ -38,40 +38,27 @@ const columns = new Map([
       postgresql: "to_char(settled_at at time zone 'UTC', 'YYYY-MM-DD')",
     },
   ],
+  [
+    UsageGroup.HOUR,
+    {
+      name: "hour",
+      sqlite: "strftime('%Y-%m-%dT%H:00:00Z', settled_at / 1000, 'unixepoch')",
+      postgresql: `to_char(settled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:00:00"Z"')`,
+    },
+  ],
 ]);
 
 function query(dialect: Storage["dialect"], request: StreamUsageRequest, groups: ReadonlySet<UsageGroup>) {
-  const conditions: string[] = [];
-  const parameters: unknown[] = [];
-  const where = (condition: string, value: unknown) => {
-    conditions.push(condition);
-    parameters.push(value);
-  };
-  if (request.accountId !== "") {
-    where("account_id = ?", request.accountId);
-  }
-  if (request.keyId !== "") {
-    where("key_id = ?", request.keyId);
-  }
-  if (request.model !== "") {
-    where("model = ?", request.model);
-  }
-  if (request.from !== undefined) {
-    where("settled_at >= ?", timestampDate(request.from));
-  }
-  if (request.to !== undefined) {
-    where("settled_at < ?", timestampDate(request.to));
-  }
-
+  const conditions = usageConditions(request);
   const kept = [...columns].filter(([group]) => groups.has(group)).map(([, column]) => column);
   const places = kept.map((_, at) => at + 1).join(", ");
   const sql = `
     select ${kept.map((column) => `${column[dialect]} as ${column.name}, `).join("")} count(*) as requests,
       sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens, sum(cost >> 32) as cost_high,
       sum(cost & 4294967295) as cost_low
-    from usage ${conditions.length > 0 ? `where ${conditions.join(" and ")}` : ""}
+    from usage ${conditions.where}
     group by ${places} order by ${places}`;
-  return { sql, parameters };
+  return { sql, parameters: conditions.parameters };
 }
 
 function toUsageRow(row: Row): UsageRow {
@@ -85,6 +72,7 @@ function toUsageRow(row: Row): UsageRow {
     keyId: text("key_id"),
     model: text("model"),
     day: text("day"),
+    hour: text("hour"),
     requests: count("requests"),
     inputTokens: count("input_tokens"),
     outputTokens: count("output_tokens"),

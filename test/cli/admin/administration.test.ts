@@ -99,6 +99,14 @@ test("money comes in once per reference, and unspent paid money goes back", asyn
   const refunded = await json("accounts", "refund", id, "--usd", "0.25", "--ref", "back");
   expect(refunded).toEqual({ id, lot_id: paid.lot_id, balance_usd: "11.50" });
   await refusal("accounts", "refund", id, "--usd", "10.01", "--ref", "back-2");
+  const payments = await json("payments", id);
+  expect(payments).toMatchObject([
+    { kind: "refund", usd: "-0.25", ref: "back", lot_id: paid.lot_id },
+    { kind: "grant", usd: "1.00", ref: "gift", lot_id: gift.lot_id },
+    { kind: "top_up", usd: "10.25", ref: "pay-1", lot_id: paid.lot_id },
+    { kind: "grant", usd: "0.50" },
+  ]);
+  expect(payments[0]).toMatchObject({ id: expect.stringMatching(uuid), at: expect.stringMatching(iso) });
 
   const { lots, free_only, paid_total_usd } = await json("accounts", "show", id);
   expect({ free_only, paid_total_usd }).toEqual({ free_only: false, paid_total_usd: "10.00" });
@@ -153,7 +161,10 @@ test("keys are created, limited, rotated and revoked", async () => {
     expires_at: expect.stringMatching(iso),
     revoked_at: null,
     last_used_at: null,
-    limits: { usd: null, per: null, models: null, tpm: null, in_flight: null },
+    limits: {
+      ...{ usd: null, per: null, usd_spent: null, usd_left: null, resets_at: null },
+      ...{ models: null, tpm: null, in_flight: null },
+    },
   });
   expect(keys[2].revoked_at).toMatch(iso);
   const shown = await here("keys", "create", await newAccount());
@@ -234,6 +245,11 @@ test("a request has a receipt whose lines add up, and shows in the usage", async
   expect(await json("usage", "--account", account)).toEqual([
     { account_id: account, key_id: key.id, model: testModel, ...sums },
   ]);
+  expect(await json("receipts", account)).toEqual([receipt]);
+  expect(await json("receipts", "--request", id, "--key", key.id, "--model", testModel)).toEqual([receipt]);
+  expect(await json("receipts", account, "--to", "2020-01-01")).toEqual([]);
+  const hour = `${receipt.settled_at.slice(0, 13)}:00:00Z`;
+  expect(await json("usage", "--account", account, "--by", "hour")).toMatchObject([{ hour, ...sums }]);
   const day = receipt.settled_at.slice(0, 10);
   expect(await json("usage", "--account", account, "--by", "day", "--from", day)).toEqual([
     { account_id: account, day, ...sums },

@@ -34,6 +34,35 @@ describe.each(dialects)("%s", (dialect) => {
     expect((await funds.statement(await metering.account())).lots).toEqual([]);
   });
 
+  test("payments are listed newest first, page by page, what went back among them", async () => {
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { funds } = metering;
+    const account = await metering.account({ free: usd, paid: 5 * usd });
+    await metering.account({ paid: usd });
+    await clock.pass(1);
+    await funds.refund({ accountId: account, amount: 2 * usd, reference: "back" });
+    await clock.pass(1);
+    await funds.credit({ accountId: account, kind: "grant", amount: usd, reference: "gift" });
+    const all = await funds.payments(account, { after: undefined, limit: 10 });
+    expect(all.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ["grant", usd],
+      ["refund", 2 * usd],
+      ...(all[2]?.kind === "paid"
+        ? [
+            ["paid", 5 * usd],
+            ["free", usd],
+          ]
+        : [
+            ["free", usd],
+            ["paid", 5 * usd],
+          ]),
+    ]);
+    for (const [place, { at, id }] of all.entries()) {
+      const rest = await funds.payments(account, { after: `${at.getTime()} ${id}`, limit: 10 });
+      expect(rest.map((payment) => payment.id)).toEqual(all.slice(place + 1).map((payment) => payment.id));
+    }
+  });
+
   test("the same reference and amount again answers the same; anything else is refused", async () => {
     metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { funds } = metering;

@@ -193,6 +193,68 @@ export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
 export declare const LotSchema: GenMessage<Lot>;
 
 /**
+ * Money that came in or went back, once per reference.
+ *
+ * @generated from message tollgate.accounts.v1.Payment
+ */
+export declare type Payment = Message<"tollgate.accounts.v1.Payment"> & {
+  /**
+   * Names the payment.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Whose it is.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * Which way the money went, and why.
+   *
+   * @generated from field: tollgate.accounts.v1.PaymentKind kind = 3;
+   */
+  kind: PaymentKind;
+
+  /**
+   * How much, in pico-USD; below zero where money went back.
+   *
+   * @generated from field: int64 amount_pico_usd = 4;
+   */
+  amountPicoUsd: bigint;
+
+  /**
+   * The payment's own name, unique over all accounts.
+   *
+   * @generated from field: string reference = 5;
+   */
+  reference: string;
+
+  /**
+   * The lot that was made, or the newest one that money was taken from.
+   *
+   * @generated from field: string lot_id = 6;
+   */
+  lotId: string;
+
+  /**
+   * When it was entered.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.Payment.
+ * Use `create(PaymentSchema)` to create a new message.
+ */
+export declare const PaymentSchema: GenMessage<Payment>;
+
+/**
  * Where a lot's money came from; also the order of spending.
  *
  * @generated from enum tollgate.accounts.v1.LotKind
@@ -231,4 +293,44 @@ export enum LotKind {
  * Describes the enum tollgate.accounts.v1.LotKind.
  */
 export declare const LotKindSchema: GenEnum<LotKind>;
+
+/**
+ * Which way money went, and why.
+ *
+ * @generated from enum tollgate.accounts.v1.PaymentKind
+ */
+export enum PaymentKind {
+  /**
+   * Not used.
+   *
+   * @generated from enum value: PAYMENT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Paid in.
+   *
+   * @generated from enum value: PAYMENT_KIND_TOP_UP = 1;
+   */
+  TOP_UP = 1,
+
+  /**
+   * Given, by the operator or the free tier.
+   *
+   * @generated from enum value: PAYMENT_KIND_GRANT = 2;
+   */
+  GRANT = 2,
+
+  /**
+   * Paid back.
+   *
+   * @generated from enum value: PAYMENT_KIND_REFUND = 3;
+   */
+  REFUND = 3,
+}
+
+/**
+ * Describes the enum tollgate.accounts.v1.PaymentKind.
+ */
+export declare const PaymentKindSchema: GenEnum<PaymentKind>;
 

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Account } from "./account_pb.js";
+import type { Account, Payment } from "./account_pb.js";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ApiKey, BudgetPeriod } from "./api_key_pb.js";
 import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
@@ -76,7 +76,7 @@ export declare const CreateAccountResponseSchema: GenMessage<CreateAccountRespon
  */
 export declare type GetAccountRequest = Message<"tollgate.accounts.v1.GetAccountRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
+   * Account.id. Empty: the caller's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -565,6 +565,67 @@ export declare type RefundResponse = Message<"tollgate.accounts.v1.RefundRespons
 export declare const RefundResponseSchema: GenMessage<RefundResponse>;
 
 /**
+ * Which page of whose payments.
+ *
+ * @generated from message tollgate.accounts.v1.ListPaymentsRequest
+ */
+export declare type ListPaymentsRequest = Message<"tollgate.accounts.v1.ListPaymentsRequest"> & {
+  /**
+   * Account.id. Empty: the caller's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.ListPaymentsRequest.
+ * Use `create(ListPaymentsRequestSchema)` to create a new message.
+ */
+export declare const ListPaymentsRequestSchema: GenMessage<ListPaymentsRequest>;
+
+/**
+ * A page of an account's payments.
+ *
+ * @generated from message tollgate.accounts.v1.ListPaymentsResponse
+ */
+export declare type ListPaymentsResponse = Message<"tollgate.accounts.v1.ListPaymentsResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated tollgate.accounts.v1.Payment payments = 1;
+   */
+  payments: Payment[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.ListPaymentsResponse.
+ * Use `create(ListPaymentsResponseSchema)` to create a new message.
+ */
+export declare const ListPaymentsResponseSchema: GenMessage<ListPaymentsResponse>;
+
+/**
  * A key to be made.
  *
  * @generated from message tollgate.accounts.v1.CreateKeyRequest
@@ -683,7 +744,7 @@ export declare const CreateKeyResponseSchema: GenMessage<CreateKeyResponse>;
  */
 export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
+   * Account.id. Empty: the caller's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -1072,7 +1133,7 @@ export declare const AccountsService: GenService<{
     output: typeof CreateAccountResponseSchema;
   },
   /**
-   * Shows one account.
+   * Shows one account. A caller sees its own, without the operator's label.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.GetAccount
    */
@@ -1152,6 +1213,16 @@ export declare const AccountsService: GenService<{
     output: typeof RefundResponseSchema;
   },
   /**
+   * Lists what an account has paid, was given and got back, newest first. A caller sees its own account.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.ListPayments
+   */
+  listPayments: {
+    methodKind: "unary";
+    input: typeof ListPaymentsRequestSchema;
+    output: typeof ListPaymentsResponseSchema;
+  },
+  /**
    * Makes a key and shows its secret, the only time.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.CreateKey
@@ -1162,7 +1233,7 @@ export declare const AccountsService: GenService<{
     output: typeof CreateKeyResponseSchema;
   },
   /**
-   * Lists an account's keys, oldest first.
+   * Lists an account's keys, oldest first. A caller sees those of its own account.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.ListKeys
    */

@@ -121,6 +121,28 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 15;
    */
   budgetPeriod: BudgetPeriod;
+
+  /**
+   * What its running period has been charged, by all keys of its chain of rotations together, in pico-USD. This and the
+   * two after it are told where keys are read (ListKeys, GetKeyStatus). Absent: there is no budget, or the key was just changed.
+   *
+   * @generated from field: optional int64 budget_spent_pico_usd = 16;
+   */
+  budgetSpentPicoUsd?: bigint | undefined;
+
+  /**
+   * The budget less what was charged, at least 0; running requests may hold a part of it. Absent: as budget_spent_pico_usd.
+   *
+   * @generated from field: optional int64 budget_left_pico_usd = 17;
+   */
+  budgetLeftPicoUsd?: bigint | undefined;
+
+  /**
+   * When the next period begins. Absent: never, or as budget_spent_pico_usd.
+   *
+   * @generated from field: google.protobuf.Timestamp budget_resets_at = 18;
+   */
+  budgetResetsAt?: Timestamp | undefined;
 };
 
 /**

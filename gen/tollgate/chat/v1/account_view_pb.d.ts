@@ -408,7 +408,7 @@ export declare type GetUsageRequest = Message<"tollgate.chat.v1.GetUsageRequest"
   to: string;
 
   /**
-   * What keeps rows apart: some of day, model, key and account, with commas between. Absent: account, key and model.
+   * What keeps rows apart: some of hour, day, model, key and account, with commas between. Absent: account, key and model.
    *
    * @generated from field: string by = 3;
    */
@@ -502,6 +502,13 @@ export declare type UsageSums = Message<"tollgate.chat.v1.UsageSums"> & {
    * @generated from field: string cost_usd = 8;
    */
   costUsd: string;
+
+  /**
+   * The UTC hour's beginning, as YYYY-MM-DDTHH:00:00Z. Absent: rows are not kept apart by it.
+   *
+   * @generated from field: optional string hour = 9;
+   */
+  hour?: string | undefined;
 };
 
 /**

@@ -96,6 +96,102 @@ export declare type GetReceiptResponse = Message<"tollgate.metering.v1.GetReceip
 export declare const GetReceiptResponseSchema: GenMessage<GetReceiptResponse>;
 
 /**
+ * Which receipts, and which page of them. Everything that is named has to fit.
+ *
+ * @generated from message tollgate.metering.v1.ListReceiptsRequest
+ */
+export declare type ListReceiptsRequest = Message<"tollgate.metering.v1.ListReceiptsRequest"> & {
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only this account. Empty: all that the caller may see.
+   *
+   * @generated from field: string account_id = 3;
+   */
+  accountId: string;
+
+  /**
+   * Only this key, by ApiKey.id. Empty: all.
+   *
+   * @generated from field: string key_id = 4;
+   */
+  keyId: string;
+
+  /**
+   * Only this model, by its id. Empty: all.
+   *
+   * @generated from field: string model = 5;
+   */
+  model: string;
+
+  /**
+   * Only the runs of this request. Empty: all.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
+
+  /**
+   * Settled at or after. Absent: from the beginning.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 7;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Settled before. Absent: until now.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 8;
+   */
+  to?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListReceiptsRequest.
+ * Use `create(ListReceiptsRequestSchema)` to create a new message.
+ */
+export declare const ListReceiptsRequestSchema: GenMessage<ListReceiptsRequest>;
+
+/**
+ * A page of receipts.
+ *
+ * @generated from message tollgate.metering.v1.ListReceiptsResponse
+ */
+export declare type ListReceiptsResponse = Message<"tollgate.metering.v1.ListReceiptsResponse"> & {
+  /**
+   * By the time of settlement, newest first, each with its lines.
+   *
+   * @generated from field: repeated tollgate.metering.v1.Receipt receipts = 1;
+   */
+  receipts: Receipt[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListReceiptsResponse.
+ * Use `create(ListReceiptsResponseSchema)` to create a new message.
+ */
+export declare const ListReceiptsResponseSchema: GenMessage<ListReceiptsResponse>;
+
+/**
  * Which usage, and how to group it.
  *
  * @generated from message tollgate.metering.v1.StreamUsageRequest
@@ -210,6 +306,13 @@ export enum UsageGroup {
    * @generated from enum value: USAGE_GROUP_DAY = 4;
    */
   DAY = 4,
+
+  /**
+   * Rows of different UTC hours are kept apart.
+   *
+   * @generated from enum value: USAGE_GROUP_HOUR = 5;
+   */
+  HOUR = 5,
 }
 
 /**
@@ -243,6 +346,16 @@ export declare const MeteringService: GenService<{
     methodKind: "unary";
     input: typeof GetReceiptRequestSchema;
     output: typeof GetReceiptResponseSchema;
+  },
+  /**
+   * Lists receipts, newest first, by what they are of. A caller sees those of its own account.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListReceipts
+   */
+  listReceipts: {
+    methodKind: "unary";
+    input: typeof ListReceiptsRequestSchema;
+    output: typeof ListReceiptsResponseSchema;
   },
   /**
    * Streams the sums of requests, tokens and cost of the groups asked for: one a group, in the order of the groups. A caller sees its own account.

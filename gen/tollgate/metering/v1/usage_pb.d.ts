@@ -297,6 +297,13 @@ export declare type UsageRow = Message<"tollgate.metering.v1.UsageRow"> & {
    * @generated from field: string total_cost_pico_usd = 9;
    */
   totalCostPicoUsd: string;
+
+  /**
+   * The UTC hour's beginning as YYYY-MM-DDTHH:00:00Z. Empty when the rows are not kept apart by hour.
+   *
+   * @generated from field: string hour = 10;
+   */
+  hour: string;
 };
 
 /**

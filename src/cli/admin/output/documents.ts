@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
-import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { type Account, LotKind, type Payment, PaymentKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
@@ -47,6 +47,17 @@ export function movementDocument(moved: { accountId: string; lotId: string; bala
   return { id: moved.accountId, lot_id: moved.lotId, balance_usd: formatUsd(moved.balancePicoUsd) };
 }
 
+export function paymentDocument(payment: Payment) {
+  return {
+    id: payment.id,
+    kind: word(PaymentKind, payment.kind),
+    usd: formatUsd(payment.amountPicoUsd),
+    ref: payment.reference,
+    lot_id: payment.lotId,
+    at: time(payment.createdAt),
+  };
+}
+
 export function keyDocument(key: ApiKey) {
   return {
     id: key.id,
@@ -66,6 +77,9 @@ function limitsDocument(key: ApiKey) {
   return {
     usd: key.budgetPicoUsd === undefined ? null : formatUsd(key.budgetPicoUsd),
     per: key.budgetPicoUsd === undefined ? null : word(BudgetPeriod, key.budgetPeriod),
+    usd_spent: key.budgetSpentPicoUsd === undefined ? null : formatUsd(key.budgetSpentPicoUsd),
+    usd_left: key.budgetLeftPicoUsd === undefined ? null : formatUsd(key.budgetLeftPicoUsd),
+    resets_at: time(key.budgetResetsAt),
     models: key.models.length === 0 ? null : key.models,
     tpm: key.tokensPerMinute ?? null,
     in_flight: key.maxInFlight ?? null,

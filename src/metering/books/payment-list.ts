@@ -1,0 +1,17 @@
+import type { PageStart } from "../../../lib/rpc/pages.ts";
+import { Payment } from "../../storage/entities/payment.ts";
+import type { Storage } from "../../storage/orm.ts";
+import type { PaymentStatement } from "../interface.ts";
+
+/** Payments of an account, newest first: so many behind the one that a key names, as `"<milliseconds> <id>"`. */
+export async function readPayments(
+  storage: Storage,
+  accountId: string,
+  { after, limit }: PageStart,
+): Promise<readonly PaymentStatement[]> {
+  const [ms, id = ""] = after?.split(" ") ?? [];
+  const at = new Date(Number(ms));
+  const behind = ms === undefined ? {} : { $or: [{ at: { $lt: at } }, { at, id: { $lt: id } }] };
+  const where = { accountId, ...behind };
+  return storage.orm.em.fork().find(Payment, where, { orderBy: { at: "desc", id: "desc" }, limit });
+}

@@ -1,0 +1,83 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { validate as isUuid } from "uuid";
+import type { ListReceiptsRequest } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { type PageStart, readPage } from "../../../lib/rpc/pages.ts";
+import { isStorable } from "../../../lib/text/storable.ts";
+import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
+import type { Storage } from "../../storage/orm.ts";
+import { readEntity } from "../../storage/read-entity.ts";
+import type { Snapshot } from "../../storage/snapshot.ts";
+import { toReceipt } from "./receipts.ts";
+import { Conditions, usageConditions } from "./usage-conditions.ts";
+
+type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
+
+/**
+ * A page of receipts, newest first. It is read from a snapshot, which SQLite has a thread for: filters that fit little
+ * may look at many rows. Throws INVALID_ARGUMENT for a page token of another list.
+ */
+export async function listReceipts(storage: Storage, asked: Asked) {
+  const { entries, nextPageToken } = await readPage(
+    `receipts of ${JSON.stringify(filtersOf(asked))}`,
+    asked,
+    (start) => readRuns(storage, asked, start),
+    ({ usage }) => `${usage.settledAt.getTime()} ${usage.runId} ${usage.requestId}`,
+    (key) => keyPattern.test(key) && isStorable(key),
+  );
+  return { receipts: entries.map(({ usage, lines }): Receipt => toReceipt(usage, lines)), nextPageToken };
+}
+
+/** The time of settlement, the run and the request. */
+const keyPattern = /^(\d{1,15}) ([0-9a-f-]{36}) (.+)$/s;
+
+interface StoredRun {
+  readonly usage: Usage;
+  readonly lines: readonly UsageLine[];
+}
+
+function filtersOf({ accountId, keyId, model, requestId, from, to }: Asked) {
+  return [accountId, keyId, model, requestId, ...[from, to].map((at) => at && timestampDate(at).getTime())];
+}
+
+async function readRuns(storage: Storage, asked: Asked, { after, limit }: PageStart): Promise<StoredRun[]> {
+  // A comparison with something that is no UUID is an error in PostgreSQL; it matches no account anyway.
+  if (asked.accountId !== "" && !isUuid(asked.accountId)) {
+    return [];
+  }
+  const conditions = usageConditions(asked);
+  if (asked.requestId !== "") {
+    conditions.add("request_id = ?", asked.requestId);
+  }
+  const [, at, runId, requestId] = keyPattern.exec(after ?? "") ?? [];
+  if (at !== undefined) {
+    conditions.add("(settled_at, run_id, request_id) < (?, ?, ?)", new Date(Number(at)), runId, requestId);
+  }
+  const snapshot = await storage.snapshot();
+  try {
+    const runs: Usage[] = [];
+    const sql = `select * from usage ${conditions.where} order by settled_at desc, run_id desc, request_id desc limit ${limit}`;
+    for await (const rows of snapshot.rows(sql, conditions.parameters)) {
+      runs.push(...rows.map((row) => readEntity(Usage, row)));
+    }
+    const lines = Map.groupBy(await readLines(snapshot, runs), ({ runId }) => runId);
+    return runs.map((usage) => ({
+      usage,
+      lines: (lines.get(usage.runId) ?? []).filter(({ requestId }) => requestId === usage.requestId),
+    }));
+  } finally {
+    await snapshot.close();
+  }
+}
+
+async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Promise<UsageLine[]> {
+  const lines: UsageLine[] = [];
+  if (runs.length > 0) {
+    const ids = new Conditions();
+    ids.add(`request_id in (${runs.map(() => "?").join(", ")})`, ...runs.map(({ requestId }) => requestId));
+    for await (const rows of snapshot.rows(`select * from usage_line ${ids.where} order by seq`, ids.parameters)) {
+      lines.push(...rows.map((row) => readEntity(UsageLine, row)));
+    }
+  }
+  return lines;
+}
