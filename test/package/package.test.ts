@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
-import { toJavaScript } from "../../scripts/package/build.ts";
+import { noticesFile } from "../../scripts/package/bundle.ts";
 import { packTo } from "../../scripts/package/pack.ts";
 import { tryInstalled } from "../../scripts/package/try-installed.ts";
 import { linkProductionPackages } from "../support/production-packages.ts";
@@ -82,13 +82,9 @@ test("another program imports typed clients, and finds the contract", async () =
   expect(await readFile(fileURLToPath(proto), "utf8")).toContain("service AccountsService");
 });
 
-test.each([
-  ['import { a } from "./a.ts";', 'import { a } from "./a.js";'],
-  ['export * from "../b/c.ts";', 'export * from "../b/c.js";'],
-  ['await import("./d.ts");', 'await import("./d.js");'],
-  ['new URL("./worker.ts", import.meta.url);', 'new URL("./worker.js", import.meta.url);'],
-  ['const text = "a.ts is a file";', 'const text = "a.ts is a file";'],
-  ["const n: number = 1;", "const n         = 1;"],
-])("%j becomes JavaScript", (source, script) => {
-  expect(toJavaScript(source)).toBe(script);
+test("the licences of the packages inside it come along", async () => {
+  const notices = await readFile(join(installed, "dist", noticesFile), "utf8");
+  for (const name of ["@bufbuild/protobuf", "@grpc/grpc-js", "@mikro-orm/core", "koa", "pg"]) {
+    expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\S+: \\(?(MIT|Apache-2\\.0)`, "m"));
+  }
 });

@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { programVariable } from "../../scripts/test-services/program-variable.ts";
 import { runHere } from "./run-here.ts";
 
-const program = fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
+/** The program as it is packed, which `npm test` makes once a run; else the clone's. */
+const program = process.env[programVariable] ?? fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
 /** Compiled code, kept between the many starts of one program: each costs a third less. */
 const compiled = fileURLToPath(new URL("../../node_modules/.cache/node-compile", import.meta.url));
 
