@@ -27,6 +27,13 @@ const forCustomers = { isForCustomers: true };
 const routes: readonly Route[] = [
   page("/overview", () => import("../pages/overview/page.tsx"), forCustomers),
   page("/accounts", () => import("../pages/accounts/page.tsx")),
+  page("/accounts", () => import("../pages/account/page.tsx"), { hasId: true }),
+  page("/models", () => import("../pages/models/page.tsx"), forCustomers),
+  page("/models", () => import("../pages/model/page.tsx"), { hasId: true, isForCustomers: true }),
+  page("/fleet", () => import("../pages/fleet/page.tsx")),
+  page("/books", () => import("../pages/books/page.tsx")),
+  page("/receipts", () => import("../pages/receipt/page.tsx"), { hasId: true, isForCustomers: true }),
+  page("/keys", () => import("../pages/keys/page.tsx"), forCustomers),
 ];
 
 /** The page at a path. Undefined: there is none. */

@@ -20,24 +20,26 @@ export function Shell() {
         Skip to content
       </a>
       <header class={isMenuOpen.value ? "sidebar open" : "sidebar"}>
-        <div class="brand-row">
-          <a class="brand" href="/overview">
-            <Mark />
-            Tollgate
-          </a>
-          <button
-            type="button"
-            class="menu-button"
-            aria-expanded={isMenuOpen.value}
-            aria-controls="menu"
-            onClick={() => {
-              isMenuOpen.value = !isMenuOpen.value;
-            }}
-          >
-            Menu
-          </button>
+        <div class="sidebar-inner">
+          <div class="brand-row">
+            <a class="brand" href="/overview">
+              <Mark />
+              Tollgate
+            </a>
+            <button
+              type="button"
+              class="menu-button"
+              aria-expanded={isMenuOpen.value}
+              aria-controls="menu"
+              onClick={() => {
+                isMenuOpen.value = !isMenuOpen.value;
+              }}
+            >
+              Menu
+            </button>
+          </div>
+          <Navigation />
         </div>
-        <Navigation />
       </header>
       <div class="content">
         <Banners />

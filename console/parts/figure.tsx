@@ -5,12 +5,14 @@ interface Props {
   readonly children: ComponentChildren;
   /** What the figure is made of, or what it means. */
   readonly detail?: ComponentChildren;
+  /** Whether it takes the whole width where that is narrow. */
+  readonly isWide?: boolean;
 }
 
 /** One figure that matters, under its name. */
-export function Figure({ name, children, detail }: Props) {
+export function Figure({ name, children, detail, isWide }: Props) {
   return (
-    <div class="figure">
+    <div class={isWide ? "figure wide" : "figure"}>
       <dt>{name}</dt>
       <dd class="figure-value">{children}</dd>
       {detail && <dd class="figure-detail">{detail}</dd>}
@@ -23,11 +25,18 @@ export function Figures({ children }: { readonly children: ComponentChildren }) 
   return <dl class="figures">{children}</dl>;
 }
 
-/** How much of a limit is used, as a bar. The figures stand beside it. */
-export function Meter({ part }: { readonly part: number }) {
+interface MeterProps {
+  /** 0 to 1. */
+  readonly part: number;
+  /** Whether much of it is no alarm: what is left of a thing rather than what is used of a limit. */
+  readonly isLevel?: boolean;
+}
+
+/** How much of something there is, as a bar. The figures stand beside it. */
+export function Meter({ part, isLevel = false }: MeterProps) {
   const percent = Math.min(100, Math.max(0, part * 100));
   return (
-    <span class={`meter ${toneOf(percent)}`} aria-hidden="true">
+    <span class={`meter ${isLevel ? "good" : toneOf(percent)}`} aria-hidden="true">
       <span style={{ inlineSize: `${percent}%` }} />
     </span>
   );

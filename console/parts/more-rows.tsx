@@ -15,13 +15,13 @@ export interface Pages<Row> extends Query<readonly Row[]> {
   readonly loadMore: () => Promise<void>;
 }
 
-/** The first page of a list, and further ones when somebody asks for them. */
+/** The first page of a list, and further ones when somebody asks for them. A change of `version` asks again. */
 export function usePages<Row>(
   ask: (pageToken: string, signal: AbortSignal) => Promise<ListPage<Row>>,
   dependencies: readonly unknown[],
-  everyMs?: number,
+  version?: unknown,
 ): Pages<Row> {
-  const first = useQuery((signal) => ask("", signal), dependencies, everyMs);
+  const first = useQuery((signal) => ask("", signal), dependencies, undefined, version);
   const [further, setFurther] = useState<ListPage<Row> | undefined>(undefined);
   useEffect(() => setFurther(undefined), [first.data]);
   const next = (further ?? first.data)?.next ?? "";

@@ -15,12 +15,14 @@ const retryMs = 2000;
 
 /**
  * Asks for something once, and again whenever what it depends on changes. While the server is gone it asks again by itself.
- * `everyMs`: also as often as that, as long as somebody looks.
+ * `everyMs`: also as often as that, as long as somebody looks. `version`: a change of it
+ * asks again, and what was there stays until the answer comes.
  */
 export function useQuery<Data>(
   ask: (signal: AbortSignal) => Promise<Data>,
   dependencies: readonly unknown[],
   everyMs?: number,
+  version?: unknown,
 ): Query<Data> {
   const [state, setState] = useState<Answered<Data>>({});
   const [round, setRound] = useState(0);
@@ -34,7 +36,7 @@ export function useQuery<Data>(
     asked.current = dependencies;
     void askUntilAborted(ask, everyMs, abort.signal, (answered) => setState((before) => ({ ...before, ...answered })));
     return () => abort.abort();
-  }, [...dependencies, round]);
+  }, [...dependencies, round, version]);
   return { data: state.data, error: state.error, reload };
 }
 

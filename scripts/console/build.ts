@@ -12,6 +12,7 @@ const source = join(root, "console");
 const output = join(source, "dist");
 /** Served for ever under their names, which change with what they hold. */
 const assets = join(output, "assets");
+const main = "console/main.tsx";
 /** Smaller ones gain nothing from being compressed. */
 const smallestCompressed = 512;
 
@@ -19,7 +20,7 @@ export async function buildConsole(): Promise<void> {
   const { build } = await import("esbuild");
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { console: "console/main.tsx" },
+    entryPoints: { console: main },
     outdir: "console/dist/assets",
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
@@ -70,9 +71,9 @@ async function replace(path: string, contents: Uint8Array): Promise<void> {
 /** The page that loads everything; modules that the first one imports are asked for at once. */
 async function indexPage(metafile: Metafile): Promise<string> {
   const template = await readFile(join(source, "index.html"), "utf8");
-  const [entry, details] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint) ?? [];
+  const [entry, details] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === main) ?? [];
   if (entry === undefined || details?.cssBundle === undefined) {
-    throw new Error("console/main.tsx made no script or no style sheet");
+    throw new Error(`${main} made no script or no style sheet`);
   }
   const early = details.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path);
   const font = Object.keys(metafile.outputs).filter((path) => path.endsWith(".woff2"));

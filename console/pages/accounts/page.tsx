@@ -25,7 +25,8 @@ export default function AccountsPage() {
       title="Accounts"
       lead="Everybody who pays, oldest first."
       actions={
-        mayBill.value && (
+        mayBill.value &&
+        !isCreating && (
           <button type="button" class="primary" onClick={() => setCreating(true)}>
             Create account
           </button>

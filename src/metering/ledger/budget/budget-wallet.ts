@@ -49,11 +49,10 @@ export class BudgetWallet {
     this.#available += granted;
   }
 
-  /** Takes the free money out. It can be leased again. */
+  /** Takes the free money out. */
   takeFree(): PicoUsd {
     const free = Math.max(0, this.free);
     this.#available -= free;
-    this.unleased += free;
     return free;
   }
 

@@ -15,13 +15,12 @@ import type {
   LeaseRequest,
   LedgerStore,
   SettleOutcome,
-  SlicePart,
   SliceRange,
   StoredCharge,
   StoredSlice,
 } from "../ledger-store.ts";
 import { LedgerThread, type ThreadLife } from "./ledger-thread.ts";
-import { isViolation } from "./settlement.ts";
+import { SqliteLedgerStore } from "./store.ts";
 import type { StoreCall, StoreSetup } from "./worker.ts";
 
 /**
@@ -30,7 +29,7 @@ import type { StoreCall, StoreSetup } from "./worker.ts";
  */
 export class SqliteThreadStore implements LedgerStore {
   readonly shared = false;
-  readonly isViolation = isViolation;
+  readonly isViolation = SqliteLedgerStore.prototype.isViolation;
   readonly #thread: LedgerThread;
   /** A thread that is started again goes on in the epoch of the one before: the slices are this process's still. */
   #epoch = 0;
@@ -82,7 +81,7 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("isCharged", accountId, requestId);
   }
 
-  giveBack(parts: readonly SlicePart[]): Promise<void> {
+  giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
     return this.#call("giveBack", parts);
   }
 
@@ -94,7 +93,7 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("acquireBudget", request);
   }
 
-  giveBackBudgets(parts: readonly SlicePart[]): Promise<void> {
+  giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
     return this.#call("giveBackBudgets", parts);
   }
 

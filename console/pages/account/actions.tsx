@@ -1,0 +1,60 @@
+import { useState } from "preact/hooks";
+import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { mayBill } from "../../app/session.ts";
+import { accounts } from "../../contract/clients.ts";
+import { Freeze } from "./freeze.tsx";
+import { MoneyForm } from "./money-form.tsx";
+
+interface Props {
+  readonly account: Account;
+  readonly onChanged: () => void;
+}
+
+type Open = "top-up" | "grant" | "refund" | "freeze" | undefined;
+
+/** What an operator can do with an account. */
+export function AccountActions({ account, onChanged }: Props) {
+  const [open, setOpen] = useState<Open>(undefined);
+  if (!mayBill.value) {
+    return null;
+  }
+  const close = () => setOpen(undefined);
+  const done = () => {
+    close();
+    onChanged();
+  };
+  const unfreeze = async (): Promise<void> => {
+    await accounts.unfreezeAccount({ accountId: account.id });
+    onChanged();
+  };
+  return (
+    <>
+      {open === undefined && (
+        <>
+          {account.frozen ? (
+            <button type="button" onClick={() => void unfreeze()}>
+              Unfreeze
+            </button>
+          ) : (
+            <button type="button" onClick={() => setOpen("freeze")}>
+              Freeze
+            </button>
+          )}
+          <button type="button" onClick={() => setOpen("refund")}>
+            Refund
+          </button>
+          <button type="button" onClick={() => setOpen("grant")}>
+            Grant
+          </button>
+          <button type="button" class="primary" onClick={() => setOpen("top-up")}>
+            Top up
+          </button>
+        </>
+      )}
+      {(open === "top-up" || open === "grant" || open === "refund") && (
+        <MoneyForm kind={open} accountId={account.id} onClose={close} onDone={done} />
+      )}
+      {open === "freeze" && <Freeze accountId={account.id} onClose={close} onDone={done} />}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { countOf } from "../../format/numbers.ts";
+import { Amount } from "../../parts/amount.tsx";
+import { Figure, Figures } from "../../parts/figure.tsx";
+
+/** What the account has, and what of it is spoken for. */
+export function Balance({ account }: { readonly account: Account }) {
+  const { balancePicoUsd, heldPicoUsd, debtPicoUsd, paidTotalPicoUsd, lots } = account;
+  return (
+    <Figures>
+      <Figure
+        name="Balance"
+        isWide
+        detail={lots.length === 0 ? "No lot has money left" : `The sum of ${countOf(lots.length, "lot")} below`}
+      >
+        <Amount pico={balancePicoUsd} name="balance" />
+      </Figure>
+      <Figure name="Held" detail="By requests that run now">
+        <Amount pico={heldPicoUsd} name="held" />
+      </Figure>
+      {debtPicoUsd > 0n && (
+        <Figure name="Debt" detail="Paid first from the next top-up">
+          <Amount pico={debtPicoUsd} name="debt" />
+        </Figure>
+      )}
+      <Figure name="Paid in all" detail={account.freeOnly ? "Runs on free money alone" : "Refunds deducted"}>
+        <Amount pico={paidTotalPicoUsd} name="paid" />
+      </Figure>
+    </Figures>
+  );
+}

@@ -1,0 +1,86 @@
+import { type Account, type Lot, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { Amount, mostDecimals } from "../../parts/amount.tsx";
+import { Empty } from "../../parts/answer.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Id } from "../../parts/copy.tsx";
+import { Meter } from "../../parts/figure.tsx";
+import { Section } from "../../parts/page.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+
+const kinds: Readonly<Record<LotKind, string>> = {
+  [LotKind.UNSPECIFIED]: "Unknown",
+  [LotKind.FREE]: "Free tier",
+  [LotKind.GRANT]: "Grant",
+  [LotKind.PAID]: "Payment",
+};
+const perMille = 1000n;
+
+/** The addends of the balance, in the order in which they are spent. */
+export function Lots({ account }: { readonly account: Account }) {
+  const { lots } = account;
+  const granted = lots.map((lot) => lot.grantedPicoUsd);
+  const remaining = lots.map((lot) => lot.remainingPicoUsd);
+  const decimals = {
+    granted: mostDecimals([...granted, sum(granted)]),
+    remaining: mostDecimals([...remaining, sum(remaining)]),
+  };
+  return (
+    <Section title="Lots, in the order of spending">
+      {lots.length === 0 ? (
+        <Empty title="There is no money left">
+          A top-up or a grant makes a lot, which keeps the prices of that day.
+        </Empty>
+      ) : (
+        <Table
+          caption="Lots, in the order of spending"
+          rows={lots}
+          keyOf={(lot) => lot.id}
+          columns={[
+            { name: "From", isHeader: true, show: (lot) => kinds[lot.kind] },
+            {
+              name: "Remaining",
+              isNumber: true,
+              show: (lot) => <Amount pico={lot.remainingPicoUsd} name="remaining" decimals={decimals.remaining} />,
+            },
+            {
+              name: "Granted",
+              isNumber: true,
+              show: (lot) => <Amount pico={lot.grantedPicoUsd} name="granted" decimals={decimals.granted} />,
+            },
+            { name: "Left", isOptional: true, show: (lot) => <Meter part={partLeft(lot)} isLevel /> },
+            { name: "Came in", isNumber: true, isOptional: true, show: (lot) => <Time at={lot.createdAt} /> },
+            { name: "Lapses", isNumber: true, isOptional: true, show: (lot) => <Lapse lot={lot} /> },
+            { name: "Lot", isOptional: true, show: (lot) => <Id id={lot.id} /> },
+          ]}
+          foot={[
+            "Balance",
+            <Amount key="remaining" pico={sum(remaining)} name="total" decimals={decimals.remaining} />,
+            <Amount key="granted" pico={sum(granted)} decimals={decimals.granted} />,
+          ]}
+        />
+      )}
+      {sum(remaining) !== account.balancePicoUsd && lots.length > 0 && (
+        <p class="below-table">The account has more lots than the {lots.length} that are shown.</p>
+      )}
+    </Section>
+  );
+}
+
+function Lapse({ lot }: { readonly lot: Lot }) {
+  return lot.expiresAt === undefined ? (
+    <span class="muted">never</span>
+  ) : (
+    <Badge>
+      <Time at={lot.expiresAt} />
+    </Badge>
+  );
+}
+
+function partLeft({ remainingPicoUsd, grantedPicoUsd }: Lot): number {
+  return grantedPicoUsd === 0n ? 0 : Number((remainingPicoUsd * perMille) / grantedPicoUsd) / Number(perMille);
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((all, one) => all + one, 0n);
+}

@@ -1,0 +1,63 @@
+import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import type { PageProps } from "../../app/routes.ts";
+import { accounts } from "../../contract/clients.ts";
+import { Answer } from "../../parts/answer.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Keys } from "../../parts/keys/keys.tsx";
+import { Page } from "../../parts/page.tsx";
+import { useQuery } from "../../parts/use-query.ts";
+import { AccountActions } from "./actions.tsx";
+import { Balance } from "./balance.tsx";
+import { Lots } from "./lots.tsx";
+import { Payments } from "./payments.tsx";
+import { Receipts } from "./receipts.tsx";
+
+const refreshMs = 5000;
+
+/** One account: what it has and what that is made of, its keys, what it paid and what it spent. */
+export default function AccountPage({ id }: PageProps) {
+  const query = useQuery(
+    async (signal) => (await accounts.getAccount({ accountId: id }, { signal })).account,
+    [id],
+    refreshMs,
+  );
+  const account = query.data;
+  return (
+    <Page
+      title={account === undefined ? "Account" : account.name || "Account"}
+      parent={{ name: "Accounts", path: "/accounts" }}
+      aside={account?.frozen && <Badge tone="bad">Frozen</Badge>}
+      lead={<AccountId id={id} />}
+      actions={account && <AccountActions account={account} onChanged={query.reload} />}
+    >
+      <Answer query={query}>{(shown) => <Shown account={shown as Account} />}</Answer>
+    </Page>
+  );
+}
+
+function Shown({ account }: { readonly account: Account }) {
+  return (
+    <>
+      {account.frozen && (
+        <p class="notice bad">
+          Nothing new runs for this account. {account.frozenReason === "" ? "" : `Reason: ${account.frozenReason}`}
+        </p>
+      )}
+      <Balance account={account} />
+      <Lots account={account} />
+      <Keys accountId={account.id} />
+      <Payments accountId={account.id} balance={account.balancePicoUsd} />
+      <Receipts accountId={account.id} />
+    </>
+  );
+}
+
+function AccountId({ id }: { readonly id: string }) {
+  return (
+    <span class="with-copy">
+      <code class="wrap-anywhere">{id}</code>
+      <CopyButton text={id} what="the account's id" />
+    </span>
+  );
+}

@@ -1,0 +1,63 @@
+import { type Payment, PaymentKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { accounts } from "../../contract/clients.ts";
+import { countOf } from "../../format/numbers.ts";
+import { Amount, mostDecimals } from "../../parts/amount.tsx";
+import { Answer, Empty } from "../../parts/answer.tsx";
+import { MoreRows, usePages } from "../../parts/more-rows.tsx";
+import { Section } from "../../parts/page.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+
+const kinds: Readonly<Record<PaymentKind, string>> = {
+  [PaymentKind.UNSPECIFIED]: "Unknown",
+  [PaymentKind.TOP_UP]: "Top-up",
+  [PaymentKind.GRANT]: "Grant",
+  [PaymentKind.REFUND]: "Refund",
+};
+
+interface Props {
+  readonly accountId: string;
+  /** Another balance means that there may be another payment. */
+  readonly balance: bigint;
+}
+
+/** What came in and what went back. */
+export function Payments({ accountId, balance }: Props) {
+  const pages = usePages<Payment>(
+    async (pageToken, signal) => {
+      const answer = await accounts.listPayments({ accountId, pageToken, pageSize: 20 }, { signal });
+      return { rows: answer.payments, next: answer.nextPageToken };
+    },
+    [accountId],
+    balance,
+  );
+  return (
+    <Section title="Payments, grants and refunds">
+      <Answer query={pages}>
+        {(rows) => (rows.length === 0 ? <Empty title="No money came in yet" /> : <PaymentTable rows={rows} />)}
+      </Answer>
+      <MoreRows pages={pages} describe={(count) => countOf(count, "entry", "entries")} />
+    </Section>
+  );
+}
+
+function PaymentTable({ rows }: { readonly rows: readonly Payment[] }) {
+  const decimals = mostDecimals(rows.map((row) => row.amountPicoUsd));
+  return (
+    <Table
+      caption="Payments, grants and refunds"
+      rows={rows}
+      keyOf={(row) => row.id}
+      columns={[
+        { name: "Kind", isHeader: true, show: (row) => kinds[row.kind] },
+        {
+          name: "Amount",
+          isNumber: true,
+          show: (row) => <Amount pico={row.amountPicoUsd} decimals={decimals} />,
+        },
+        { name: "Reference", show: (row) => <span class="wrap-anywhere">{row.reference}</span> },
+        { name: "Entered", isNumber: true, isOptional: true, show: (row) => <Time at={row.createdAt} /> },
+      ]}
+    />
+  );
+}

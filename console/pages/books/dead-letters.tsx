@@ -1,0 +1,57 @@
+import { useState } from "preact/hooks";
+import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
+import { mayBill } from "../../app/session.ts";
+import { books } from "../../contract/clients.ts";
+import { countOf } from "../../format/numbers.ts";
+import { Answer, Empty } from "../../parts/answer.tsx";
+import { MoreRows, usePages } from "../../parts/more-rows.tsx";
+import { Section } from "../../parts/page.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { LetterActions } from "./letter-actions.tsx";
+
+/** Charges that could not be made and wait for somebody to decide. */
+export function DeadLetters() {
+  const [version, setVersion] = useState(0);
+  const pages = usePages<DeadLetter>(
+    async (pageToken, signal) => {
+      const answer = await books.listDeadLetters({ pageToken, pageSize: 50 }, { signal });
+      return { rows: answer.deadLetters, next: answer.nextPageToken };
+    },
+    [],
+    version,
+  );
+  const actions = {
+    name: "Actions",
+    isNameHidden: true,
+    isNumber: true,
+    show: (letter: DeadLetter) => <LetterActions letter={letter} onChanged={() => setVersion(version + 1)} />,
+  };
+  return (
+    <Section title="Charges that could not be made">
+      <Answer query={pages}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="There are none">A charge that can never be stored would wait here for you.</Empty>
+          ) : (
+            <Table
+              caption="Charges that could not be made"
+              rows={rows}
+              keyOf={(letter) => letter.id}
+              columns={[
+                { name: "Request", isHeader: true, show: (letter) => <code>{letter.requestId}</code> },
+                { name: "Why", show: (letter) => letter.reason },
+                { name: "Model", isOptional: true, show: (letter) => letter.model },
+                { name: "Input", isNumber: true, show: (letter) => String(letter.inputTokens) },
+                { name: "Output", isNumber: true, show: (letter) => String(letter.outputTokens) },
+                { name: "Given up", isNumber: true, isOptional: true, show: (letter) => <Time at={letter.at} /> },
+                ...(mayBill.value ? [actions] : []),
+              ]}
+            />
+          )
+        }
+      </Answer>
+      <MoreRows pages={pages} describe={(count) => countOf(count, "charge")} />
+    </Section>
+  );
+}

@@ -1,0 +1,101 @@
+import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { mayOwn } from "../../app/session.ts";
+import { formatCount, formatPercent } from "../../format/numbers.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Meter } from "../../parts/figure.tsx";
+import { Table } from "../../parts/table.tsx";
+import { DrainButton } from "./drain-button.tsx";
+
+interface Props {
+  readonly servers: readonly Server[];
+  readonly onChanged: () => void;
+}
+
+const states: Readonly<Record<ServerState, { readonly word: string; readonly tone: Tone }>> = {
+  [ServerState.UNSPECIFIED]: { word: "Unknown", tone: "plain" },
+  [ServerState.HEALTHY]: { word: "Healthy", tone: "good" },
+  [ServerState.UNHEALTHY]: { word: "Unhealthy", tone: "bad" },
+  [ServerState.DRAINING]: { word: "Draining", tone: "warn" },
+};
+const breakers: Readonly<Record<BreakerState, string>> = {
+  [BreakerState.UNSPECIFIED]: "–",
+  [BreakerState.CLOSED]: "closed",
+  [BreakerState.OPEN]: "open: none pass",
+  [BreakerState.HALF_OPEN]: "trying one",
+};
+
+export function ServerTable({ servers, onChanged }: Props) {
+  const actions = {
+    name: "Actions",
+    isNameHidden: true,
+    isNumber: true,
+    show: (server: Server) => <DrainButton server={server} onChanged={onChanged} />,
+  };
+  return (
+    <Table
+      caption="Inference servers"
+      rows={servers}
+      keyOf={(server) => server.id}
+      columns={[
+        { name: "Server", isHeader: true, show: (server) => <ServerName server={server} /> },
+        { name: "State", show: (server) => <State server={server} /> },
+        ...(mayOwn.value ? [actions] : []),
+        { name: "In flight", isNumber: true, show: (server) => <Load server={server} /> },
+        { name: "Queue", isNumber: true, show: ({ queued }) => (queued === undefined ? "–" : formatCount(queued)) },
+        { name: "KV cache", isNumber: true, show: ({ kvUsage }) => <Part part={kvUsage} /> },
+        {
+          name: "Prefix hits",
+          isNumber: true,
+          show: ({ cacheHitRate }) => (cacheHitRate === undefined ? "–" : formatPercent(cacheHitRate)),
+        },
+        { name: "Breaker", show: (server) => breakers[server.breaker] },
+      ]}
+    />
+  );
+}
+
+function ServerName({ server }: { readonly server: Server }) {
+  return (
+    <div class="two-lines">
+      <code>{server.url}</code>
+      <span class="muted small">
+        {server.model} · {server.engine}
+      </span>
+    </div>
+  );
+}
+
+function State({ server }: { readonly server: Server }) {
+  const { word, tone } = states[server.state];
+  return (
+    <div class="two-lines">
+      <Badge tone={tone}>{word}</Badge>
+      {server.lastError !== "" && server.state !== ServerState.HEALTHY && (
+        <span class="small muted last-error" title={server.lastError}>
+          {server.lastError}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Load({ server }: { readonly server: Server }) {
+  return (
+    <div class="with-meter">
+      {formatCount(server.inFlight)} of {formatCount(server.capacity)}
+      <Meter part={server.capacity === 0 ? 0 : server.inFlight / server.capacity} />
+    </div>
+  );
+}
+
+function Part({ part }: { readonly part: number | undefined }) {
+  if (part === undefined) {
+    return <>–</>;
+  }
+  return (
+    <div class="with-meter">
+      {formatPercent(part)}
+      <Meter part={part} />
+    </div>
+  );
+}

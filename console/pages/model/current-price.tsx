@@ -1,0 +1,63 @@
+import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { Rate } from "../../parts/amount.tsx";
+import { Figure, Figures } from "../../parts/figure.tsx";
+import { Time } from "../../parts/time.tsx";
+
+const thousand = 1000n;
+
+interface Props {
+  readonly model: Model;
+  /** Absent: the reader sees the live price alone. */
+  readonly price: Price | undefined;
+}
+
+/** The live price and what it is made of. */
+export function CurrentPrice({ model, price }: Props) {
+  const isEmbedding = model.kind === ModelKind.EMBEDDING;
+  return (
+    <Figures>
+      <Figure
+        name="Input, USD per 1M tokens"
+        detail={price && <Reason live={price.inputPicoUsdPerToken} base={price.baseInputPicoUsdPerToken} />}
+      >
+        <Rate picoPerToken={model.inputPicoUsdPerToken} />
+      </Figure>
+      {!isEmbedding && (
+        <Figure
+          name="Output, USD per 1M tokens"
+          detail={price && <Reason live={price.outputPicoUsdPerToken} base={price.baseOutputPicoUsdPerToken} />}
+        >
+          <Rate picoPerToken={model.outputPicoUsdPerToken} />
+        </Figure>
+      )}
+      <Figure
+        name="Context"
+        detail={
+          isEmbedding ? countOf(model.dimensions, "dimension") : `answers up to ${formatCount(model.maxOutputTokens)}`
+        }
+      >
+        {formatCount(model.contextLength)}
+      </Figure>
+      {price && (
+        <Figure name="Since" detail={price.pinned ? "Pinned: it does not move" : "Follows how busy the servers are"}>
+          <Time at={price.since} isRelative />
+        </Figure>
+      )}
+    </Figures>
+  );
+}
+
+/** A live price as the operator's base times how busy the servers are. */
+function Reason({ live, base }: { readonly live: bigint; readonly base: bigint }) {
+  if (base === 0n || live === base) {
+    return <>The base price</>;
+  }
+  const factor = Number((live * thousand) / base) / Number(thousand);
+  return (
+    <>
+      = base <Rate picoPerToken={base} /> × {factor}
+    </>
+  );
+}

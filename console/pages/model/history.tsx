@@ -1,0 +1,80 @@
+import { useMemo } from "preact/hooks";
+import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { toDate } from "../../format/time.ts";
+import { mostDecimals, Rate, tokensPerRate } from "../../parts/amount.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Id } from "../../parts/copy.tsx";
+import { Section } from "../../parts/page.tsx";
+import { Plot } from "../../parts/plot.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+
+interface Props {
+  /** Newest first. */
+  readonly history: readonly Price[];
+  readonly hasOutput: boolean;
+}
+
+/** USD per 1M tokens that a pico-USD a token is. */
+const usdPerPico = 1e-6;
+
+/** What the price was, as a line and version by version. */
+export function History({ history, hasOutput }: Props) {
+  const { times, series } = useMemo(() => toSeries(history, hasOutput), [history, hasOutput]);
+  const decimals = {
+    input: mostDecimals(history.map((price) => price.inputPicoUsdPerToken * tokensPerRate)),
+    output: mostDecimals(history.map((price) => price.outputPicoUsdPerToken * tokensPerRate)),
+  };
+  const output = {
+    name: "Output",
+    isNumber: true,
+    show: (price: Price) => <Rate picoPerToken={price.outputPicoUsdPerToken} decimals={decimals.output} />,
+  };
+  return (
+    <Section title="History">
+      {history.length > 1 && (
+        <Plot
+          title="USD per 1M tokens"
+          times={times}
+          series={series}
+          format={(value) => `$${value.toFixed(4)}`}
+          isStepped
+        />
+      )}
+      <Table
+        caption="Versions of the price, newest first"
+        rows={history}
+        keyOf={(price) => price.version}
+        columns={[
+          { name: "Since", isHeader: true, show: (price) => <Time at={price.since} /> },
+          {
+            name: "Input",
+            isNumber: true,
+            show: (price) => <Rate picoPerToken={price.inputPicoUsdPerToken} decimals={decimals.input} />,
+          },
+          ...(hasOutput ? [output] : []),
+          {
+            name: "Base input",
+            isNumber: true,
+            isOptional: true,
+            show: (price) => <Rate picoPerToken={price.baseInputPicoUsdPerToken} />,
+          },
+          { name: "State", show: (price) => (price.pinned ? <Badge tone="warn">Pinned</Badge> : <Badge>Moves</Badge>) },
+          { name: "Version", isOptional: true, show: (price) => <Id id={price.version} /> },
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** Oldest first, and once more for now: a price holds until the next one. */
+function toSeries(history: readonly Price[], hasOutput: boolean) {
+  const oldestFirst = history.toReversed();
+  const last = oldestFirst.at(-1);
+  const points = last === undefined ? [] : [...oldestFirst, last];
+  const times = oldestFirst.map((price) => (price.since === undefined ? 0 : toDate(price.since).getTime() / 1000));
+  const usd = (pico: bigint) => Number(pico) * usdPerPico;
+  const input = { name: "Input", values: points.map((price) => usd(price.inputPicoUsdPerToken)) };
+  const output = { name: "Output", values: points.map((price) => usd(price.outputPicoUsdPerToken)) };
+  return { times: [...times, Date.now() / 1000], series: hasOutput ? [input, output] : [input] };
+}

@@ -1,0 +1,52 @@
+import type { Model } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { formatCount, formatPercent } from "../../format/numbers.ts";
+import { Amount } from "../../parts/amount.tsx";
+
+interface Props {
+  readonly model: Model;
+  /** Pico-USD a token. Undefined: what is typed is no price. */
+  readonly input: bigint | undefined;
+  readonly output: bigint | undefined;
+}
+
+/** A request of an ordinary size, to tell what a price means. */
+const sample = { input: 1000n, output: 500n };
+
+/** What a request would cost, before and after, and whose money pays the new price. */
+export function Preview({ model, input, output }: Props) {
+  if (input === undefined || output === undefined) {
+    return null;
+  }
+  const before = costOf(model.inputPicoUsdPerToken, model.outputPicoUsdPerToken);
+  const after = costOf(input, output);
+  const words =
+    model.outputPicoUsdPerToken === 0n
+      ? `${formatCount(sample.input)} tokens`
+      : `${formatCount(sample.input)} input and ${formatCount(sample.output)} output tokens`;
+  return (
+    <div class="preview">
+      <p>
+        {words}: <Amount pico={before} /> → <Amount pico={after} />
+        {before > 0n && ` (${formatChange(before, after)})`}
+      </p>
+      <p class="muted small">
+        Money that comes in from now on pays this. Money that is there keeps the prices of the day on which it came in.
+      </p>
+    </div>
+  );
+}
+
+/** Whether a price more than doubles or halves, which may be a slip. */
+export function isLargeChange(model: Model, input: bigint, output: bigint): boolean {
+  const isLarge = (before: bigint, after: bigint) => before > 0n && (after > 2n * before || 2n * after < before);
+  return isLarge(model.inputPicoUsdPerToken, input) || isLarge(model.outputPicoUsdPerToken, output);
+}
+
+function costOf(input: bigint, output: bigint): bigint {
+  return sample.input * input + sample.output * output;
+}
+
+function formatChange(before: bigint, after: bigint): string {
+  const part = Number(after - before) / Number(before);
+  return part >= 0 ? `+${formatPercent(part)}` : `−${formatPercent(-part)}`;
+}

@@ -1,0 +1,52 @@
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { isCustomer } from "../../app/session.ts";
+import { formatMs, toMs } from "../../format/time.ts";
+import { Section } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+
+const endings: Readonly<Record<string, string>> = {
+  stop: "by itself",
+  length: "at its longest allowed length",
+  tool_calls: "with tool calls",
+  content_filter: "by the engine's content filter",
+};
+const surfaces: Readonly<Record<string, string>> = {
+  chat: "the chat-completions surface",
+  messages: "the messages surface",
+  grpc: "gRPC",
+};
+
+/** Everything else that is known of the request. */
+export function Facts({ receipt }: { readonly receipt: Receipt }) {
+  const { firstToken, duration, settledAt, finishReason, accountId, keyId, server, surface, streamed } = receipt;
+  const account = isCustomer.value ? accountId : <a href={`/accounts/${accountId}`}>{accountId}</a>;
+  const facts = [
+    { name: "Model", value: <a href={`/models/${receipt.model}`}>{receipt.model}</a> },
+    { name: "Account", value: <code>{account}</code> },
+    { name: "Key", value: keyId === "" ? "A service token" : <code>{keyId}</code> },
+    { name: "Came through", value: `${surfaces[surface] ?? surface}${streamed ? ", as a stream" : ""}` },
+    { name: "First token", value: firstToken && `after ${formatMs(toMs(firstToken))}` },
+    {
+      name: "End of the answer",
+      value: duration && `after ${formatMs(toMs(duration))}, ${endings[finishReason] ?? "cut off"}`,
+    },
+    { name: "Settled", value: <Time at={settledAt} /> },
+    { name: "Server", value: server },
+    { name: "Run", value: <code>{receipt.runId}</code> },
+  ];
+  return (
+    <Section title="The request">
+      <dl class="facts card">
+        {facts.map(
+          ({ name, value }) =>
+            value && (
+              <div class="fact" key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+    </Section>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
+import type { PageProps } from "../../app/routes.ts";
+import { metering } from "../../contract/clients.ts";
+import { Answer } from "../../parts/answer.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Page, Section } from "../../parts/page.tsx";
+import { useQuery } from "../../parts/use-query.ts";
+import { Charge } from "./charge.tsx";
+import { Facts } from "./facts.tsx";
+import { Lines } from "./lines.tsx";
+
+/** What one request cost, and which money paid for it, to the pico-dollar. */
+export default function ReceiptPage({ id }: PageProps) {
+  const query = useQuery((signal) => metering.getReceipt({ requestId: id }, { signal }), [id]);
+  return (
+    <Page
+      title="Receipt"
+      lead={
+        <span class="with-copy">
+          <code class="wrap-anywhere">{id}</code>
+          <CopyButton text={id} what="the request's id" />
+        </span>
+      }
+    >
+      <Answer query={query}>
+        {({ receipt, furtherRuns }) => (
+          <>
+            {receipt && <Run receipt={receipt} />}
+            {furtherRuns.map((run) => (
+              <Section key={run.runId} title="A further run under the same id">
+                <Run receipt={run} />
+              </Section>
+            ))}
+          </>
+        )}
+      </Answer>
+    </Page>
+  );
+}
+
+function Run({ receipt }: { readonly receipt: Receipt }) {
+  return (
+    <>
+      <Charge receipt={receipt} />
+      <Lines receipt={receipt} />
+      <Facts receipt={receipt} />
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { useState } from "preact/hooks";
+import { accounts } from "../../contract/clients.ts";
+import { useRequestId } from "../../contract/request-id.ts";
+import { AccountField } from "../account-field.tsx";
+import { ActionForm } from "../action-form.tsx";
+import { Dialog } from "../dialog.tsx";
+import { Field } from "../field.tsx";
+import { emptyLimits, LimitFields, toLimits } from "./limit-fields.tsx";
+import { Secret } from "./secret.tsx";
+
+interface Props {
+  /** Whose it will be unless the form says otherwise. */
+  readonly accountId: string;
+  readonly onClose: () => void;
+  readonly onCreated: () => void;
+}
+
+/** Makes a key and shows its secret once. */
+export function CreateKey({ accountId, onClose, onCreated }: Props) {
+  const [account, setAccount] = useState(accountId);
+  const [name, setName] = useState("");
+  const [limits, setLimits] = useState(emptyLimits);
+  const [secret, setSecret] = useState("");
+  const requestId = useRequestId();
+  const send = async (): Promise<void> => {
+    const request = { accountId: account.trim(), name: name.trim(), requestId, ...toLimits(limits) };
+    setSecret((await accounts.createKey(request)).secret);
+    onCreated();
+  };
+  return (
+    <Dialog title={secret === "" ? "Create key" : "The new key"} onClose={onClose}>
+      {secret === "" ? (
+        <ActionForm verb="Create" send={send} onCancel={onClose}>
+          <AccountField label="Account" value={account} onInput={setAccount} />
+          <Field
+            label="Name"
+            name="name"
+            value={name}
+            onInput={setName}
+            maxLength={200}
+            hasFocus={accountId !== ""}
+            hint="What uses it, such as production."
+          />
+          <details class="more">
+            <summary>Limits of its own</summary>
+            <LimitFields limits={limits} onChange={setLimits} />
+          </details>
+        </ActionForm>
+      ) : (
+        <Secret secret={secret} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,43 @@
+import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { countOf, formatCount, formatShort } from "../../format/numbers.ts";
+import { Amount } from "../amount.tsx";
+import { Meter } from "../figure.tsx";
+
+/** What a budget's period is called. */
+export const periodNames: Readonly<Record<BudgetPeriod, string>> = {
+  [BudgetPeriod.UNSPECIFIED]: "in all",
+  [BudgetPeriod.TOTAL]: "in all",
+  [BudgetPeriod.DAY]: "a day",
+  [BudgetPeriod.WEEK]: "a week",
+  [BudgetPeriod.MONTH]: "a month",
+};
+
+/** What bounds a key, and how much of its budget is spent. */
+export function KeyLimits({ apiKey }: { readonly apiKey: ApiKey }) {
+  const limits = [
+    apiKey.rpm !== undefined && `${formatCount(apiKey.rpm)} requests/min`,
+    apiKey.tokensPerMinute !== undefined && `${formatShort(apiKey.tokensPerMinute)} tokens/min`,
+    apiKey.maxInFlight !== undefined && `${formatCount(apiKey.maxInFlight)} at once`,
+    apiKey.models.length > 0 && countOf(apiKey.models.length, "model"),
+  ].filter((limit) => limit !== false);
+  const hasNone = limits.length === 0 && apiKey.budgetPicoUsd === undefined;
+  return (
+    <div class="limits">
+      {hasNone && <span class="muted">as its account</span>}
+      {limits.length > 0 && <span>{limits.join(", ")}</span>}
+      {apiKey.budgetPicoUsd !== undefined && <Budget apiKey={apiKey} budget={apiKey.budgetPicoUsd} />}
+    </div>
+  );
+}
+
+function Budget({ apiKey, budget }: { readonly apiKey: ApiKey; readonly budget: bigint }) {
+  const spent = apiKey.budgetSpentPicoUsd ?? 0n;
+  return (
+    <span class="budget">
+      <span>
+        <Amount pico={spent} /> of <Amount pico={budget} /> {periodNames[apiKey.budgetPeriod]}
+      </span>
+      <Meter part={Number(spent) / Number(budget)} />
+    </span>
+  );
+}

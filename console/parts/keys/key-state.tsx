@@ -1,0 +1,25 @@
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { formatSpan, toDate } from "../../format/time.ts";
+import { Badge } from "../badge.tsx";
+
+const soonMs = 7 * 86_400_000;
+
+/** Whether a key no longer works. */
+export function isOver(key: ApiKey): boolean {
+  return key.revokedAt !== undefined || (key.expiresAt !== undefined && toDate(key.expiresAt).getTime() <= Date.now());
+}
+
+/** Whether it works, and until when. */
+export function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
+  if (apiKey.revokedAt !== undefined) {
+    return <Badge>Revoked</Badge>;
+  }
+  if (apiKey.expiresAt === undefined) {
+    return <Badge tone="good">Active</Badge>;
+  }
+  const left = toDate(apiKey.expiresAt).getTime() - Date.now();
+  if (left <= 0) {
+    return <Badge>Ended</Badge>;
+  }
+  return <Badge tone={left < soonMs ? "warn" : "good"}>Ends in {formatSpan(left)}</Badge>;
+}

@@ -1,0 +1,95 @@
+import { useState } from "preact/hooks";
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { mayBill } from "../../app/session.ts";
+import { Table } from "../table.tsx";
+import { Time } from "../time.tsx";
+import { EditKey } from "./edit-key.tsx";
+import { KeyLimits } from "./key-limits.tsx";
+import { isOver, KeyState } from "./key-state.tsx";
+import { RevokeKey } from "./revoke-key.tsx";
+import { RotateKey } from "./rotate-key.tsx";
+
+interface Props {
+  readonly rows: readonly ApiKey[];
+  readonly onChanged: () => void;
+}
+
+interface Open {
+  readonly action: "edit" | "rotate" | "revoke";
+  readonly key: ApiKey;
+}
+
+/** Each key with its limits and how much of them is used. */
+export function KeyTable({ rows, onChanged }: Props) {
+  const [open, setOpen] = useState<Open | undefined>(undefined);
+  const close = () => setOpen(undefined);
+  const done = () => {
+    close();
+    onChanged();
+  };
+  const actions = {
+    name: "Actions",
+    isNameHidden: true,
+    isNumber: true,
+    show: (key: ApiKey) => !isOver(key) && <KeyActions apiKey={key} onOpen={(action) => setOpen({ action, key })} />,
+  };
+  return (
+    <>
+      <Table
+        caption="Keys"
+        rows={rows}
+        keyOf={(key) => key.id}
+        isDimmed={isOver}
+        columns={[
+          { name: "Name", isHeader: true, show: (key) => key.name || <span class="muted">no name</span> },
+          { name: "Key", show: (key) => <code>{`${key.prefix}…${key.last4}`}</code> },
+          { name: "State", show: (key) => <KeyState apiKey={key} /> },
+          { name: "Limits", isOptional: true, show: (key) => <KeyLimits apiKey={key} /> },
+          { name: "Last used", isNumber: true, isOptional: true, show: (key) => <LastUsed apiKey={key} /> },
+          ...(mayBill.value ? [actions] : []),
+        ]}
+      />
+      {open?.action === "edit" && <EditKey apiKey={open.key} onClose={close} onDone={done} />}
+      {open?.action === "rotate" && <RotateKey apiKey={open.key} onClose={close} onCreated={onChanged} />}
+      {open?.action === "revoke" && <RevokeKey apiKey={open.key} onClose={close} onDone={done} />}
+    </>
+  );
+}
+
+function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
+  return apiKey.lastUsedAt === undefined ? (
+    <span class="muted">never</span>
+  ) : (
+    <Time at={apiKey.lastUsedAt} isRelative />
+  );
+}
+
+function KeyActions({
+  apiKey,
+  onOpen,
+}: {
+  readonly apiKey: ApiKey;
+  readonly onOpen: (action: Open["action"]) => void;
+}) {
+  const name = apiKey.name || apiKey.last4;
+  const verbs = [
+    { action: "edit", verb: "Limits" },
+    { action: "rotate", verb: "Rotate" },
+    { action: "revoke", verb: "Revoke" },
+  ] as const;
+  return (
+    <div class="actions">
+      {verbs.map(({ action, verb }) => (
+        <button
+          key={action}
+          type="button"
+          class="small-button"
+          aria-label={`${verb} ${name}`}
+          onClick={() => onOpen(action)}
+        >
+          {verb}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { useState } from "preact/hooks";
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { mayBill } from "../../app/session.ts";
+import { accounts } from "../../contract/clients.ts";
+import { countOf } from "../../format/numbers.ts";
+import { Answer, Empty } from "../answer.tsx";
+import { MoreRows, usePages } from "../more-rows.tsx";
+import { Section } from "../page.tsx";
+import { CreateKey } from "./create-key.tsx";
+import { KeyTable } from "./key-table.tsx";
+
+interface Props {
+  /** Whose keys. Empty: those of the customer who is signed in. */
+  readonly accountId: string;
+}
+
+/** The keys of an account, and what can be done with them. */
+export function Keys({ accountId }: Props) {
+  const [isCreating, setCreating] = useState(false);
+  const [version, setVersion] = useState(0);
+  const changed = () => setVersion((before) => before + 1);
+  const pages = usePages<ApiKey>(
+    async (pageToken, signal) => {
+      const answer = await accounts.listKeys({ accountId, pageToken, pageSize: 100 }, { signal });
+      return { rows: answer.keys, next: answer.nextPageToken };
+    },
+    [accountId],
+    version,
+  );
+  return (
+    <Section
+      title="Keys"
+      actions={
+        mayBill.value &&
+        !isCreating && (
+          <button type="button" onClick={() => setCreating(true)}>
+            Create key
+          </button>
+        )
+      }
+    >
+      <Answer query={pages}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
+          ) : (
+            <KeyTable rows={newestFirst(rows)} onChanged={changed} />
+          )
+        }
+      </Answer>
+      <MoreRows pages={pages} describe={(count) => countOf(count, "key")} />
+      {isCreating && <CreateKey accountId={accountId} onClose={() => setCreating(false)} onCreated={changed} />}
+    </Section>
+  );
+}
+
+/** Those that work before those that are over, each newest first. */
+function newestFirst(rows: readonly ApiKey[]): readonly ApiKey[] {
+  const live = rows.filter(({ revokedAt }) => revokedAt === undefined);
+  const over = rows.filter(({ revokedAt }) => revokedAt !== undefined);
+  return [...live.reverse(), ...over.reverse()];
+}

@@ -1,0 +1,28 @@
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { accounts } from "../../contract/clients.ts";
+import { ActionForm } from "../action-form.tsx";
+import { Dialog } from "../dialog.tsx";
+
+interface Props {
+  readonly apiKey: ApiKey;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Asks once more, and ends the key. */
+export function RevokeKey({ apiKey, onClose, onDone }: Props) {
+  const send = async (): Promise<void> => {
+    await accounts.revokeKey({ keyId: apiKey.id });
+    onDone();
+  };
+  return (
+    <Dialog title={`Revoke ${apiKey.name || `…${apiKey.last4}`}`} onClose={onClose}>
+      <ActionForm verb="Revoke" send={send} onCancel={onClose} isGrave>
+        <p>
+          Programs that use <code>{`${apiKey.prefix}…${apiKey.last4}`}</code> are refused, here at once and everywhere
+          within ten seconds. It does not come back.
+        </p>
+      </ActionForm>
+    </Dialog>
+  );
+}

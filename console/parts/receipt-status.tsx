@@ -1,0 +1,35 @@
+import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { Badge, type Tone } from "./badge.tsx";
+
+interface Words {
+  readonly short: string;
+  /** What happened and what was billed, in a sentence. */
+  readonly long: string;
+  readonly tone: Tone;
+}
+
+/** How a billed request ended, for people. */
+export const statusWords: Readonly<Record<ReceiptStatus, Words>> = {
+  [ReceiptStatus.UNSPECIFIED]: { short: "Unknown", long: "How it ended is not known.", tone: "plain" },
+  [ReceiptStatus.COMPLETED]: { short: "Completed", long: "The answer was delivered whole.", tone: "good" },
+  [ReceiptStatus.CANCELLED]: {
+    short: "Cancelled",
+    long: "The client went away; what the engine had counted until then was billed.",
+    tone: "warn",
+  },
+  [ReceiptStatus.FAILED]: {
+    short: "Failed",
+    long: "The engine failed in the middle; what it had counted until then was billed.",
+    tone: "bad",
+  },
+  [ReceiptStatus.RECOVERED]: {
+    short: "Recovered",
+    long: "The core that served it died; what its journal had last recorded was billed.",
+    tone: "warn",
+  },
+};
+
+export function ReceiptStatusBadge({ status }: { readonly status: ReceiptStatus }) {
+  const { short, tone } = statusWords[status];
+  return <Badge tone={tone}>{short}</Badge>;
+}
