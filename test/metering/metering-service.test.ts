@@ -196,6 +196,22 @@ describe.each(dialects)("%s", (dialect) => {
     await parts.clock.until(parts.metering.close());
   });
 
+  test("a receipt shows counts beyond 32 bits", async () => {
+    const parts = await start();
+    const accountId = await parts.metering.account();
+    const counts = { inputTokens: 2 ** 32 + 7, outputTokens: 2 ** 40 };
+    await parts.metering.storage.orm.em.fork().insert(Usage, {
+      ...{ requestId: "large", runId: v7(), accountId, keyId: "k", model: testModel, cost: 1, shortfall: 0 },
+      ...{ ...counts, cachedInputTokens: 2 ** 32, status: "completed" as const, settledAt: new Date() },
+    });
+    const { receipt } = await parts.service.getReceipt(
+      create(GetReceiptRequestSchema, { requestId: "large" }),
+      as(caller(accountId)),
+    );
+    expect(receipt).toMatchObject({ inputTokens: 4294967303n, outputTokens: 1099511627776n });
+    await parts.clock.until(parts.metering.close());
+  });
+
   test.each(["nul\0", "half \ud800"])("a request with the id %j has no receipt", async (text) => {
     const parts = await start();
     const ask = () => parts.service.getReceipt(create(GetReceiptRequestSchema, { requestId: text }), as(operator));

@@ -51,6 +51,17 @@ export class RawClient {
     });
   }
 
+  /** Takes the next answer, whose length is told, off what came, and resolves with its head once its body is there too. */
+  async answer(): Promise<string> {
+    const [head, length] = await this.until(/^HTTP\/1.1 \d+ .*?\r\ncontent-length: (\d+)\r\n.*?\r\n\r\n/is);
+    const end = head.length + Number(length);
+    while (this.received.length < end) {
+      await once(this.socket, "data", { signal: AbortSignal.timeout(30_000) });
+    }
+    this.received = this.received.slice(end);
+    return head;
+  }
+
   /** Resolves when the other side has closed. */
   async closed(): Promise<void> {
     if (!this.socket.closed) {

@@ -33,6 +33,7 @@ describe.each([
 ])("on the %s surface", (surface, head) => {
   test.each<[what: string, bytes: string, status: number]>([
     ["a blank before a colon", `${head}x-a : b\r\n\r\n`, 400],
+    ["a control character in a header", `${head}x-a: b\x01c\r\n\r\n`, 400],
     ["a NUL in a header", `${head}x-a: b\0c\r\n\r\n`, 400],
     ["two lengths", `${head}content-length: 5\r\ncontent-length: 6\r\n\r\n${smuggled}`, 400],
     ["a length and chunks", `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`, 400],
@@ -89,10 +90,8 @@ test.each(["/", "/openapi.json", "/v1/models", "/nothing"])("GET %s keeps the co
   await using front = await startFront(scriptedCore().transport);
   const client = new RawClient(front.url);
   for (let time = 0; time < 3; time++) {
-    client.received = "";
     client.socket.write(`GET ${path} HTTP/1.1\r\nhost: t\r\n\r\n`);
-    const [head] = await client.until(/^HTTP\/1.1 \d+ .*?\r\n\r\n.*\}\s*$/s);
-    expect(head).not.toMatch(/connection: close/i);
+    expect(await client.answer()).not.toMatch(/connection: close/i);
   }
   client.socket.destroy();
 });
