@@ -6,7 +6,9 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/dist/"],
   testEnvironment: "node",
   injectGlobals: false,
+  testSequencer: "<rootDir>/scripts/longest-first.cjs",
   // Two cores: more workers only make servers and clients under test wait for each other.
   maxWorkers: 2,
-  testTimeout: 20_000,
+  // For a machine that does other work, too: nothing but a failure takes so long.
+  testTimeout: 60_000,
 };

@@ -2,6 +2,7 @@
 // `npm test -- test/metering`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { checkGenerated } from "./check-generated.ts";
 import { startPostgres } from "./test-services/postgres.ts";
@@ -14,13 +15,16 @@ import { startRedis } from "./test-services/redis.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const selected = process.argv.slice(2);
 
-/** Runs a command; its output comes as it is written, or in one piece when others run beside it. */
+/** Runs a command; its output comes as it is written, or in one piece when others run beside it, which have the processor first. */
 async function run(command: string, args: string[], stdio: "inherit" | "pipe", env = process.env): Promise<void> {
   const title = `> ${command} ${args.join(" ")}`;
   if (stdio === "inherit") {
     console.log(title);
   }
   const child = spawn(command, args, { cwd: root, env, stdio: ["inherit", stdio, stdio] });
+  if (stdio === "pipe" && child.pid !== undefined) {
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  }
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (data: Buffer) => output.push(data));
@@ -43,11 +47,7 @@ async function checkSources(): Promise<void> {
   ]);
 }
 
-await Promise.all([
-  selected.length === 0 ? checkSources() : undefined,
-  run("npm", ["run", "--silent", "install:llama"], "pipe"),
-]);
-
+await run("npm", ["run", "--silent", "install:llama"], "pipe");
 const programs = postgresPrograms();
 const [template, program] = await Promise.all([makeTemplate(), buildProgram()]);
 process.env[templateVariable] = template.directory;
@@ -61,7 +61,8 @@ try {
     TOLLGATE_TEST_POSTGRES_URL: postgres.url,
     TOLLGATE_TEST_REDIS_URL: redis.url,
   };
-  await run("npm", ["run", "--silent", "jest", "--", ...selected], "inherit", env);
+  const checks = selected.length === 0 ? checkSources() : undefined;
+  await Promise.all([run("npm", ["run", "--silent", "jest", "--", ...selected], "inherit", env), checks]);
 } finally {
   await redis.stop();
   await postgres.stop();

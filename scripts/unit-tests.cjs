@@ -25,3 +25,4 @@ function startsServices(file) {
 
 /** The form that jest asks of its `filter` module. */
 module.exports = (paths) => ({ filtered: paths.filter((path) => !startsServices(path)) });
+module.exports.startsServices = startsServices;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { startSimulator } from "../../src/simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
-import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";
 
 // The real program is told to read its configuration again while a stream runs.
@@ -45,10 +45,9 @@ async function reload(config: object | string): Promise<Record<string, unknown>>
   const seen = tollgate.log.length;
   await writeFile(file, typeof config === "string" ? config : JSON.stringify({ ...freePorts, ...config }, null, 2));
   tollgate.process.kill("SIGHUP");
-  const line = await eventually("the reload is told of", () =>
+  return eventually("the reload is told of", () =>
     tollgate.log.slice(seen).find(({ msg }) => String(msg).startsWith("configuration re")),
   );
-  return line ?? {};
 }
 
 const served = async () => (await openai.models.list()).data.map(({ id }) => id);
@@ -123,9 +122,7 @@ test.each([
 
 test("what only a start reads is named", async () => {
   await reload({ models: [model("stays", simulators[1])], keys: { max_per_account: 3 }, rate_tiers: [{ rpm: 17 }] });
-  expect(tollgate.log).toContainEqual(
-    expect.objectContaining({ msg: "some changes need a restart", sections: ["keys"] }),
-  );
+  await logs(tollgate, { msg: "some changes need a restart", sections: ["keys"] });
   expect(await served()).toEqual(["stays"]);
 });
 

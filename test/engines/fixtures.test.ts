@@ -23,15 +23,15 @@ import { chatRequest } from "./requests.ts";
 
 type NewReader = (answer: AnswerBuilder) => StreamReader;
 
-const chunks = (dialect: Dialect): [NewReader, boolean] => [
-  (answer) => new SseReader(dialect.engine, new ChunkReader(dialect.engine, dialect, new ChunkParser(), answer)),
-  dialect.countsAsItGoes,
-];
-const lines: [NewReader, boolean] = [(answer) => new LineReader("ollama", answer), false];
+const chunks =
+  (dialect: Dialect): NewReader =>
+  (answer) =>
+    new SseReader(dialect.engine, new ChunkReader(dialect.engine, dialect, new ChunkParser(), answer));
+const lines: NewReader = (answer) => new LineReader("ollama", answer);
 
-function read(bytes: Buffer, pieceLength: number, [newReader, countsAsItGoes]: [NewReader, boolean]) {
+function read(bytes: Buffer, pieceLength: number, newReader: NewReader) {
   const request = chatRequest("two words");
-  const reader = newReader(new AnswerBuilder(request, { where: "engine", countsAsItGoes, sendsReasoning: false }));
+  const reader = newReader(new AnswerBuilder(request, { where: "engine", sendsReasoning: false }));
   const outputs: EngineOutput[] = [];
   let error: unknown;
   try {
@@ -50,7 +50,7 @@ function read(bytes: Buffer, pieceLength: number, [newReader, countsAsItGoes]: [
 const thought: Answer = { reasoning: "hm", text: "Hello", calls: [] };
 const usage = { inputTokens: 11, outputTokens: 5, cachedInputTokens: 8 };
 
-const fixtures: [string, [NewReader, boolean], Answer, EngineUsage, FinishReason][] = [
+const fixtures: [string, NewReader, Answer, EngineUsage, FinishReason][] = [
   [
     "vllm/reasoning.sse",
     chunks(vllm),

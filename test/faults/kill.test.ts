@@ -33,10 +33,14 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       const streams = Array.from({ length: streamCount }, (_, at) =>
         load.stream(service.urls[at % service.urls.length] ?? "", endless),
       );
-      await eventually("streams run and others are done", () => {
-        const far = load.asked.filter(({ seen }) => seen >= 600);
-        return far.length >= streamCount && load.acknowledged.length >= 10;
-      });
+      await eventually(
+        "streams run and others are done",
+        () => {
+          const far = load.asked.filter(({ seen }) => seen >= 600);
+          return far.length >= streamCount && load.acknowledged.length >= 10;
+        },
+        120,
+      );
       await service.kill();
       const counted = new Map(metronome.counted);
       const killed = await Promise.all(streams);

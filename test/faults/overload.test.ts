@@ -8,7 +8,7 @@ import { Health, HealthCheckResponse_ServingStatus } from "#gen/grpc/health/v1/h
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import { eventually } from "../support/eventually.ts";
-import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // More work than a real process can bear: it says so on every door, goes on with what it has, and recovers by itself.
 
@@ -159,5 +159,5 @@ test("a process whose event loop comes late refuses new requests on every door, 
   isFlooding = false;
   await Promise.all(flood);
   await eventually("requests are taken again", async () => (await chat()).status === 200, 120);
-  expect(tollgate.log.some(({ shortage }) => shortage === "event_loop")).toBe(true);
+  await logs(tollgate, { shortage: "event_loop" });
 }, 300_000);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { OpenAI as LangChain } from "@langchain/openai";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // Several prompts in one completion, as LangChain's batch sends them.
@@ -89,7 +90,7 @@ test("one that fails ends all, and what ran is charged as one", async () => {
   ).rejects.toThrow("inference server");
   const receipt = await service.receipt(response.headers.get("x-request-id"));
   expect(receipt?.outputTokens).toBeGreaterThanOrEqual(5);
-  expect(simulator.metrics().running).toBe(0);
+  await eventually("the engine is idle", () => simulator.metrics().running === 0);
 });
 
 test.each<[string, OpenAI.Completions.CompletionCreateParams["prompt"], string]>([

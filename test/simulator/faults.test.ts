@@ -71,7 +71,7 @@ test.each(["cut", "reset"])("%s: the connection breaks in the middle of a stream
   if (fault === "cut") {
     expect(chunks).toHaveLength(1 + 5);
   }
-  expect(sim.metrics("m").running).toBe(0);
+  await eventually("the engine is idle", () => sim.metrics("m").running === 0);
 });
 
 test.each(["cut", "reset"])("%s: the connection breaks without an answer", async (fault) => {

@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { inspect, isDeepStrictEqual, promisify } from "node:util";
 import { programVariable } from "../../scripts/test-services/program-variable.ts";
+import { eventually } from "./eventually.ts";
 import { runHere } from "./run-here.ts";
 
 /** The program as it is packed, which `npm test` makes once a run; else the clone's. */
@@ -80,7 +81,7 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
     env: site.env,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const exited = once(child, "exit");
+  const ended = once(child, "close"); // its last lines have been read by then
   const output: string[] = [];
   const log: Record<string, unknown>[] = [];
   child.stderr.on("data", (data: Buffer) => output.push(data.toString()));
@@ -96,7 +97,7 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
         resolve(entry);
       }
     });
-    exited.then(([code]) => reject(new Error(`tollgate ${args.join(" ")} ended with ${code}:\n${output.join("")}`)));
+    ended.then(([code]) => reject(new Error(`tollgate ${args.join(" ")} ended with ${code}:\n${output.join("")}`)));
   });
   const addresses = await ready;
   return {
@@ -115,10 +116,16 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
       if (child.exitCode === null && child.signalCode === null) {
         child.kill(signal);
       }
-      const [code] = await exited;
+      const [code] = await ended;
       return code as number | null;
     },
   };
+}
+
+/** Waits until a process has logged a line with these fields, which comes over a pipe in its own time. */
+export async function logs({ log }: Tollgate, fields: object): Promise<void> {
+  const isLogged = () => log.some((line) => isDeepStrictEqual({ ...line, ...fields }, line));
+  await eventually(`${inspect(fields)} is logged`, isLogged);
 }
 
 /** Runs a command to its end. Rejects with code, stdout and stderr when it fails. */

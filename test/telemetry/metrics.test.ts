@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { eventually } from "../support/eventually.ts";
 import { chat, type Exercised, startExercised, unknownModel } from "./exercise.ts";
 import { type Scrape, scrape } from "./scrape.ts";
 
@@ -8,7 +9,11 @@ let scraped: Scrape;
 
 beforeAll(async () => {
   service = await startExercised();
-  scraped = await scrape(service.tollgate);
+  scraped = await eventually("what the requests left open is closed", async () => {
+    const now = await scrape(service.tollgate);
+    const open = ["tollgate_http_requests_open", "tollgate_holds", "tollgate_settlement_backlog"];
+    return open.every((name) => now.samples.get(name) === 0) ? now : undefined;
+  });
 }, 60_000);
 
 afterAll(async () => service?.[Symbol.asyncDispose](), 60_000);
@@ -77,8 +82,8 @@ test("an open stream is seen while it runs", async () => {
   expect(open.samples.get("tollgate_http_streams_open")).toBe(1);
   expect(open.samples.get("tollgate_holds")).toBe(1);
   expect(open.samples.get("tollgate_held_usd")).toBeGreaterThan(0);
-  let left = open;
-  while (left.samples.get("tollgate_http_streams_open") !== 0) {
-    left = await scrape(service.tollgate);
-  }
+  await eventually(
+    "the stream is gone",
+    async () => (await scrape(service.tollgate)).samples.get("tollgate_http_streams_open") === 0,
+  );
 });

@@ -40,7 +40,7 @@ export class OllamaEngine implements Engine {
   constructor(url: string, settings: EngineSettings) {
     this.#connection = new HttpConnection(url, settings);
     this.#settings = settings;
-    this.#traits = { where: `ollama at ${this.#connection.origin}`, countsAsItGoes: false, sendsReasoning: false };
+    this.#traits = { where: `ollama at ${this.#connection.origin}`, sendsReasoning: false };
   }
 
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {

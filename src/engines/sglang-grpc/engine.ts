@@ -42,7 +42,7 @@ export class SglangGrpcEngine implements Engine {
     this.#connection = new GrpcConnection(url, settings);
     this.#client = this.#connection.client(SglangService);
     this.#settings = settings;
-    this.#traits = { where: `sglang at ${url}`, countsAsItGoes: true, sendsReasoning: false };
+    this.#traits = { where: `sglang at ${url}`, sendsReasoning: false };
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineOutput> {

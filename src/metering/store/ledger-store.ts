@@ -68,6 +68,12 @@ export interface StoredSlice {
   readonly unspent: PicoUsd;
 }
 
+/** A part of a slice that goes back. */
+export interface SlicePart {
+  readonly sliceId: string;
+  readonly amount: PicoUsd;
+}
+
 /** Selects open slices: all of an account, or a page of whole accounts. */
 export type SliceRange =
   | { readonly accountId: string }
@@ -213,13 +219,13 @@ export interface LedgerStore {
   /** True when any run of an account's request was charged. */
   isCharged(accountId: string, requestId: string): Promise<boolean>;
   /** Makes slices smaller by the amounts; the money is the lot's again. */
-  giveBack(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
+  giveBack(parts: readonly SlicePart[]): Promise<void>;
   /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */
   close(sliceIds: readonly string[]): Promise<void>;
   /** Leases a part of a budget. Never more than its limit, whoever asks. */
   acquireBudget(request: BudgetRequest): Promise<BudgetLease>;
   /** Makes slices of budgets smaller by the amounts. */
-  giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: PicoUsd }[]): Promise<void>;
+  giveBackBudgets(parts: readonly SlicePart[]): Promise<void>;
   /** Ends slices of budgets: what they spent is spent, the rest can be leased again. */
   closeBudgets(sliceIds: readonly string[]): Promise<void>;
   /** The spending in a window, as far as the store knows: it knows of nothing before the first lease. */

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type HostileFleet, startHostileFleet } from "./hostile-fleet.ts";
 import { answerChunks, generators, textChunk } from "./hostile-server.ts";
 
@@ -191,9 +192,7 @@ describe("bytes over HTTP", () => {
       flood(response, ": more\n".repeat(1000));
     };
     expect((await hostile.run()).error).toBeUndefined();
-    while (!closed) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await eventually("the connection is closed", () => closed);
   });
 
   test.each(["/tokenize", "/v1/models", "/metrics", "/health"])("%s without an end is given up", async (path) => {

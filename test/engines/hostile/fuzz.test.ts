@@ -27,7 +27,7 @@ const readers: Record<string, () => StreamReader> = {
 };
 
 function builder(): AnswerBuilder {
-  const traits = { where: "engine", countsAsItGoes: true, sendsReasoning: false };
+  const traits = { where: "engine", sendsReasoning: false };
   return new AnswerBuilder(chatRequest("hi", { recipe }), traits);
 }
 

@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type FrontServer, startFront } from "./front-server.ts";
 import { RawClient } from "./raw-client.ts";
 import { answer, refused, type Script, scriptedCore, started } from "./scripted-core.ts";
@@ -81,11 +82,10 @@ describe("bodies that never end", () => {
     }
     const flood = [...clients];
     expect(await askOften(front, 40)).toEqual(Array(40).fill(200));
-    const deadline = Date.now() + 20_000;
-    while (flood.filter(({ received }) => received.startsWith("HTTP/1.1 503")).length < 96) {
-      expect(Date.now()).toBeLessThan(deadline);
-      await ask(front);
-    }
+    await eventually(
+      "the address's share is full",
+      () => flood.filter(({ received }) => received.startsWith("HTTP/1.1 503")).length >= 96,
+    );
   }, 60_000);
 
   test("of one account have their share, and another account is served", async () => {
@@ -95,11 +95,7 @@ describe("bodies that never end", () => {
     for (let i = 0; i < 20; i++) {
       open(front).post(path, "x".repeat(500 * KiB), headers);
     }
-    const deadline = Date.now() + 10_000;
-    while (log.identified < 20) {
-      expect(Date.now()).toBeLessThan(deadline);
-      await turn();
-    }
+    await eventually("all are identified", () => log.identified >= 20);
     const large = body.padEnd(700 * KiB);
     for (let i = 0; i < 10; i++) {
       const client = open(front);
@@ -119,9 +115,7 @@ describe("bodies that never end", () => {
     const [slow, steady] = [open(front), open(front)];
     slow.post(path, "{", { "content-length": "1000" });
     steady.post(path, "{".padEnd(50_000), { "content-length": "60000" });
-    while (clock.pending === 0) {
-      await turn();
-    }
+    await eventually("both are waited for", () => clock.pending > 0);
     for (let second = 0; second < 10; second++) {
       clock.advance(1000);
       await turn();
@@ -149,10 +143,7 @@ describe("connections", () => {
     expect(await askOften(front, 10)).toEqual(Array(10).fill(200));
     expect(front.refused).toEqual(Array(10).fill("connections_per_address"));
     idle[0]?.socket.destroy();
-    const deadline = Date.now() + 10_000;
-    while ((await ask(front, "tg-1", "127.0.0.2")) !== 200) {
-      expect(Date.now()).toBeLessThan(deadline);
-    }
+    await eventually("a connection is free", async () => (await ask(front, "tg-1", "127.0.0.2")) === 200);
   });
 
   test("a thousand idle ones do not keep others from being served", async () => {
@@ -215,9 +206,7 @@ describe("answers that nobody reads", () => {
     const client = open(front);
     client.socket.pause();
     client.socket.write("GET /v1/models HTTP/1.1\r\nhost: t\r\n\r\n".repeat(100));
-    while (clock.pending === 0) {
-      await turn();
-    }
+    await eventually("an answer is unread", () => clock.pending > 0);
     expect(listed).toBeLessThan(20); // what the kernel's buffers hold, and one more
     expect((await fetch(`${front.url}/v1/models`)).status).toBe(200);
     for (let second = 0; second < 29; second++) {
@@ -242,11 +231,7 @@ describe("answers that nobody reads", () => {
       client.socket.pause();
       client.socket.write("GET /v1/models HTTP/1.1\r\nhost: t\r\n\r\n".repeat(10));
     }
-    const deadline = Date.now() + 30_000;
-    while (front.refused.length < 4) {
-      expect(Date.now()).toBeLessThan(deadline);
-      await turn();
-    }
+    await eventually("the oldest are cut off", () => front.refused.length >= 4);
     const listed = (await (await fetch(`${front.url}/v1/models`)).json()) as { data: unknown[] };
     expect(listed.data).toHaveLength(20_000);
     expect(new Set(front.refused)).toEqual(new Set(["slow_reader"]));
@@ -264,9 +249,7 @@ describe("answers that nobody reads", () => {
     const client = open(front);
     client.socket.pause();
     client.post(path, JSON.stringify({ ...JSON.parse(body), stream: true }));
-    while (clock.pending === 0) {
-      await turn();
-    }
+    await eventually("the stream is unread", () => clock.pending > 0);
     for (let second = 0; second < 180; second++) {
       clock.advance(1000);
       await turn();

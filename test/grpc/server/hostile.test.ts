@@ -17,6 +17,7 @@ import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { observeCalls } from "../../../src/interceptors/observation/observe.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { ScriptedService, texts } from "../scripted-service.ts";
 
 const closing: (() => unknown)[] = [];
@@ -241,10 +242,7 @@ describe.each(ways)("over %s", (_name, door, kind, format) => {
     const message = door.frame(kind, long(format, 300 * 1024));
     const stalled = door.call(address, kind, format, right);
     stalled.write(message.subarray(0, -1));
-    const deadline = Date.now() + 10_000;
-    while (receiving.bytes < message.length - 1 && Date.now() < deadline) {
-      await new Promise((next) => setImmediate(next));
-    }
+    await eventually("it is received", () => receiving.bytes >= message.length - 1);
     const second = door.call(address, kind, format, right);
     second.write(message);
     second.end();
@@ -266,10 +264,7 @@ describe.each(ways)("over %s", (_name, door, kind, format) => {
     const call = door.call(address, kind, format, right);
     const message = door.frame(kind, long(format, 1000));
     call.write(message.subarray(0, 100));
-    const deadline = Date.now() + 10_000;
-    while (receiving.bytes < 100 && Date.now() < deadline) {
-      await new Promise((next) => setImmediate(next));
-    }
+    await eventually("its beginning is received", () => receiving.bytes >= 100);
     for (let second = 0; second < 12; second += 1) {
       clock.advance(1000);
     }
@@ -294,15 +289,12 @@ describe.each([grpcDoor, connectDoor])("the connections of $name", (door) => {
     }
     expect(open.slice(0, 3).map(({ closed }) => closed)).toEqual([false, false, false]);
     open[0]?.destroy();
-    const deadline = Date.now() + 10_000;
-    let outcome: Outcome = "";
-    while (outcome !== "ok" && Date.now() < deadline) {
+    await eventually("another one gets in", async () => {
       const call = door.call(address, "unary", "proto", right);
       call.write(door.frame("unary", empty("proto")));
       call.end();
-      outcome = await call.outcome;
-    }
-    expect(outcome).toBe("ok");
+      return (await call.outcome) === "ok";
+    });
   });
 });
 
@@ -332,7 +324,7 @@ test.each([
   const session = connectHttp2(`http://${address}`).on("error", () => {});
   closing.push(() => session.destroy());
   const closed = once(session, "close");
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 40_000;
   while (!session.destroyed && Date.now() < deadline) {
     const stream = openStream(session, "unary", wrong);
     await new Promise((next) => setImmediate(next));

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
-import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
@@ -10,6 +9,7 @@ import type { ListeningServer, ServerOptions } from "../../../src/grpc/server/li
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 
 // Clients of the core's ports that ask for much and read nothing of it.
 
@@ -87,19 +87,11 @@ async function start(door: Door, mostBytes: number) {
   return { address: server.address, clock, unread, cut };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !holds(); await turn()) {
-    if (Date.now() > deadline) {
-      throw new Error("it never came about");
-    }
-  }
-}
-
 describe.each([grpcDoor, connectDoor])("over $name", (door) => {
   test("an answer that nobody reads is kept for a bounded time", async () => {
     const { address, clock, unread, cut } = await start(door, 64 * MiB);
     door.call(address, false);
-    await until(() => unread.bytes >= 15 * MiB);
+    await eventually("the answer waits", () => unread.bytes >= 15 * MiB);
     for (let second = 0; second < 59; second++) {
       clock.advance(1000);
     }
@@ -114,7 +106,7 @@ describe.each([grpcDoor, connectDoor])("over $name", (door) => {
     const { address, unread, cut } = await start(door, 40 * MiB);
     for (let calls = 1; calls <= 4; calls++) {
       door.call(address, false);
-      await until(() => unread.bytes + cut.length * 15 * MiB >= calls * 15 * MiB);
+      await eventually("its answer waits", () => unread.bytes + cut.length * 15 * MiB >= calls * 15 * MiB);
       expect(unread.bytes).toBeLessThanOrEqual(40 * MiB);
     }
     expect(cut).toHaveLength(2);
@@ -125,9 +117,9 @@ describe.each([grpcDoor, connectDoor])("over $name", (door) => {
     const { address, unread, clock } = await start(door, 64 * MiB);
     expect(await door.call(address, true).end).toBeGreaterThan(15 * MiB);
     door.call(address, false);
-    await until(() => unread.bytes >= 15 * MiB);
+    await eventually("the answer waits", () => unread.bytes >= 15 * MiB);
     closing.pop()?.();
-    await until(() => unread.bytes === 0);
+    await eventually("nothing waits", () => unread.bytes === 0);
     clock.advance(1000);
     expect(clock.pending).toBe(0);
   });

@@ -13,8 +13,6 @@ import { type ToolCallDelta, ToolCalls } from "./tool-calls.ts";
 export interface EngineTraits {
   /** Names the server, for the log. */
   readonly where: string;
-  /** Whether it counts tokens as it goes; else a broken-off answer is bounded from below. */
-  readonly countsAsItGoes: boolean;
   /** Whether it was seen to send reasoning apart from the text. Set when an answer shows it. */
   sendsReasoning: boolean;
   /** Set on engines of which some builds repeat what the caller has begun. */
@@ -27,7 +25,7 @@ export class AnswerBuilder {
   readonly #traits: EngineTraits;
   readonly #splitter: ThinkSplitter | undefined;
   readonly #toolCalls: ToolCalls;
-  readonly #bound: LowerBound | undefined;
+  readonly #bound: LowerBound;
   #echo: PrefillEcho | undefined;
   #events: GenerationEvent[] = [];
   #usage: EngineUsage | undefined;
@@ -45,7 +43,7 @@ export class AnswerBuilder {
     this.#splitter = splitterFor(request, traits.sendsReasoning);
     this.#toolCalls = new ToolCalls(request.runId);
     this.#echo = traits.echo && echoFor(request, traits.echo);
-    this.#bound = traits.countsAsItGoes ? undefined : new LowerBound(request.prompt);
+    this.#bound = new LowerBound(request.prompt);
   }
 
   /** The latest true count. */
@@ -65,7 +63,7 @@ export class AnswerBuilder {
       this.#splitter?.startAnswer();
     }
     this.#events.push(reasoningEvent(reasoning));
-    this.#bound?.add();
+    this.#bound.add();
   }
 
   addText(told: string): void {
@@ -78,7 +76,7 @@ export class AnswerBuilder {
     } else {
       this.#splitter.push(text, this.#events);
     }
-    this.#bound?.add();
+    this.#bound.add();
   }
 
   #withoutEcho(echo: PrefillEcho, first: string): string {
@@ -89,7 +87,7 @@ export class AnswerBuilder {
   addCall(call: ToolCallDelta): void {
     this.#splitter?.end(this.#events);
     this.#toolCalls.push(call, this.#events);
-    this.#bound?.add();
+    this.#bound.add();
   }
 
   /** The engine says why it ended. Throws when that is no end of an answer. */
@@ -145,7 +143,7 @@ export class AnswerBuilder {
     const events = this.#events;
     this.#events = [];
     this.#answered ||= events.length > 0;
-    const usage = this.#usage ?? this.#bound?.usage;
+    const usage = this.#usage ?? (this.#bound.any || this.complete ? this.#bound.usage : undefined);
     const implausible = this.#implausible;
     return {
       events,

@@ -1,20 +1,28 @@
 import type { EngineRequest, EngineUsage } from "../../interface.ts";
 
 /**
- * What a broken-off answer has cost at least, for engines that count only at the end: a token for every
- * word of the prompt and one for every piece of the answer, since no tokenizer joins words and few engines
- * send less than a token. A template's own text may come as a piece that is no token, so that nothing is
- * decided by it while the engine's count may still come.
+ * What a broken-off answer has cost at least, where the engine has not counted yet: a token for every word of
+ * the prompt and one for every piece of the answer, since no tokenizer joins words and few engines send less
+ * than a token. A template's own text may come as a piece that is no token, so that nothing is decided by it
+ * while the engine's count may still come.
  */
 export class LowerBound {
-  readonly #inputTokens: number;
+  readonly #prompt: EngineRequest["prompt"];
+  /** Counted when it is first asked for: most engines count with their first piece, and a prompt is long. */
+  #inputTokens: number | undefined;
   #pieces = 0;
 
   constructor(prompt: EngineRequest["prompt"]) {
-    this.#inputTokens = Math.max(1, countWords(prompt));
+    this.#prompt = prompt;
+  }
+
+  /** Whether any piece came. */
+  get any(): boolean {
+    return this.#pieces > 0;
   }
 
   get usage(): EngineUsage {
+    this.#inputTokens ??= Math.max(1, countWords(this.#prompt));
     return { inputTokens: this.#inputTokens, outputTokens: this.#pieces, isLowerBound: true };
   }
 

@@ -16,7 +16,7 @@ export interface Dialect {
   readonly reasoningField?: "reasoning" | "reasoning_content";
   /** Its names for the fields of sampling, and the fields that it does not take. */
   readonly sampling: SamplingDialect;
-  /** Whether chunks carry a running count. Where they do not, an answer that breaks off is bounded from below. */
+  /** Whether chunks carry a running count. Where they do not, what breaks off is charged by its lower bound. */
   readonly countsAsItGoes: boolean;
   /** Fields that shape the prompt: the thinking switch, and the continuation of a last assistant turn. */
   readonly promptFields: (request: ThinkingRequest, continued: boolean) => Fields;

@@ -45,7 +45,6 @@ export class ChatCompletionsEngine implements Engine {
     this.#settings = settings;
     this.#traits = {
       where: `${dialect.engine} at ${this.#connection.origin}`,
-      countsAsItGoes: dialect.countsAsItGoes,
       sendsReasoning: false,
       ...(dialect.mayRepeatPrefill && { echo: { repeatsPrefill: undefined } }),
     };

@@ -89,14 +89,17 @@ export class Admission {
         const inTime = await ticket.turn();
         await cached.payDebt();
         let funded = await this.#fundAll(cached, request, wanted);
-        if (!funded.inFull && count !== undefined) {
+        if (!isFunded(cached, funded, wanted) && count !== undefined) {
           const inputTokens = Math.min(request.inputTokens, (await count()) ?? request.inputTokens);
           wanted = { inputTokens, outputTokens: request.outputTokens };
           count = undefined;
           funded = await this.#fundAll(cached, request, wanted);
         }
-        const { rates, budget, inFull } = funded;
-        const admitted = inFull ? wanted : admitShort({ wallet: cached.wallet, budget }, rates, wanted, !inTime);
+        const { rates, budget } = funded;
+        // Asked once more, as others may have called the money in between the lease and here.
+        const admitted = isFunded(cached, funded, wanted)
+          ? wanted
+          : admitShort({ wallet: cached.wallet, budget }, rates, wanted, !inTime);
         if (admitted !== undefined) {
           return this.#grant(cached, request, { rates, admitted, budget: budget?.wallet });
         }
@@ -106,16 +109,11 @@ export class Admission {
     }
   }
 
-  /** Leases what tokens lack, of the balance and of the key's budget. `inFull`: both pay the worst case. */
-  async #fundAll(
-    cached: CachedWallet,
-    request: HoldRequest,
-    wanted: ChargedTokens,
-  ): Promise<{ readonly rates: Rates; readonly budget: HeldBudget | undefined; readonly inFull: boolean }> {
+  /** Leases what tokens lack, of the balance and of the key's budget. */
+  async #fundAll(cached: CachedWallet, request: HoldRequest, wanted: ChargedTokens): Promise<Funded> {
     const rates = await this.#fund(cached, request, wanted);
     const budget = await this.#fundBudget(request, costOf(wanted, rates));
-    const inBudget = budget === undefined || fitsBudget(budget.wallet, rates, wanted);
-    return { rates, budget, inFull: inBudget && fits(cached.wallet, rates, wanted) };
+    return { rates, budget };
   }
 
   #fund(cached: CachedWallet, { model }: HoldRequest, wanted: ChargedTokens): Promise<Rates> {
@@ -152,6 +150,17 @@ export class Admission {
     cached.used();
     return hold;
   }
+}
+
+/** The terms of a request once what it lacked was leased, as far as there was any. */
+interface Funded {
+  readonly rates: Rates;
+  readonly budget: HeldBudget | undefined;
+}
+
+/** Whether the balance and the key's budget pay the worst case, at this moment. */
+function isFunded({ wallet }: CachedWallet, { rates, budget }: Funded, tokens: ChargedTokens): boolean {
+  return fits(wallet, rates, tokens) && (budget === undefined || fitsBudget(budget.wallet, rates, tokens));
 }
 
 /** Whether the free part of the budget pays the worst case. */

@@ -49,10 +49,11 @@ export class BudgetWallet {
     this.#available += granted;
   }
 
-  /** Takes the free money out. */
+  /** Takes the free money out. It can be leased again. */
   takeFree(): PicoUsd {
     const free = Math.max(0, this.free);
     this.#available -= free;
+    this.unleased += free;
     return free;
   }
 

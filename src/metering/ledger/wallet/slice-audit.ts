@@ -1,6 +1,6 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { PicoUsd } from "../../interface.ts";
-import { type LedgerStore, noAccount, type StoredSlice } from "../../store/ledger-store.ts";
+import { type LedgerStore, noAccount, type SlicePart, type StoredSlice } from "../../store/ledger-store.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** A wallet whose money somebody may move. */
@@ -20,7 +20,7 @@ export interface SliceDifferences {
   /** Slices that this core does not know: the reply that told of them was lost. */
   readonly unknown: readonly StoredSlice[];
   /** What known slices have more than is known here: they were not made smaller. */
-  readonly surplus: readonly { readonly sliceId: string; readonly amount: PicoUsd }[];
+  readonly surplus: readonly SlicePart[];
   /** Slices that this core believes to have and has not. */
   readonly lost: readonly string[];
 }

@@ -262,8 +262,16 @@ export class Wallet {
     });
   }
 
-  /** Takes out money that nobody holds, of the last lots first: all of it, or only what the choice takes. */
-  takeFree(choose: (slice: LeasedSlice) => boolean = () => true): SlicePart[] {
+  /** Takes out money that nobody holds, of the last lots first: all of it, or only what the choice takes. It can be leased again. */
+  takeFree(choose?: (slice: LeasedSlice) => boolean): SlicePart[] {
+    const parts = this.#take(choose ?? (() => true));
+    for (const { amount } of parts) {
+      this.unleased += BigInt(amount);
+    }
+    return parts;
+  }
+
+  #take(choose: (slice: LeasedSlice) => boolean): SlicePart[] {
     return this.#move(() => {
       const parts = this.#slices.take(Math.max(0, this.free), choose);
       this.#putDrainedAside();
@@ -282,7 +290,7 @@ export class Wallet {
 
   /** Takes out the money of lots that have expired, as far as nobody holds it. */
   takeExpired(now: number): SlicePart[] {
-    return this.takeFree((slice) => isExpired(slice, now));
+    return this.#take((slice) => isExpired(slice, now));
   }
 
   /** Whether a lot has expired of which nobody holds some money. */

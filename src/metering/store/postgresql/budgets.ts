@@ -1,9 +1,9 @@
-import type { PoolClient } from "pg";
-import type { BudgetLease, BudgetRequest } from "../ledger-store.ts";
-import type { Statement } from "./statements.ts";
+import type { BudgetLease, BudgetRequest, BudgetSpending, SlicePart } from "../ledger-store.ts";
+import type { Epochs } from "./epochs.ts";
+import type { Executor, Query, Statement } from "./executor.ts";
 
-/** Runs a statement in the transaction that it is given. */
-export type Query = <Row extends object>(client: PoolClient, statement: Statement, values: unknown[]) => Promise<Row[]>;
+/** Slices of budgets that are taken from dead cores at once. */
+const mostReaped = 1000;
 
 /** $1 budget, $2 window, $3 account. */
 const makeBudget: Statement = {
@@ -79,7 +79,7 @@ const closing = (name: string, mine: string): Statement => ({
 });
 
 /** $1 slices, $2 core, $3 epoch. */
-export const closeBudgetsSql = closing(
+const closeBudgetsSql = closing(
   "close budgets",
   `
   select id, budget_id, window_name, granted, spent from budget_slice
@@ -87,7 +87,7 @@ export const closeBudgetsSql = closing(
 );
 
 /** Of dead cores; $1 how many at most. */
-export const reapBudgetsSql = closing(
+const reapBudgetsSql = closing(
   "reap budgets",
   `
   select budget_slice.id, budget_id, window_name, granted, spent from budget_slice
@@ -97,7 +97,7 @@ export const reapBudgetsSql = closing(
 );
 
 /** $1 slices, $2 amounts, $3 core, $4 epoch. */
-export const giveBackBudgetsSql: Statement = {
+const giveBackBudgetsSql: Statement = {
   name: "give back budgets",
   text: `
   with part as (select * from unnest($1::uuid[], $2::bigint[]) as t(slice_id, amount)),
@@ -114,18 +114,8 @@ export const giveBackBudgetsSql: Statement = {
     and held.id = budget.id and held.window_name = budget.window_name`,
 };
 
-/** $1 core, $2 its new epoch, $3 the lock that this process holds: as slices of lots are adopted. */
-export const adoptBudgetsSql: Statement = {
-  name: "adopt budgets",
-  text: `
-  update budget_slice set epoch = $2 from core
-  where core.id = budget_slice.core_id and core.epoch = budget_slice.epoch and core_id = $1 and open
-    and core.epoch < $2 and core.instance = $3
-  returning budget_slice.id`,
-};
-
 /** $1 budget, $2 window. */
-export const budgetSpendingSql: Statement = {
+const budgetSpendingSql: Statement = {
   name: "budget spending",
   text: `
   select (budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
@@ -133,33 +123,66 @@ export const budgetSpendingSql: Statement = {
   from budget where id = $1 and window_name = $2`,
 };
 
-/** Leases within a transaction, which has the budget's window for itself. */
-export async function leaseBudget(
-  client: PoolClient,
-  query: Query,
-  { budgetId, accountId, windowName, windowStart, limit, sliceId, least, most }: BudgetRequest,
-  core: { readonly id: string; readonly epoch: number; readonly cores: number },
-): Promise<BudgetLease> {
-  const window = [budgetId, windowName];
-  await query(client, makeBudget, [...window, accountId]);
-  let [row] = await query<BudgetRow>(client, lockBudget, window);
-  if (Number(row?.bound) !== limit) {
-    [row] = await query<BudgetRow>(client, recountBudget, [...window, windowStart, limit, accountId]);
-  }
-  const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
-  const share = Math.floor(free / (2 * core.cores));
-  const amount = Math.min(free, Math.max(least, Math.min(most, share)));
-  const [extended] = await query(client, extendSlice, [sliceId, ...window, core.id, core.epoch, amount]);
-  if (extended !== undefined && amount > 0) {
-    await query(client, lendBudget, [...window, amount]);
-  }
-  const [others] = await query<{ elsewhere: string }>(client, elsewhereSql, [...window, sliceId]);
-  const granted = extended === undefined ? undefined : amount;
-  return { granted, unleased: free - (granted ?? 0), elsewhere: Number(others?.elsewhere ?? 0) };
-}
-
 interface BudgetRow {
   readonly bound?: string;
   readonly leased: string;
   readonly spent: string;
+}
+
+/** Slices of the budgets of keys: made, made smaller and closed. */
+export class Budgets {
+  readonly #executor: Executor;
+  readonly #core: Epochs;
+
+  constructor(executor: Executor, core: Epochs) {
+    this.#executor = executor;
+    this.#core = core;
+  }
+
+  acquire(request: BudgetRequest): Promise<BudgetLease> {
+    return this.#executor.transaction((query) => this.#lease(query, request));
+  }
+
+  /** The transaction has the budget's window for itself. */
+  async #lease(
+    query: Query,
+    { budgetId, accountId, windowName, windowStart, limit, sliceId, least, most }: BudgetRequest,
+  ): Promise<BudgetLease> {
+    const { coreId, epoch, cores } = this.#core;
+    const window = [budgetId, windowName];
+    await query(makeBudget, [...window, accountId]);
+    let [row] = await query<BudgetRow>(lockBudget, window);
+    if (Number(row?.bound) !== limit) {
+      [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit, accountId]);
+    }
+    const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
+    const share = Math.floor(free / (2 * cores));
+    const amount = Math.min(free, Math.max(least, Math.min(most, share)));
+    const [extended] = await query(extendSlice, [sliceId, ...window, coreId, epoch, amount]);
+    if (extended !== undefined && amount > 0) {
+      await query(lendBudget, [...window, amount]);
+    }
+    const [others] = await query<{ elsewhere: string }>(elsewhereSql, [...window, sliceId]);
+    const granted = extended === undefined ? undefined : amount;
+    return { granted, unleased: free - (granted ?? 0), elsewhere: Number(others?.elsewhere ?? 0) };
+  }
+
+  async giveBack(parts: readonly SlicePart[]): Promise<void> {
+    const [ids, amounts] = [parts.map((part) => part.sliceId), parts.map((part) => part.amount)];
+    await this.#executor.query(giveBackBudgetsSql, [ids, amounts, this.#core.coreId, this.#core.epoch]);
+  }
+
+  async close(sliceIds: readonly string[]): Promise<void> {
+    await this.#executor.query(closeBudgetsSql, [sliceIds, this.#core.coreId, this.#core.epoch]);
+  }
+
+  async spending(budgetId: string, windowName: string): Promise<BudgetSpending> {
+    const [row] = await this.#executor.query<{ spent: string }>(budgetSpendingSql, [budgetId, windowName]);
+    return { spent: Number(row?.spent ?? 0) };
+  }
+
+  /** Closes slices of cores that are dead. */
+  async reap(): Promise<void> {
+    await this.#executor.query(reapBudgetsSql, [mostReaped]);
+  }
 }

@@ -1,6 +1,7 @@
 import type { PicoUsd } from "../../interface.ts";
-import type { BudgetLease, BudgetRequest, Charge } from "../ledger-store.ts";
-import type { Runner } from "./runner.ts";
+import type { BudgetLease, BudgetRequest, BudgetSpending, Charge, SlicePart } from "../ledger-store.ts";
+import type { Epochs } from "./epochs.ts";
+import type { Executor, Runner } from "./executor.ts";
 
 const recount = `
   select cast(coalesce(sum(usage.cost), 0) as integer) as cost from usage
@@ -15,70 +16,104 @@ interface BudgetRow {
   readonly spent: PicoUsd;
 }
 
-/** Leases a part of a budget. In a transaction. */
-export function leaseBudget(
-  run: Runner,
-  { budgetId, accountId, windowName, windowStart, limit, sliceId, least, most }: BudgetRequest,
-  core: { readonly id: string; readonly epoch: number },
-): BudgetLease {
-  const window = [budgetId, windowName];
-  run.run(
-    `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
-     on conflict do nothing`,
-    [...window, accountId],
-  );
-  const read = () =>
-    run.get<BudgetRow>("select bound, leased, spent from budget where id = ? and window_name = ?", window) as BudgetRow;
-  let row = read();
-  if (row.bound !== limit) {
-    const { cost } = run.get<{ cost: PicoUsd }>(recount, [...window, accountId, windowStart]) as { cost: PicoUsd };
-    run.run("update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?", [
-      ...[limit, cost, cost],
-      ...window,
-    ]);
-    row = read();
-  }
-  const free = Math.max(0, limit - row.leased - row.spent);
-  const amount = Math.min(free, Math.max(least, most));
-  const extended = run.run(
-    `insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
-     values (?, ?, ?, ?, ?, ?, 0, true)
-     on conflict (id) do update set granted = granted + excluded.granted where open and epoch = excluded.epoch`,
-    [sliceId, ...window, core.id, core.epoch, amount],
-  );
-  if (extended === 0) {
-    return { granted: undefined, unleased: free, elsewhere: 0 };
-  }
-  run.run("update budget set leased = leased + ? where id = ? and window_name = ?", [amount, ...window]);
-  return { granted: amount, unleased: free - amount, elsewhere: 0 };
-}
+/** Slices of the budgets of keys: made, made smaller and closed. */
+export class Budgets {
+  readonly #executor: Executor;
+  readonly #core: Epochs;
 
-/** Makes a slice smaller. In a transaction. */
-export function giveBackBudget(run: Runner, sliceId: string, amount: PicoUsd, epoch: number): void {
-  const slice = run.get<{ budgetId: string; windowName: string }>(
-    `update budget_slice set granted = granted - ? where id = ? and open and epoch = ?
-     returning budget_id as budgetId, window_name as windowName`,
-    [amount, sliceId, epoch],
-  );
-  if (slice !== undefined) {
-    const { budgetId, windowName } = slice;
-    run.run("update budget set leased = leased - ? where id = ? and window_name = ?", [amount, budgetId, windowName]);
+  constructor(executor: Executor, core: Epochs) {
+    this.#executor = executor;
+    this.#core = core;
   }
-}
 
-/** Ends a slice. In a transaction. */
-export function closeBudget(run: Runner, sliceId: string, epoch: number): void {
-  const slice = run.get<{ budgetId: string; windowName: string; granted: PicoUsd; spent: PicoUsd }>(
-    `update budget_slice set open = false where id = ? and open and epoch = ?
-     returning budget_id as budgetId, window_name as windowName, granted, spent`,
-    [sliceId, epoch],
-  );
-  if (slice !== undefined) {
-    const { budgetId, windowName, granted, spent } = slice;
-    run.run("update budget set leased = leased - ?, spent = spent + ? where id = ? and window_name = ?", [
-      ...[granted, spent],
-      ...[budgetId, windowName],
-    ]);
+  acquire(request: BudgetRequest): Promise<BudgetLease> {
+    return this.#executor.transaction((run) => this.#lease(run, request));
+  }
+
+  #lease(
+    run: Runner,
+    { budgetId, accountId, windowName, windowStart, limit, sliceId, least, most }: BudgetRequest,
+  ): BudgetLease {
+    const window = [budgetId, windowName];
+    run.run(
+      `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
+       on conflict do nothing`,
+      [...window, accountId],
+    );
+    const read = () =>
+      run.get<BudgetRow>(
+        "select bound, leased, spent from budget where id = ? and window_name = ?",
+        window,
+      ) as BudgetRow;
+    let row = read();
+    if (row.bound !== limit) {
+      const { cost } = run.get<{ cost: PicoUsd }>(recount, [...window, accountId, windowStart]) as { cost: PicoUsd };
+      run.run("update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?", [
+        ...[limit, cost, cost],
+        ...window,
+      ]);
+      row = read();
+    }
+    const free = Math.max(0, limit - row.leased - row.spent);
+    const amount = Math.min(free, Math.max(least, most));
+    const extended = run.run(
+      `insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
+       values (?, ?, ?, ?, ?, ?, 0, true)
+       on conflict (id) do update set granted = granted + excluded.granted where open and epoch = excluded.epoch`,
+      [sliceId, ...window, this.#core.coreId, this.#core.epoch, amount],
+    );
+    if (extended === 0) {
+      return { granted: undefined, unleased: free, elsewhere: 0 };
+    }
+    run.run("update budget set leased = leased + ? where id = ? and window_name = ?", [amount, ...window]);
+    return { granted: amount, unleased: free - amount, elsewhere: 0 };
+  }
+
+  giveBack(parts: readonly SlicePart[]): Promise<void> {
+    return this.#executor.transaction((run) => {
+      for (const { sliceId, amount } of parts) {
+        const slice = run.get<{ budgetId: string; windowName: string }>(
+          `update budget_slice set granted = granted - ? where id = ? and open and epoch = ?
+           returning budget_id as budgetId, window_name as windowName`,
+          [amount, sliceId, this.#core.epoch],
+        );
+        if (slice !== undefined) {
+          const window = [slice.budgetId, slice.windowName];
+          run.run("update budget set leased = leased - ? where id = ? and window_name = ?", [amount, ...window]);
+        }
+      }
+    });
+  }
+
+  close(sliceIds: readonly string[]): Promise<void> {
+    return this.#executor.transaction((run) => {
+      for (const id of sliceIds) {
+        const slice = run.get<{ budgetId: string; windowName: string; granted: PicoUsd; spent: PicoUsd }>(
+          `update budget_slice set open = false where id = ? and open and epoch = ?
+           returning budget_id as budgetId, window_name as windowName, granted, spent`,
+          [id, this.#core.epoch],
+        );
+        if (slice !== undefined) {
+          const { budgetId, windowName, granted, spent } = slice;
+          run.run("update budget set leased = leased - ?, spent = spent + ? where id = ? and window_name = ?", [
+            ...[granted, spent],
+            ...[budgetId, windowName],
+          ]);
+        }
+      }
+    });
+  }
+
+  spending(budgetId: string, windowName: string): Promise<BudgetSpending> {
+    return this.#executor.plain(({ get }) => {
+      const found = get<BudgetSpending>(
+        `select spent + coalesce((select sum(slice.spent) from budget_slice slice
+           where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
+         from budget where id = ? and window_name = ?`,
+        [budgetId, windowName],
+      );
+      return { spent: found?.spent ?? 0 };
+    });
   }
 }
 

@@ -15,12 +15,13 @@ import type {
   LeaseRequest,
   LedgerStore,
   SettleOutcome,
+  SlicePart,
   SliceRange,
   StoredCharge,
   StoredSlice,
 } from "../ledger-store.ts";
 import { LedgerThread, type ThreadLife } from "./ledger-thread.ts";
-import { SqliteLedgerStore } from "./store.ts";
+import { isViolation } from "./settlement.ts";
 import type { StoreCall, StoreSetup } from "./worker.ts";
 
 /**
@@ -29,7 +30,7 @@ import type { StoreCall, StoreSetup } from "./worker.ts";
  */
 export class SqliteThreadStore implements LedgerStore {
   readonly shared = false;
-  readonly isViolation = SqliteLedgerStore.prototype.isViolation;
+  readonly isViolation = isViolation;
   readonly #thread: LedgerThread;
   /** A thread that is started again goes on in the epoch of the one before: the slices are this process's still. */
   #epoch = 0;
@@ -81,7 +82,7 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("isCharged", accountId, requestId);
   }
 
-  giveBack(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+  giveBack(parts: readonly SlicePart[]): Promise<void> {
     return this.#call("giveBack", parts);
   }
 
@@ -93,7 +94,7 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("acquireBudget", request);
   }
 
-  giveBackBudgets(parts: readonly { readonly sliceId: string; readonly amount: number }[]): Promise<void> {
+  giveBackBudgets(parts: readonly SlicePart[]): Promise<void> {
     return this.#call("giveBackBudgets", parts);
   }
 

@@ -14,7 +14,7 @@ import { chatRequest } from "../../requests.ts";
 
 const fixture = (name: string) => readFileSync(new URL(`../../fixtures/${name}.sse`, import.meta.url));
 
-const traits = () => ({ where: "engine", countsAsItGoes: true, sendsReasoning: false });
+const traits = () => ({ where: "engine", sendsReasoning: false });
 
 /** Reads a stream in pieces of some bytes. */
 function read(bytes: Buffer, pieceLength = bytes.length, request = chatRequest("hi"), known = traits()) {

@@ -3,6 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { startFront } from "../front-server.ts";
 import { RawClient } from "../raw-client.ts";
 import { refused, scriptedCore } from "../scripted-core.ts";
@@ -134,9 +135,7 @@ describe("a body over 2 MiB", () => {
     await using front = await startFront(scriptedCore().transport, { clock });
     const client = new RawClient(front.url);
     client.post("/v1/chat/completions", "x".repeat(3 * MiB), { "content-length": String(4 * MiB) });
-    while (clock.pending === 0) {
-      await new Promise(setImmediate);
-    }
+    await eventually("it is waited for", () => clock.pending > 0);
     clock.advance(4_999);
     expect(client.received).toBe("");
     clock.advance(1);
@@ -157,17 +156,15 @@ test("bodies that together take too much memory are refused until there is room 
     client.socket.destroy();
     return { status: Number(status), answer };
   };
-  let refusal = await post("/v1/chat/completions");
-  while (refusal.status === 200) {
-    refusal = await post("/v1/chat/completions"); // the slow one is still on its way
-  }
+  const refusal = await eventually("the slow one has come", async () => {
+    const answer = await post("/v1/chat/completions");
+    return answer.status === 200 ? undefined : answer;
+  });
   expect(refusal.status).toBe(503);
   expect(refusal.answer).toMatch(/retry-after: 1\r\n/i);
   expect((await post("/v1/messages")).status).toBe(529);
   slow.socket.destroy();
-  while (refusal.status !== 200) {
-    refusal = await post("/v1/chat/completions");
-  }
+  await eventually("there is room", async () => (await post("/v1/chat/completions")).status === 200);
 });
 
 test("a client that leaves in the middle of its body costs nothing", async () => {

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { HttpCall, ResponseHandler } from "../../../../../src/engines/shared/http/client/interface.ts";
 import { HttpPool } from "../../../../../src/engines/shared/http/client/pool.ts";
+import { eventually } from "../../../../support/eventually.ts";
 
 /** A server that answers what a test says, and keeps what it got on each connection. */
 class RawServer {
@@ -123,10 +124,10 @@ describe("a pool of connections", () => {
     server.answer = (socket) => waiting.push(socket);
     const order: number[] = [];
     const calls = [0, 1, 2, 3].map((index) => send().outcome.over.then(() => order.push(index)));
-    while (order.length < 4) {
+    await eventually("all are answered", () => {
       waiting.shift()?.write(hello);
-      await new Promise(setImmediate);
-    }
+      return order.length === 4;
+    });
     await Promise.all(calls);
     expect(server.sockets).toHaveLength(2);
     expect(order.slice(2)).toEqual([2, 3]);

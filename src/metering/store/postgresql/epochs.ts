@@ -1,0 +1,203 @@
+import type { Random } from "../../../../lib/ids/random.ts";
+import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../ledger-store.ts";
+import type { Executor, Statement } from "./executor.ts";
+import { lotColumns, type SliceRow, toSlice } from "./slice-row.ts";
+
+/** Processes of one core that may begin at the same moment. */
+const mostEntries = 10;
+const uniqueViolation = "23505";
+
+/** $1 an id for a database that has none yet. */
+const identifySql: Statement = {
+  name: "identify",
+  text: `
+  with made as (insert into setting (name, value) values ('database_id', $1) on conflict (name) do nothing returning value)
+  select value from made union all select value from setting where name = 'database_id' limit 1`,
+};
+
+/** $1 core. The earlier epochs that the database knows, the newest first. */
+const epochsSql: Statement = {
+  name: "epochs",
+  text: `
+  select id as "coreId", epoch, beats, instance, dead_beat is not distinct from beats as dead
+  from core where id = $1 order by epoch desc limit 1000`,
+};
+
+/** $1 core, $2 the lock that this process holds, $3 an epoch that is over. */
+const enterSql: Statement = {
+  name: "enter",
+  text: `
+  insert into core (id, epoch, instance, beats, heartbeat_at)
+  select $1, greatest(coalesce(max(epoch), 0), $3::int) + 1, $2, 1, now() from core where id = $1 returning epoch, beats`,
+};
+
+/**
+ * $1 core, $2 its new epoch, $3 the lock that this process holds. Slices of epochs whose processes held the same lock: they
+ * are dead. Those of any other epoch are its own until its heart stands still.
+ */
+const adoptSql: Statement = {
+  name: "adopt",
+  text: `
+  with mine as (
+    select slice.id from slice join core on core.id = slice.core_id and core.epoch = slice.epoch
+    where core_id = $1 and open and core.epoch < $2 and core.instance = $3 order by slice.id for update of slice)
+  update slice set epoch = $2 from mine, lot where slice.id = mine.id and lot.id = slice.lot_id
+  returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${lotColumns}`,
+};
+
+/** $1 core, $2 its new epoch, $3 the lock that this process holds: as slices of lots are adopted. */
+const adoptBudgetsSql: Statement = {
+  name: "adopt budgets",
+  text: `
+  update budget_slice set epoch = $2 from core
+  where core.id = budget_slice.core_id and core.epoch = budget_slice.epoch and core_id = $1 and open
+    and core.epoch < $2 and core.instance = $3
+  returning budget_slice.id`,
+};
+
+/** $1 core, $2 its epoch, $3 the lock that this process holds. Forgets the epochs that it has taken over. */
+const forgetAdopted: Statement = {
+  name: "forget adopted",
+  text: "delete from core where id = $1 and epoch < $2 and instance = $3",
+};
+
+/** $1 core, $2 epoch, $3 the lock that this process holds. For a row that a failover into the past has lost. */
+const enterAgain: Statement = {
+  name: "enter again",
+  text: `
+  insert into core (id, epoch, instance, beats, heartbeat_at) values ($1, $2, $3, 1, now())
+  on conflict (id, epoch) do nothing`,
+};
+
+/** A core that others took for dead and that has not beaten since. */
+export const deadSql = "core.dead_beat is not distinct from core.beats";
+
+/** $1 core, $2 epoch, $3 the last beat that was answered. No row: the epoch is over. */
+const heartbeatSql: Statement = {
+  name: "heartbeat",
+  text: `
+  with mine as (select id, dead_beat from core where id = $1 and epoch = $2 for update),
+  beat as (
+    update core set beats = core.beats + 1, heartbeat_at = now() from mine
+    where core.id = mine.id and core.epoch = $2 returning core.beats),
+  other as (select id as "coreId", epoch, beats from core
+    where (id, epoch) <> ($1, $2) and not (${deadSql}) order by id, epoch limit 10000)
+  select beat.beats, coalesce(mine.dead_beat >= $3, false) as was_dead,
+    coalesce((select json_agg(other) from other), '[]'::json) as others
+  from mine, beat`,
+};
+
+/** $1 cores, $2 their epochs, $3 their beats. One that has beaten since is not taken for dead. */
+const burySql: Statement = {
+  name: "bury",
+  text: `
+  with silent as (
+    select core.id, core.epoch from core
+    join unnest($1::uuid[], $2::int[], $3::int[]) as seen(id, epoch, beats) using (id, epoch, beats)
+    order by core.id, core.epoch for update of core)
+  update core set dead_beat = beats from silent where core.id = silent.id and core.epoch = silent.epoch`,
+};
+
+interface HeartbeatRow {
+  readonly beats: number;
+  readonly was_dead: boolean;
+  readonly others: readonly CoreBeat[];
+}
+
+/** This core among the cores: its epochs and its heart. */
+export class Epochs {
+  readonly coreId: string;
+  readonly #executor: Executor;
+  readonly #random: Random;
+  #current = 0;
+  #instance: string | null = null;
+  /** The last beat that was answered. */
+  #beats = 0;
+  #cores = 1;
+
+  constructor(executor: Executor, random: Random, coreId: string) {
+    this.coreId = coreId;
+    this.#executor = executor;
+    this.#random = random;
+  }
+
+  /** The epoch that this process has begun; 0: none. */
+  get epoch(): number {
+    return this.#current;
+  }
+
+  /** Cores that were alive at the last beat, this one among them. */
+  get cores(): number {
+    return this.#cores;
+  }
+
+  async identify(): Promise<string> {
+    const ask = () => this.#executor.query<{ value: string }>(identifySql, [this.#random.uuid()]);
+    // Another core may name it in the moment between: the second answer has its name.
+    const name = (await ask())[0]?.value ?? (await ask())[0]?.value;
+    if (name === undefined) {
+      throw new Error("the database has no name");
+    }
+    return name;
+  }
+
+  known(): Promise<CoreEpoch[]> {
+    return this.#executor.query<CoreEpoch>(epochsSql, [this.coreId]);
+  }
+
+  async enter(claim: EpochClaim): Promise<Entered> {
+    this.#instance = claim.instance ?? null;
+    const { epoch, beats } = await this.#begin(claim.after);
+    this.#current = epoch;
+    this.#beats = beats;
+    const values = [this.coreId, epoch, this.#instance];
+    const adopted = await this.#executor.query<SliceRow>(adoptSql, values);
+    const adoptedBudgets = await this.#executor.query<{ id: string }>(adoptBudgetsSql, values);
+    await this.#executor.query(forgetAdopted, values);
+    return { epoch, adopted: adopted.map(toSlice), adoptedBudgets: adoptedBudgets.map(({ id }) => id) };
+  }
+
+  /** Two processes that begin at the same moment get an epoch each: the second one asks again. */
+  async #begin(after: number): Promise<{ epoch: number; beats: number }> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const values = [this.coreId, this.#instance, after];
+        const [row] = await this.#executor.query<{ epoch: number; beats: number }>(enterSql, values);
+        if (row !== undefined) {
+          return row;
+        }
+      } catch (error) {
+        if (attempt > mostEntries || (error as { code?: unknown }).code !== uniqueViolation) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  async heartbeat(): Promise<Heartbeat> {
+    const values = [this.coreId, this.#current, this.#beats];
+    const [row] = await this.#executor.query<HeartbeatRow>(heartbeatSql, values);
+    if (row === undefined) {
+      return this.#enterAgain();
+    }
+    const { beats, was_dead: wasDead, others } = row;
+    this.#beats = beats;
+    this.#cores = others.length + 1;
+    return { others, wasDead };
+  }
+
+  /** The database has lost this epoch, perhaps by a failover into the past: whatever it had leased is in doubt. */
+  async #enterAgain(): Promise<Heartbeat> {
+    await this.#executor.query(enterAgain, [this.coreId, this.#current, this.#instance]);
+    this.#beats = 1;
+    return { others: [], wasDead: true };
+  }
+
+  /** Takes cores for dead whose hearts are still where they were. */
+  async bury(dead: readonly CoreBeat[]): Promise<void> {
+    if (dead.length > 0) {
+      const column = <Name extends keyof CoreBeat>(name: Name) => dead.map((core) => core[name]);
+      await this.#executor.query(burySql, [column("coreId"), column("epoch"), column("beats")]);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+
+/** Runs statements, each prepared once. */
+export interface Runner {
+  /** Returns how many rows changed. */
+  run(sql: string, values: SQLInputValue[]): number;
+  get<T>(sql: string, values: SQLInputValue[]): T | undefined;
+  all<T>(sql: string, values: SQLInputValue[]): T[];
+}
+
+/** Runs a function while nobody else uses its connection. */
+export type Exclusive = <T>(run: (database: DatabaseSync) => T) => Promise<T>;
+
+/** Runs statements of the ledger on one connection, with or without a transaction around them. */
+export class Executor {
+  readonly #exclusive: Exclusive;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(exclusive: Exclusive) {
+    this.#exclusive = exclusive;
+  }
+
+  /** Each statement by itself. */
+  plain<T>(run: (runner: Runner) => T): Promise<T> {
+    return this.#exclusive((database) => run(this.#runner(database)));
+  }
+
+  /** All statements or none. */
+  transaction<T>(run: (runner: Runner) => T): Promise<T> {
+    return this.#exclusive((database) => {
+      const runner = this.#runner(database);
+      runner.run("begin immediate", []);
+      try {
+        const result = run(runner);
+        runner.run("commit", []);
+        return result;
+      } catch (error) {
+        if (database.isTransaction) {
+          database.exec("rollback");
+        }
+        throw error;
+      }
+    });
+  }
+
+  #runner(database: DatabaseSync): Runner {
+    const prepare = (sql: string) => {
+      let statement = this.#statements.get(sql);
+      if (statement === undefined) {
+        statement = database.prepare(sql);
+        this.#statements.set(sql, statement);
+      }
+      return statement;
+    };
+    return {
+      run: (sql, values) => Number(prepare(sql).run(...values).changes),
+      get: <T>(sql: string, values: SQLInputValue[]) => prepare(sql).get(...values) as T | undefined,
+      all: <T>(sql: string, values: SQLInputValue[]) => prepare(sql).all(...values) as T[],
+    };
+  }
+}
