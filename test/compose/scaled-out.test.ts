@@ -12,7 +12,7 @@ import { newRequestId } from "../../lib/ids/request-id.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { Simulator } from "../../src/simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
-import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { createSite, freePorts, logsCalls, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // Two cores and a facade in processes of their own, on a real PostgreSQL and a real Redis.
 
@@ -91,6 +91,10 @@ async function exhausted(): Promise<Response[]> {
     const { key } = await customer("30");
     const before = timesAlone();
     const answers = await Promise.all(Array.from({ length: 80 }, () => ask(key)));
+    await logsCalls(
+      cores,
+      answers.filter(({ ok }) => ok).map(({ headers }) => headers.get("x-request-id")),
+    );
     if (timesAlone() === before) {
       return answers;
     }

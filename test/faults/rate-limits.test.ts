@@ -5,7 +5,7 @@ import { freePort } from "../../scripts/test-services/free-port.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { startOwnRedis } from "../../scripts/test-services/redis.ts";
 import { eventually } from "../support/eventually.ts";
-import type { Tollgate } from "../support/tollgate.ts";
+import { logsCalls, type Tollgate } from "../support/tollgate.ts";
 import { Load } from "./load.ts";
 import { type Metronome, startMetronome } from "./metronome.ts";
 import { type Service, startService } from "./service.ts";
@@ -56,6 +56,10 @@ async function exhaust(key: string): Promise<number[]> {
       await Promise.all(Array.from({ length: limit }, () => clients.stream(url, 1)));
       const statuses = clients.asked.map(({ status }) => status);
       expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+      await logsCalls(
+        service.processes,
+        clients.asked.filter(({ status }) => status === 200).map(({ id }) => id),
+      );
       return statuses.filter((status) => status === 200).length;
     }),
   );

@@ -128,6 +128,14 @@ export async function logs({ log }: Tollgate, fields: object): Promise<void> {
   await eventually(`${inspect(fields)} is logged`, isLogged);
 }
 
+/** Waits until the calls of answered requests are logged by one of the processes, and with them all that they logged before. */
+export async function logsCalls(processes: readonly Tollgate[], requestIds: readonly unknown[]): Promise<void> {
+  await eventually("the calls are logged", () => {
+    const logged = new Set(processes.flatMap(({ log }) => log.map(({ requestId }) => requestId)));
+    return requestIds.every((id) => logged.has(id));
+  });
+}
+
 /** Runs a command to its end. Rejects with code, stdout and stderr when it fails. */
 export function runTollgate(site: Site, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, [program, ...args], { cwd: site.folder, env: site.env });
