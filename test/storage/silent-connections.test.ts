@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { systemRandom } from "../../lib/ids/random.ts";
@@ -172,10 +172,14 @@ test("who finds every connection taken waits as long as a connection may take, a
 });
 
 test("a server that takes connections and says nothing is waited for no longer than that either", async () => {
-  const mute = createServer(() => {});
+  const sockets: Socket[] = [];
+  const mute = createServer((socket) => sockets.push(socket));
   await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
   const { port } = mute.address() as AddressInfo;
   const opening = openStorage(`postgresql://user:password@127.0.0.1:${port}/database`, { ...never, connectMs: 300 });
   await expect(opening).rejects.toThrow("Connection terminated due to connection timeout");
   mute.close();
+  for (const socket of sockets) {
+    socket.destroy();
+  }
 });
