@@ -2,7 +2,7 @@
 // @generated from file tollgate/access/v1/access.proto (package tollgate.access.v1, syntax proto3)
 /* eslint-disable */
 
-// Who may call which method. The authenticate interceptor reads these options, so a method's
+// Access to methods. The authenticate interceptor reads these options, so a method's
 // access is part of its contract and a method without one is refused to everybody.
 
 import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
@@ -14,7 +14,7 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_access_v1_access: GenFile;
 
 /**
- * Who may call a method.
+ * The callers that a method admits.
  *
  * @generated from enum tollgate.access.v1.Access
  */
@@ -68,7 +68,7 @@ export enum Access {
 export declare const AccessSchema: GenEnum<Access>;
 
 /**
- * What an operator may do. Each role may do all that the ones before it may.
+ * The permissions of an operator. Each role may do all that the ones before it may.
  *
  * @generated from enum tollgate.access.v1.Role
  */
@@ -108,7 +108,7 @@ export enum Role {
 export declare const RoleSchema: GenEnum<Role>;
 
 /**
- * Who may call this method. Absent: nobody.
+ * The callers that this method admits. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
  */

@@ -2,7 +2,7 @@
 // @generated from file tollgate/access/v1/access.proto (package tollgate.access.v1, syntax proto3)
 /* eslint-disable */
 
-// Who may call which method. The authenticate interceptor reads these options, so a method's
+// Access to methods. The authenticate interceptor reads these options, so a method's
 // access is part of its contract and a method without one is refused to everybody.
 
 import { enumDesc, extDesc, fileDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
@@ -21,7 +21,7 @@ export const AccessSchema = /*@__PURE__*/
   enumDesc(file_tollgate_access_v1_access, 0);
 
 /**
- * Who may call a method.
+ * The callers that a method admits.
  *
  * @generated from enum tollgate.access.v1.Access
  */
@@ -35,7 +35,7 @@ export const RoleSchema = /*@__PURE__*/
   enumDesc(file_tollgate_access_v1_access, 1);
 
 /**
- * What an operator may do. Each role may do all that the ones before it may.
+ * The permissions of an operator. Each role may do all that the ones before it may.
  *
  * @generated from enum tollgate.access.v1.Role
  */
@@ -43,7 +43,7 @@ export const Role = /*@__PURE__*/
   tsEnum(RoleSchema);
 
 /**
- * Who may call this method. Absent: nobody.
+ * The callers that this method admits. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
  */

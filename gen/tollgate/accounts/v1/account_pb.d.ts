@@ -18,7 +18,7 @@ export declare const file_tollgate_accounts_v1_account: GenFile;
  */
 export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   /**
-   * Names the account.
+   * The account's id.
    *
    * @generated from field: string id = 1;
    */
@@ -137,7 +137,7 @@ export declare const AccountSchema: GenMessage<Account>;
  */
 export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
   /**
-   * Names the lot.
+   * The lot's id.
    *
    * @generated from field: string id = 1;
    */
@@ -151,14 +151,14 @@ export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
   kind: LotKind;
 
   /**
-   * What came in.
+   * Money that came in.
    *
    * @generated from field: int64 granted_pico_usd = 3;
    */
   grantedPicoUsd: bigint;
 
   /**
-   * What can still be spent, what running requests hold included.
+   * Money that can still be spent, including what running requests hold.
    *
    * @generated from field: int64 remaining_pico_usd = 4;
    */
@@ -199,7 +199,7 @@ export declare const LotSchema: GenMessage<Lot>;
  */
 export declare type Payment = Message<"tollgate.accounts.v1.Payment"> & {
   /**
-   * Names the payment.
+   * The payment's id.
    *
    * @generated from field: string id = 1;
    */

@@ -15,7 +15,7 @@ import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 export declare const file_tollgate_accounts_v1_accounts_service: GenFile;
 
 /**
- * Who is to be created.
+ * An account to create.
  *
  * @generated from message tollgate.accounts.v1.CreateAccountRequest
  */
@@ -192,7 +192,7 @@ export declare type ListAccountsResponse = Message<"tollgate.accounts.v1.ListAcc
 export declare const ListAccountsResponseSchema: GenMessage<ListAccountsResponse>;
 
 /**
- * What is to change.
+ * The account and its changes.
  *
  * @generated from message tollgate.accounts.v1.UpdateAccountRequest
  */
@@ -360,7 +360,7 @@ export declare const UnfreezeAccountResponseSchema: GenMessage<UnfreezeAccountRe
  */
 export declare type TopUpRequest = Message<"tollgate.accounts.v1.TopUpRequest"> & {
   /**
-   * Who paid.
+   * The account that paid.
    *
    * @generated from field: string account_id = 1;
    */
@@ -428,7 +428,7 @@ export declare const TopUpResponseSchema: GenMessage<TopUpResponse>;
  */
 export declare type GrantRequest = Message<"tollgate.accounts.v1.GrantRequest"> & {
   /**
-   * Who gets it.
+   * The account that gets it.
    *
    * @generated from field: string account_id = 1;
    */
@@ -503,7 +503,7 @@ export declare const GrantResponseSchema: GenMessage<GrantResponse>;
  */
 export declare type RefundRequest = Message<"tollgate.accounts.v1.RefundRequest"> & {
   /**
-   * Who gets it back.
+   * The account that gets it back.
    *
    * @generated from field: string account_id = 1;
    */
@@ -690,7 +690,7 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
   maxInFlight?: number | undefined;
 
   /**
-   * What it may spend in a period, above zero. Absent: as much as its account has.
+   * The most that it may spend in a period, above zero. Absent: as much as its account has.
    *
    * @generated from field: optional int64 budget_pico_usd = 9;
    */
@@ -902,7 +902,7 @@ export declare type RevokeKeyResponse = Message<"tollgate.accounts.v1.RevokeKeyR
 export declare const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse>;
 
 /**
- * What is to change of a key.
+ * The key and its changes.
  *
  * @generated from message tollgate.accounts.v1.UpdateKeyRequest
  */
@@ -965,7 +965,7 @@ export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRe
   maxInFlight?: number | undefined;
 
   /**
-   * What it may spend in a period, above zero; what it spent in the period before this change counts. Absent, and named
+   * The most that it may spend in a period, above zero; money spent in the period before this change counts. Absent, and named
    * by update_mask: as much as its account has.
    *
    * @generated from field: optional int64 budget_pico_usd = 9;
@@ -1021,7 +1021,7 @@ export declare type GetKeyStatusRequest = Message<"tollgate.accounts.v1.GetKeySt
 export declare const GetKeyStatusRequestSchema: GenMessage<GetKeyStatusRequest>;
 
 /**
- * What a caller may know of its key.
+ * The part of a key that its holder may see.
  *
  * @generated from message tollgate.accounts.v1.GetKeyStatusResponse
  */
@@ -1069,7 +1069,7 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
   frozen: boolean;
 
   /**
-   * What the account owes.
+   * The account's debt.
    *
    * @generated from field: int64 debt_pico_usd = 7;
    */
@@ -1097,7 +1097,7 @@ export declare type IdentifyCallerRequest = Message<"tollgate.accounts.v1.Identi
 export declare const IdentifyCallerRequestSchema: GenMessage<IdentifyCallerRequest>;
 
 /**
- * Who calls.
+ * The key and the account that call.
  *
  * @generated from message tollgate.accounts.v1.IdentifyCallerResponse
  */

@@ -18,7 +18,7 @@ export declare const file_tollgate_accounts_v1_api_key: GenFile;
  */
 export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   /**
-   * Names the key; not the secret.
+   * The key's id; not the secret.
    *
    * @generated from field: string id = 1;
    */
@@ -109,7 +109,7 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   maxInFlight?: number | undefined;
 
   /**
-   * What it may spend in a period, in pico-USD (10^-12 USD). Absent: as much as its account has.
+   * The most that it may spend in a period, in pico-USD (10^-12 USD). Absent: as much as its account has.
    *
    * @generated from field: optional int64 budget_pico_usd = 14;
    */
@@ -123,7 +123,7 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   budgetPeriod: BudgetPeriod;
 
   /**
-   * What its running period has been charged, by all keys of its chain of rotations together, in pico-USD. This and the
+   * The charges of its running period, by all keys of its chain of rotations together, in pico-USD. This and the
    * two after it are told where keys are read (ListKeys, GetKeyStatus). Absent: there is no budget, or the key was just changed.
    *
    * @generated from field: optional int64 budget_spent_pico_usd = 16;

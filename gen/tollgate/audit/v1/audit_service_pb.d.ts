@@ -121,14 +121,14 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   target: string;
 
   /**
-   * What is known of the target as it was, in the fields of the contract. Absent: it is new, or nothing of it was replaced.
+   * The target before the change, in the fields of the contract. Absent: it is new, or nothing of it was replaced.
    *
    * @generated from field: google.protobuf.Struct before = 7;
    */
   before?: JsonObject | undefined;
 
   /**
-   * What was asked for and what came of it, in the fields of the contract; secrets are left out.
+   * The request and its result, in the fields of the contract; secrets are left out.
    *
    * @generated from field: google.protobuf.Struct after = 8;
    */
@@ -150,7 +150,7 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
 export declare const AuditEventSchema: GenMessage<AuditEvent>;
 
 /**
- * What operators have changed. Rows are written once and never changed or deleted: the database itself refuses it.
+ * Lists the changes of operators. Rows are written once and never changed or deleted: the database itself refuses it.
  *
  * @generated from service tollgate.audit.v1.AuditService
  */

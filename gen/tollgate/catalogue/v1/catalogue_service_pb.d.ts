@@ -241,7 +241,7 @@ export declare type ResumeServerResponse = Message<"tollgate.catalogue.v1.Resume
 export declare const ResumeServerResponseSchema: GenMessage<ResumeServerResponse>;
 
 /**
- * What is served, for everybody, and on which servers, for the operator.
+ * Lists the served models for everybody, and their inference servers for the operator.
  *
  * @generated from service tollgate.catalogue.v1.CatalogueService
  */

@@ -18,7 +18,7 @@ export declare const file_tollgate_catalogue_v1_model: GenFile;
  */
 export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
   /**
-   * What callers put into their requests, such as "deepseek/deepseek-v4".
+   * The model's name in requests, such as "deepseek/deepseek-v4".
    *
    * @generated from field: string id = 1;
    */
@@ -32,7 +32,7 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
   displayName: string;
 
   /**
-   * What it does.
+   * The kind of model.
    *
    * @generated from field: tollgate.catalogue.v1.ModelKind kind = 3;
    */
@@ -102,7 +102,7 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
 export declare const ModelSchema: GenMessage<Model>;
 
 /**
- * What a model does.
+ * A kind of model.
  *
  * @generated from enum tollgate.catalogue.v1.ModelKind
  */

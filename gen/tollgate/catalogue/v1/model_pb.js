@@ -25,7 +25,7 @@ export const ModelKindSchema = /*@__PURE__*/
   enumDesc(file_tollgate_catalogue_v1_model, 0);
 
 /**
- * What a model does.
+ * A kind of model.
  *
  * @generated from enum tollgate.catalogue.v1.ModelKind
  */

@@ -17,7 +17,7 @@ export declare const file_tollgate_catalogue_v1_server: GenFile;
  */
 export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
   /**
-   * Names it in commands.
+   * The id in commands.
    *
    * @generated from field: string id = 1;
    */

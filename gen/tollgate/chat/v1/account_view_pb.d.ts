@@ -25,7 +25,7 @@ export declare type GetKeyRequest = Message<"tollgate.chat.v1.GetKeyRequest"> & 
 export declare const GetKeyRequestSchema: GenMessage<GetKeyRequest>;
 
 /**
- * What a key may know of itself, in an aggregator's shape.
+ * A key as its holder sees it, in an aggregator's shape.
  *
  * @generated from message tollgate.chat.v1.GetKeyResponse
  */
@@ -58,21 +58,21 @@ export declare type KeyInfo = Message<"tollgate.chat.v1.KeyInfo"> & {
   label: string;
 
   /**
-   * What it spent in all.
+   * The money spent in all.
    *
    * @generated from field: string usage = 2;
    */
   usage: string;
 
   /**
-   * What it may spend in a period. Null: as much as its account has.
+   * The most that it may spend in a period. Null: as much as its account has.
    *
    * @generated from field: string limit = 3;
    */
   limit: string;
 
   /**
-   * What is left of that. Null: there is no limit.
+   * The rest of that limit. Null: there is no limit.
    *
    * @generated from field: string limit_remaining = 4;
    */
@@ -195,14 +195,14 @@ export declare const GetCreditsResponseSchema: GenMessage<GetCreditsResponse>;
  */
 export declare type Credits = Message<"tollgate.chat.v1.Credits"> & {
   /**
-   * What came in and was not paid back and has not lapsed.
+   * Credit that came in, without refunds and what has lapsed.
    *
    * @generated from field: string total_credits = 1;
    */
   totalCredits: string;
 
   /**
-   * What was spent.
+   * The credit that was spent.
    *
    * @generated from field: string total_usage = 2;
    */
@@ -290,7 +290,7 @@ export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
   createdAt: string;
 
   /**
-   * What it cost in USD, an exact decimal.
+   * The cost in USD, an exact decimal.
    *
    * @generated from field: string total_cost = 4;
    */
@@ -408,7 +408,7 @@ export declare type GetUsageRequest = Message<"tollgate.chat.v1.GetUsageRequest"
   to: string;
 
   /**
-   * What keeps rows apart: some of hour, day, model, key and account, with commas between. Absent: account, key and model.
+   * The dimensions to group by: some of hour, day, model, key and account, with commas between. Absent: account, key and model.
    *
    * @generated from field: string by = 3;
    */
@@ -497,7 +497,7 @@ export declare type UsageSums = Message<"tollgate.chat.v1.UsageSums"> & {
   outputTokens: bigint;
 
   /**
-   * What they cost in USD, an exact decimal as text.
+   * Their cost in USD, an exact decimal as text.
    *
    * @generated from field: string cost_usd = 8;
    */

@@ -158,7 +158,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   responseFormat?: ResponseFormat | undefined;
 
   /**
-   * What the answer is made of; only "text".
+   * The kinds of content in the answer; only "text".
    *
    * @generated from field: repeated string modalities = 21;
    */
@@ -235,7 +235,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   repetitionPenalty?: number | undefined;
 
   /**
-   * What usage has to tell beside the counts and the cost.
+   * Details wanted in usage beside the counts and the cost. Absent: none.
    *
    * @generated from field: tollgate.chat.v1.UsageOptions usage = 32;
    */
@@ -249,7 +249,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
 export declare const CreateChatCompletionRequestSchema: GenMessage<CreateChatCompletionRequest>;
 
 /**
- * What usage has to tell.
+ * Details wanted in usage.
  *
  * @generated from message tollgate.chat.v1.UsageOptions
  */
@@ -295,7 +295,7 @@ export declare const StreamOptionsSchema: GenMessage<StreamOptions>;
  */
 export declare type Stop = Message<"tollgate.chat.v1.Stop"> & {
   /**
-   * The form.
+   * One of the forms.
    *
    * @generated from oneof tollgate.chat.v1.Stop.form
    */
@@ -351,7 +351,7 @@ export declare const StopTextsSchema: GenMessage<StopTexts>;
  */
 export declare type Tool = Message<"tollgate.chat.v1.Tool"> & {
   /**
-   * The kind.
+   * One of the kinds.
    *
    * @generated from oneof tollgate.chat.v1.Tool.kind
    */
@@ -399,14 +399,14 @@ export declare const FunctionToolSchema: GenMessage<FunctionTool>;
  */
 export declare type FunctionDefinition = Message<"tollgate.chat.v1.FunctionDefinition"> & {
   /**
-   * What the model calls it by.
+   * The name by which the model calls it.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it does, for the model. Absent: unsaid.
+   * A description for the model. Absent: none.
    *
    * @generated from field: optional string description = 2;
    */
@@ -433,7 +433,7 @@ export declare const FunctionDefinitionSchema: GenMessage<FunctionDefinition>;
  */
 export declare type ToolChoice = Message<"tollgate.chat.v1.ToolChoice"> & {
   /**
-   * The form.
+   * One of the forms.
    *
    * @generated from oneof tollgate.chat.v1.ToolChoice.form
    */
@@ -469,7 +469,7 @@ export declare const ToolChoiceSchema: GenMessage<ToolChoice>;
  */
 export declare type NamedToolChoice = Message<"tollgate.chat.v1.NamedToolChoice"> & {
   /**
-   * The kind.
+   * One of the kinds.
    *
    * @generated from oneof tollgate.chat.v1.NamedToolChoice.kind
    */
@@ -618,7 +618,7 @@ export declare const ResponseFormatSchema: GenMessage<ResponseFormat>;
  */
 export declare type CreateChatCompletionResponse = Message<"tollgate.chat.v1.CreateChatCompletionResponse"> & {
   /**
-   * Whole or in pieces.
+   * The whole answer or a piece of it.
    *
    * @generated from oneof tollgate.chat.v1.CreateChatCompletionResponse.form
    */
@@ -632,7 +632,7 @@ export declare type CreateChatCompletionResponse = Message<"tollgate.chat.v1.Cre
     case: "completion";
   } | {
     /**
-     * What each server-sent event carries when stream is true. The last event is the text [DONE].
+     * The data of each server-sent event when stream is true. The last event is the text [DONE].
      *
      * @generated from field: tollgate.chat.v1.ChatCompletionChunk chunk = 2;
      */
@@ -654,7 +654,7 @@ export declare const CreateChatCompletionResponseSchema: GenMessage<CreateChatCo
  */
 export declare type ChatCompletion = Message<"tollgate.chat.v1.ChatCompletion"> & {
   /**
-   * Names the answer.
+   * The id of the answer.
    *
    * @generated from field: string id = 1;
    */
@@ -716,7 +716,7 @@ export declare type ChatChoice = Message<"tollgate.chat.v1.ChatChoice"> & {
   index: number;
 
   /**
-   * What the model said.
+   * The model's answer.
    *
    * @generated from field: tollgate.chat.v1.AnswerMessage message = 2;
    */
@@ -730,7 +730,7 @@ export declare type ChatChoice = Message<"tollgate.chat.v1.ChatChoice"> & {
   logprobs?: string | undefined;
 
   /**
-   * Why it ended.
+   * The reason for its end.
    *
    * @generated from field: tollgate.chat.v1.FinishReason finish_reason = 4;
    */
@@ -744,7 +744,7 @@ export declare type ChatChoice = Message<"tollgate.chat.v1.ChatChoice"> & {
 export declare const ChatChoiceSchema: GenMessage<ChatChoice>;
 
 /**
- * What the model said.
+ * The model's answer.
  *
  * @generated from message tollgate.chat.v1.AnswerMessage
  */
@@ -833,14 +833,14 @@ export declare type Usage = Message<"tollgate.chat.v1.Usage"> & {
   completionTokensDetails?: CompletionTokensDetails | undefined;
 
   /**
-   * What the request cost in USD, an exact decimal; its charge is durable.
+   * The cost of the request in USD, an exact decimal; its charge is durable.
    *
    * @generated from field: string cost = 6;
    */
   cost: string;
 
   /**
-   * What the cost is made of. Absent: it was not asked for.
+   * The parts of the cost. Absent: they were not asked for.
    *
    * @generated from field: tollgate.chat.v1.CostDetails cost_details = 7;
    */
@@ -854,13 +854,13 @@ export declare type Usage = Message<"tollgate.chat.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage>;
 
 /**
- * What a cost is made of.
+ * The parts of a cost.
  *
  * @generated from message tollgate.chat.v1.CostDetails
  */
 export declare type CostDetails = Message<"tollgate.chat.v1.CostDetails"> & {
   /**
-   * What each lot of the balance paid, in the order of spending.
+   * The part that each lot of the balance paid, in the order of spending.
    *
    * @generated from field: repeated tollgate.chat.v1.LotCost lots = 1;
    */
@@ -874,7 +874,7 @@ export declare type CostDetails = Message<"tollgate.chat.v1.CostDetails"> & {
 export declare const CostDetailsSchema: GenMessage<CostDetails>;
 
 /**
- * What one lot paid.
+ * The part that one lot paid.
  *
  * @generated from message tollgate.chat.v1.LotCost
  */
@@ -887,7 +887,7 @@ export declare type LotCost = Message<"tollgate.chat.v1.LotCost"> & {
   lotId: string;
 
   /**
-   * What it paid in USD, an exact decimal.
+   * The amount paid in USD, an exact decimal.
    *
    * @generated from field: string cost = 2;
    */
@@ -947,7 +947,7 @@ export declare const CompletionTokensDetailsSchema: GenMessage<CompletionTokensD
  */
 export declare type ChatCompletionChunk = Message<"tollgate.chat.v1.ChatCompletionChunk"> & {
   /**
-   * Names the answer; the same in every chunk.
+   * The id of the answer; the same in every chunk.
    *
    * @generated from field: string id = 1;
    */
@@ -982,7 +982,7 @@ export declare type ChatCompletionChunk = Message<"tollgate.chat.v1.ChatCompleti
   choices: ChunkChoice[];
 
   /**
-   * What is billed; in the last chunk alone.
+   * The billed counts and the cost; in the last chunk alone.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */
@@ -1009,7 +1009,7 @@ export declare type ChunkChoice = Message<"tollgate.chat.v1.ChunkChoice"> & {
   index: number;
 
   /**
-   * What is new.
+   * The part of the answer that is new.
    *
    * @generated from field: tollgate.chat.v1.Delta delta = 2;
    */
@@ -1037,7 +1037,7 @@ export declare type ChunkChoice = Message<"tollgate.chat.v1.ChunkChoice"> & {
 export declare const ChunkChoiceSchema: GenMessage<ChunkChoice>;
 
 /**
- * What is new in an answer.
+ * The part of an answer that is new.
  *
  * @generated from message tollgate.chat.v1.Delta
  */

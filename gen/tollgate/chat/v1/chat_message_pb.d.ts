@@ -17,7 +17,7 @@ export declare const file_tollgate_chat_v1_chat_message: GenFile;
  */
 export declare type ChatMessage = Message<"tollgate.chat.v1.ChatMessage"> & {
   /**
-   * Who speaks.
+   * The speaker.
    *
    * @generated from oneof tollgate.chat.v1.ChatMessage.turn
    */
@@ -77,7 +77,7 @@ export declare const ChatMessageSchema: GenMessage<ChatMessage>;
  */
 export declare type SystemMessage = Message<"tollgate.chat.v1.SystemMessage"> & {
   /**
-   * What the model is told, as text.
+   * The instructions, as text.
    *
    * @generated from field: tollgate.chat.v1.Content content = 1;
    */
@@ -91,7 +91,7 @@ export declare type SystemMessage = Message<"tollgate.chat.v1.SystemMessage"> & 
 export declare const SystemMessageSchema: GenMessage<SystemMessage>;
 
 /**
- * What the user says.
+ * A turn of the user.
  *
  * @generated from message tollgate.chat.v1.UserMessage
  */
@@ -111,7 +111,7 @@ export declare type UserMessage = Message<"tollgate.chat.v1.UserMessage"> & {
 export declare const UserMessageSchema: GenMessage<UserMessage>;
 
 /**
- * What the model said earlier. The last turn may be one: it is continued.
+ * An earlier turn of the model. The last turn may be one: it is continued.
  *
  * @generated from message tollgate.chat.v1.AssistantMessage
  */
@@ -185,7 +185,7 @@ export declare const ToolMessageSchema: GenMessage<ToolMessage>;
  */
 export declare type Content = Message<"tollgate.chat.v1.Content"> & {
   /**
-   * The form.
+   * One of the forms.
    *
    * @generated from oneof tollgate.chat.v1.Content.form
    */
@@ -241,7 +241,7 @@ export declare const ContentPartsSchema: GenMessage<ContentParts>;
  */
 export declare type ContentPart = Message<"tollgate.chat.v1.ContentPart"> & {
   /**
-   * The kind.
+   * One of the kinds.
    *
    * @generated from oneof tollgate.chat.v1.ContentPart.kind
    */

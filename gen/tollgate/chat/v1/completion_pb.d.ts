@@ -116,7 +116,7 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   echo?: boolean | undefined;
 
   /**
-   * What follows the inserted text; only empty.
+   * Text after the insertion; only empty.
    *
    * @generated from field: optional string suffix = 15;
    */
@@ -158,7 +158,7 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   repetitionPenalty?: number | undefined;
 
   /**
-   * What usage has to tell beside the counts and the cost.
+   * Details wanted in usage beside the counts and the cost. Absent: none.
    *
    * @generated from field: tollgate.chat.v1.UsageOptions usage = 21;
    */
@@ -178,7 +178,7 @@ export declare const CreateCompletionRequestSchema: GenMessage<CreateCompletionR
  */
 export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
   /**
-   * The form.
+   * One of the forms.
    *
    * @generated from oneof tollgate.chat.v1.Prompt.form
    */
@@ -228,13 +228,13 @@ export declare type PromptTexts = Message<"tollgate.chat.v1.PromptTexts"> & {
 export declare const PromptTextsSchema: GenMessage<PromptTexts>;
 
 /**
- * What continues a text.
+ * An answer that continues a text.
  *
  * @generated from message tollgate.chat.v1.CreateCompletionResponse
  */
 export declare type CreateCompletionResponse = Message<"tollgate.chat.v1.CreateCompletionResponse"> & {
   /**
-   * Whole or in pieces.
+   * The whole answer or a piece of it.
    *
    * @generated from oneof tollgate.chat.v1.CreateCompletionResponse.form
    */
@@ -248,7 +248,7 @@ export declare type CreateCompletionResponse = Message<"tollgate.chat.v1.CreateC
     case: "completion";
   } | {
     /**
-     * What each server-sent event carries when stream is true. The last event is the text [DONE].
+     * The data of each server-sent event when stream is true. The last event is the text [DONE].
      *
      * @generated from field: tollgate.chat.v1.CompletionChunk chunk = 2;
      */
@@ -270,7 +270,7 @@ export declare const CreateCompletionResponseSchema: GenMessage<CreateCompletion
  */
 export declare type Completion = Message<"tollgate.chat.v1.Completion"> & {
   /**
-   * Names the answer.
+   * The id of the answer.
    *
    * @generated from field: string id = 1;
    */
@@ -366,7 +366,7 @@ export declare const CompletionChoiceSchema: GenMessage<CompletionChoice>;
  */
 export declare type CompletionChunk = Message<"tollgate.chat.v1.CompletionChunk"> & {
   /**
-   * Names the answer; the same in every chunk.
+   * The id of the answer; the same in every chunk.
    *
    * @generated from field: string id = 1;
    */
@@ -401,7 +401,7 @@ export declare type CompletionChunk = Message<"tollgate.chat.v1.CompletionChunk"
   choices: CompletionChoice[];
 
   /**
-   * What is billed; in the last chunk alone.
+   * The billed counts and the cost; in the last chunk alone.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */

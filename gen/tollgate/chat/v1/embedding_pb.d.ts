@@ -58,7 +58,7 @@ export declare const CreateEmbeddingRequestSchema: GenMessage<CreateEmbeddingReq
  */
 export declare type EmbeddingInput = Message<"tollgate.chat.v1.EmbeddingInput"> & {
   /**
-   * The form.
+   * One of the forms.
    *
    * @generated from oneof tollgate.chat.v1.EmbeddingInput.form
    */
@@ -189,7 +189,7 @@ export declare const EmbeddingSchema: GenMessage<Embedding>;
  */
 export declare type EmbeddingVector = Message<"tollgate.chat.v1.EmbeddingVector"> & {
   /**
-   * The form.
+   * One of the forms.
    *
    * @generated from oneof tollgate.chat.v1.EmbeddingVector.form
    */
@@ -239,7 +239,7 @@ export declare type EmbeddingNumbers = Message<"tollgate.chat.v1.EmbeddingNumber
 export declare const EmbeddingNumbersSchema: GenMessage<EmbeddingNumbers>;
 
 /**
- * What an embeddings request is billed for.
+ * The tokens and the cost that an embeddings request is billed for.
  *
  * @generated from message tollgate.chat.v1.EmbeddingUsage
  */
@@ -259,7 +259,7 @@ export declare type EmbeddingUsage = Message<"tollgate.chat.v1.EmbeddingUsage"> 
   totalTokens: bigint;
 
   /**
-   * What the request cost in USD, an exact decimal; its charge is durable.
+   * The cost of the request in USD, an exact decimal; its charge is durable.
    *
    * @generated from field: string cost = 3;
    */

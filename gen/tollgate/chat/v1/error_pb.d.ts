@@ -31,13 +31,13 @@ export declare type ErrorResponse = Message<"tollgate.chat.v1.ErrorResponse"> & 
 export declare const ErrorResponseSchema: GenMessage<ErrorResponse>;
 
 /**
- * What went wrong.
+ * An error of the chat-completions-style surface.
  *
  * @generated from message tollgate.chat.v1.Error
  */
 export declare type Error = Message<"tollgate.chat.v1.Error"> & {
   /**
-   * For people.
+   * The message for people.
    *
    * @generated from field: string message = 1;
    */

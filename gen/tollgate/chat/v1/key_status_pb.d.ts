@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_key_status: GenFile;
 
 /**
- * Nothing: the credential says which key.
+ * Asks for the key that the credential is of; it has no fields.
  *
  * @generated from message tollgate.chat.v1.TestAuthRequest
  */
@@ -25,7 +25,7 @@ export declare type TestAuthRequest = Message<"tollgate.chat.v1.TestAuthRequest"
 export declare const TestAuthRequestSchema: GenMessage<TestAuthRequest>;
 
 /**
- * The status of a key.
+ * The key, its account and its limits, as its holder sees them.
  *
  * @generated from message tollgate.chat.v1.TestAuthResponse
  */
@@ -52,7 +52,7 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
   accountId: string;
 
   /**
-   * The key's current settings.
+   * The key's current settings, under the names of an aggregator's clients.
    *
    * @generated from field: tollgate.chat.v1.KeySettings settings = 4;
    */
@@ -94,13 +94,13 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
 export declare const TestAuthResponseSchema: GenMessage<TestAuthResponse>;
 
 /**
- * What may be told of a key.
+ * The part of a key that its holder may see.
  *
  * @generated from message tollgate.chat.v1.KeyStatus
  */
 export declare type KeyStatus = Message<"tollgate.chat.v1.KeyStatus"> & {
   /**
-   * Names the key; not the secret.
+   * The key's id; not the secret.
    *
    * @generated from field: string id = 1;
    */
@@ -142,7 +142,7 @@ export declare type KeyStatus = Message<"tollgate.chat.v1.KeyStatus"> & {
 export declare const KeyStatusSchema: GenMessage<KeyStatus>;
 
 /**
- * A key's current settings.
+ * A key's current settings, under the names of an aggregator's clients.
  *
  * @generated from message tollgate.chat.v1.KeySettings
  */

@@ -78,7 +78,7 @@ export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
  */
 export declare type GetModelResponse = Message<"tollgate.chat.v1.GetModelResponse"> & {
   /**
-   * The value.
+   * The model; a oneof, so that the answer is the model itself.
    *
    * @generated from oneof tollgate.chat.v1.GetModelResponse.value
    */
@@ -106,7 +106,7 @@ export declare const GetModelResponseSchema: GenMessage<GetModelResponse>;
  */
 export declare type Model = Message<"tollgate.chat.v1.Model"> & {
   /**
-   * What goes into the `model` field of requests.
+   * The value of the `model` field of requests.
    *
    * @generated from field: string id = 1;
    */
@@ -134,14 +134,14 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
   ownedBy: string;
 
   /**
-   * For people.
+   * The name for people.
    *
    * @generated from field: string name = 5;
    */
   name: string;
 
   /**
-   * What it does.
+   * The kind of model.
    *
    * @generated from field: tollgate.chat.v1.ModelType type = 6;
    */
@@ -183,7 +183,7 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
   supportedParameters: string[];
 
   /**
-   * What goes in and comes out.
+   * The kinds of input and output.
    *
    * @generated from field: tollgate.chat.v1.Architecture architecture = 12;
    */
@@ -292,7 +292,7 @@ export declare type TopProvider = Message<"tollgate.chat.v1.TopProvider"> & {
 export declare const TopProviderSchema: GenMessage<TopProvider>;
 
 /**
- * What goes into a model and comes out.
+ * The kinds of input and output of a model.
  *
  * @generated from message tollgate.chat.v1.Architecture
  */
@@ -305,14 +305,14 @@ export declare type Architecture = Message<"tollgate.chat.v1.Architecture"> & {
   modality: string;
 
   /**
-   * What it reads.
+   * The kinds of input, such as "text".
    *
    * @generated from field: repeated string input_modalities = 2;
    */
   inputModalities: string[];
 
   /**
-   * What it produces.
+   * The kinds of output, such as "text" or "embedding".
    *
    * @generated from field: repeated string output_modalities = 3;
    */
@@ -326,7 +326,7 @@ export declare type Architecture = Message<"tollgate.chat.v1.Architecture"> & {
 export declare const ArchitectureSchema: GenMessage<Architecture>;
 
 /**
- * What a model does.
+ * A kind of model.
  *
  * @generated from enum tollgate.chat.v1.ModelType
  */

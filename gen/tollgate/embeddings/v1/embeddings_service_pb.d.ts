@@ -75,7 +75,7 @@ export declare type EmbedResponse = Message<"tollgate.embeddings.v1.EmbedRespons
   inputTokens: bigint;
 
   /**
-   * What the request cost, in pico-USD (10^-12 USD); its charge is durable.
+   * The cost of the request, in pico-USD (10^-12 USD); its charge is durable.
    *
    * @generated from field: int64 cost_pico_usd = 5;
    */

@@ -20,7 +20,7 @@ export declare const file_tollgate_errors_v1_error_detail: GenFile;
  */
 export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
   /**
-   * What went wrong. Decides the shape and the status on each public surface.
+   * The reason of the error. Decides the shape and the status on each public surface.
    *
    * @generated from field: tollgate.errors.v1.Reason reason = 1;
    */
@@ -499,7 +499,7 @@ export enum Reason {
   BUDGET_EXHAUSTED = 34,
 
   /**
-   * What is left of the key's budget is held by running requests.
+   * Running requests hold the rest of the key's budget.
    *
    * @generated from enum value: REASON_BUDGET_HELD = 35;
    */

@@ -100,7 +100,7 @@ export declare type Event = Message<"tollgate.events.v1.Event"> & {
   accountId: string;
 
   /**
-   * What a webhook's body has as data: ids, and amounts as exact decimal USD.
+   * The data of a webhook's body: ids, and amounts as exact decimal USD.
    *
    * @generated from field: google.protobuf.Struct data = 5;
    */
@@ -154,7 +154,7 @@ export declare const ListEventTypesResponseSchema: GenMessage<ListEventTypesResp
  */
 export declare type EventType = Message<"tollgate.events.v1.EventType"> & {
   /**
-   * What CreateWebhook takes, such as "account.topped_up".
+   * The type as CreateWebhook takes it, such as "account.topped_up".
    *
    * @generated from field: string type = 1;
    */
@@ -175,7 +175,7 @@ export declare type EventType = Message<"tollgate.events.v1.EventType"> & {
 export declare const EventTypeSchema: GenMessage<EventType>;
 
 /**
- * What has happened, as webhooks tell it.
+ * Lists the events that webhooks deliver.
  *
  * @generated from service tollgate.events.v1.EventsService
  */

@@ -56,7 +56,7 @@ export const EventTypeSchema = /*@__PURE__*/
   messageDesc(file_tollgate_events_v1_events_service, 5);
 
 /**
- * What has happened, as webhooks tell it.
+ * Lists the events that webhooks deliver.
  *
  * @generated from service tollgate.events.v1.EventsService
  */

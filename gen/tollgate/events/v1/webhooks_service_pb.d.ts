@@ -53,7 +53,7 @@ export declare type Webhook = Message<"tollgate.events.v1.Webhook"> & {
 export declare const WebhookSchema: GenMessage<Webhook>;
 
 /**
- * Who is to be told of what.
+ * An endpoint to create, and its events.
  *
  * @generated from message tollgate.events.v1.CreateWebhookRequest
  */
@@ -94,7 +94,7 @@ export declare type CreateWebhookResponse = Message<"tollgate.events.v1.CreateWe
   webhook?: Webhook | undefined;
 
   /**
-   * What requests are signed with: whsec_ and 32 bytes in Base64. It cannot be shown again.
+   * The secret that signs requests: whsec_ and 32 bytes in Base64. It cannot be shown again.
    *
    * @generated from field: string secret = 2;
    */

@@ -2,7 +2,7 @@
 // @generated from file tollgate/facade/v1/http.proto (package tollgate.facade.v1, syntax proto3)
 /* eslint-disable */
 
-// What google.api.http cannot say of a public surface and its OpenAPI document should.
+// Options of public surfaces that google.api.http has no words for and the OpenAPI document needs.
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -20,7 +20,7 @@ export declare const file_tollgate_facade_v1_http: GenFile;
  */
 export declare type HttpService = Message<"tollgate.facade.v1.HttpService"> & {
   /**
-   * What the surface is called in the OpenAPI document.
+   * The name of the surface in the OpenAPI document.
    *
    * @generated from field: string title = 1;
    */
@@ -61,7 +61,7 @@ export declare type HttpError = Message<"tollgate.facade.v1.HttpError"> & {
   status: number;
 
   /**
-   * When it comes.
+   * The case in which it is answered.
    *
    * @generated from field: string description = 2;
    */

@@ -2,7 +2,7 @@
 // @generated from file tollgate/facade/v1/http.proto (package tollgate.facade.v1, syntax proto3)
 /* eslint-disable */
 
-// What google.api.http cannot say of a public surface and its OpenAPI document should.
+// Options of public surfaces that google.api.http has no words for and the OpenAPI document needs.
 
 import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";

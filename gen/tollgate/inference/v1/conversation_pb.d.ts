@@ -11,7 +11,7 @@ import type { Message as Message$1 } from "@bufbuild/protobuf";
 export declare const file_tollgate_inference_v1_conversation: GenFile;
 
 /**
- * What the model is asked: the turns so far and the tools that it may call.
+ * A conversation to continue: the turns so far and the tools that the model may call.
  *
  * @generated from message tollgate.inference.v1.Conversation
  */
@@ -65,7 +65,7 @@ export declare type Message = Message$1<"tollgate.inference.v1.Message"> & {
   role: Role;
 
   /**
-   * What was said. Empty for an assistant turn that only calls tools.
+   * The text of the turn. Empty for an assistant turn that only calls tools.
    *
    * @generated from field: string text = 2;
    */
@@ -140,14 +140,14 @@ export declare const ToolCallSchema: GenMessage<ToolCall>;
  */
 export declare type Tool = Message$1<"tollgate.inference.v1.Tool"> & {
   /**
-   * What the model calls it by. Required.
+   * The name by which the model calls it. Required.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it does, for the model. Empty: unsaid.
+   * A description for the model. Empty: none.
    *
    * @generated from field: string description = 2;
    */
@@ -195,7 +195,7 @@ export declare type ToolChoice = Message$1<"tollgate.inference.v1.ToolChoice"> &
 export declare const ToolChoiceSchema: GenMessage<ToolChoice>;
 
 /**
- * Who speaks in a turn.
+ * The speaker of a turn.
  *
  * @generated from enum tollgate.inference.v1.Role
  */

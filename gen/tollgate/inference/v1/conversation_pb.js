@@ -53,7 +53,7 @@ export const RoleSchema = /*@__PURE__*/
   enumDesc(file_tollgate_inference_v1_conversation, 0);
 
 /**
- * Who speaks in a turn.
+ * The speaker of a turn.
  *
  * @generated from enum tollgate.inference.v1.Role
  */

@@ -18,7 +18,7 @@ export declare const file_tollgate_inference_v1_generation_event: GenFile;
  */
 export declare type GenerationEvent = Message<"tollgate.inference.v1.GenerationEvent"> & {
   /**
-   * What happened.
+   * The event.
    *
    * @generated from oneof tollgate.inference.v1.GenerationEvent.event
    */
@@ -229,7 +229,7 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
   cachedInputTokens?: bigint | undefined;
 
   /**
-   * What the request cost, in pico-USD (10^-12 USD); its charge is durable. Absent: another text of the batch ended later,
+   * The cost of the request, in pico-USD (10^-12 USD); its charge is durable. Absent: another text of the batch ended later,
    * and its usage has the cost of all.
    *
    * @generated from field: optional int64 cost_pico_usd = 5;
@@ -237,7 +237,7 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
   costPicoUsd?: bigint | undefined;
 
   /**
-   * What each lot paid, in the order of spending. What no lot could pay is not among it.
+   * The part that each lot paid, in the order of spending, without the part that no lot could pay.
    *
    * @generated from field: repeated tollgate.inference.v1.LotCost lots = 6;
    */
@@ -251,7 +251,7 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage>;
 
 /**
- * What one lot paid of a request.
+ * The part of a request's cost that one lot paid.
  *
  * @generated from message tollgate.inference.v1.LotCost
  */
@@ -264,7 +264,7 @@ export declare type LotCost = Message<"tollgate.inference.v1.LotCost"> & {
   lotId: string;
 
   /**
-   * What it paid, in pico-USD (10^-12 USD).
+   * The amount paid, in pico-USD (10^-12 USD).
    *
    * @generated from field: int64 cost_pico_usd = 2;
    */

@@ -36,7 +36,7 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
   model: string;
 
   /**
-   * What the model is given. Required.
+   * The input of the model. Required.
    *
    * @generated from oneof tollgate.inference.v1.GenerateRequest.prompt
    */
@@ -186,7 +186,7 @@ export declare const SamplingSchema: GenMessage<Sampling>;
  */
 export declare type GenerateResponse = Message<"tollgate.inference.v1.GenerateResponse"> & {
   /**
-   * What the engine produced since the last message, in order; at least one. Events that reach the
+   * The engine's output since the last message, in order; at least one. Events that reach the
    * core together travel together, which saves work under load and never delays one. Of a gathered
    * answer: all events, in its only message.
    *
@@ -243,7 +243,7 @@ export declare type CountTokensRequest = Message<"tollgate.inference.v1.CountTok
   model: string;
 
   /**
-   * What GenerateRequest.conversation would hold. Required.
+   * The conversation to count, as in GenerateRequest. Required.
    *
    * @generated from field: tollgate.inference.v1.Conversation conversation = 2;
    */

@@ -24,14 +24,14 @@ export declare type ErrorResponse = Message<"tollgate.messages.v1.ErrorResponse"
   type: string;
 
   /**
-   * What went wrong.
+   * The error.
    *
    * @generated from field: tollgate.messages.v1.Error error = 2;
    */
   error?: Error | undefined;
 
   /**
-   * Names the request, as the request-id header does.
+   * The request's id, as in the request-id header.
    *
    * @generated from field: string request_id = 3;
    */
@@ -45,7 +45,7 @@ export declare type ErrorResponse = Message<"tollgate.messages.v1.ErrorResponse"
 export declare const ErrorResponseSchema: GenMessage<ErrorResponse>;
 
 /**
- * What went wrong.
+ * An error of the messages-style surface.
  *
  * @generated from message tollgate.messages.v1.Error
  */
@@ -58,14 +58,14 @@ export declare type Error = Message<"tollgate.messages.v1.Error"> & {
   type: ErrorType;
 
   /**
-   * For people.
+   * The message for people.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * For programs. Absent: nothing more is known.
+   * Details for programs. Absent: none are known.
    *
    * @generated from field: tollgate.messages.v1.ErrorDetails details = 3;
    */
@@ -79,7 +79,7 @@ export declare type Error = Message<"tollgate.messages.v1.Error"> & {
 export declare const ErrorSchema: GenMessage<Error>;
 
 /**
- * What programs act upon.
+ * Details for programs.
  *
  * @generated from message tollgate.messages.v1.ErrorDetails
  */
@@ -92,7 +92,7 @@ export declare type ErrorDetails = Message<"tollgate.messages.v1.ErrorDetails"> 
   errorCode: string;
 
   /**
-   * What is not supported.
+   * The features of the request that are not supported.
    *
    * @generated from field: repeated string unsupported = 2;
    */

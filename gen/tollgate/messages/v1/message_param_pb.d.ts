@@ -17,14 +17,14 @@ export declare const file_tollgate_messages_v1_message_param: GenFile;
  */
 export declare type MessageParam = Message<"tollgate.messages.v1.MessageParam"> & {
   /**
-   * Who speaks.
+   * The speaker.
    *
    * @generated from field: tollgate.messages.v1.Role role = 1;
    */
   role: Role;
 
   /**
-   * What was said.
+   * The content of the turn.
    *
    * @generated from field: tollgate.messages.v1.MessageContent content = 2;
    */
@@ -100,7 +100,7 @@ export declare const ContentBlockParamsSchema: GenMessage<ContentBlockParams>;
  */
 export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlockParam"> & {
   /**
-   * What the block holds, by its type.
+   * The content of the block, by its type.
    *
    * @generated from oneof tollgate.messages.v1.ContentBlockParam.block
    */
@@ -377,7 +377,7 @@ export declare type ToolResultBlockParam = Message<"tollgate.messages.v1.ToolRes
   toolUseId: string;
 
   /**
-   * What came out. Absent: nothing.
+   * The output of the tool. Absent: none.
    *
    * @generated from field: tollgate.messages.v1.MessageContent content = 2;
    */
@@ -474,7 +474,7 @@ export declare const SystemBlocksSchema: GenMessage<SystemBlocks>;
  */
 export declare type SystemBlock = Message<"tollgate.messages.v1.SystemBlock"> & {
   /**
-   * What the block holds, by its type.
+   * The content of the block, by its type.
    *
    * @generated from oneof tollgate.messages.v1.SystemBlock.block
    */
@@ -502,14 +502,14 @@ export declare const SystemBlockSchema: GenMessage<SystemBlock>;
  */
 export declare type ToolParam = Message<"tollgate.messages.v1.ToolParam"> & {
   /**
-   * What the model calls it by.
+   * The name by which the model calls it.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it does, for the model. Empty: unsaid.
+   * A description for the model. Empty: none.
    *
    * @generated from field: string description = 2;
    */
@@ -618,7 +618,7 @@ export declare type OutputConfig = Message<"tollgate.messages.v1.OutputConfig"> 
 export declare const OutputConfigSchema: GenMessage<OutputConfig>;
 
 /**
- * Who speaks in a turn.
+ * The speaker of a turn.
  *
  * @generated from enum tollgate.messages.v1.Role
  */

@@ -130,7 +130,7 @@ export const RoleSchema = /*@__PURE__*/
   enumDesc(file_tollgate_messages_v1_message_param, 0);
 
 /**
- * Who speaks in a turn.
+ * The speaker of a turn.
  *
  * @generated from enum tollgate.messages.v1.Role
  */

@@ -66,7 +66,7 @@ export declare type Message = Message$1<"tollgate.messages.v1.Message"> & {
   stopSequence?: string | undefined;
 
   /**
-   * What is billed; counts so far at the start of a stream.
+   * The billed counts and the cost; the counts so far at the start of a stream.
    *
    * @generated from field: tollgate.messages.v1.Usage usage = 8;
    */
@@ -86,7 +86,7 @@ export declare const MessageSchema: GenMessage<Message>;
  */
 export declare type ContentBlock = Message$1<"tollgate.messages.v1.ContentBlock"> & {
   /**
-   * What the block holds, by its type.
+   * The content of the block, by its type.
    *
    * @generated from oneof tollgate.messages.v1.ContentBlock.block
    */
@@ -157,7 +157,7 @@ export declare const ThinkingBlockSchema: GenMessage<ThinkingBlock>;
  */
 export declare type TextBlock = Message$1<"tollgate.messages.v1.TextBlock"> & {
   /**
-   * What the model said. Empty at the start of a stream.
+   * The model's answer. Empty at the start of a stream.
    *
    * @generated from field: string text = 1;
    */
@@ -239,14 +239,14 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
   outputTokens: bigint;
 
   /**
-   * What output_tokens is made of. Absent: the engine does not tell.
+   * The parts of output_tokens. Absent: the engine does not tell.
    *
    * @generated from field: tollgate.messages.v1.OutputTokensDetails output_tokens_details = 5;
    */
   outputTokensDetails?: OutputTokensDetails | undefined;
 
   /**
-   * What the request cost in USD, an exact decimal; its charge is durable. Absent: the answer has only begun.
+   * The cost of the request in USD, an exact decimal; its charge is durable. Absent: the answer has only begun.
    *
    * @generated from field: string cost = 6;
    */
@@ -260,7 +260,7 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage>;
 
 /**
- * What output tokens are made of.
+ * The parts of output tokens.
  *
  * @generated from message tollgate.messages.v1.OutputTokensDetails
  */

@@ -167,7 +167,7 @@ export declare type CreateMessageResponse = Message<"tollgate.messages.v1.Create
     case: "message";
   } | {
     /**
-     * What a Server-Sent Event carries, when stream is true.
+     * The data of a server-sent event when stream is true.
      *
      * @generated from field: tollgate.messages.v1.StreamEvent event = 2;
      */

@@ -24,14 +24,14 @@ export declare type Model = Message<"tollgate.messages.v1.Model"> & {
   type: string;
 
   /**
-   * What requests put into model.
+   * The value of the `model` field of requests.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * For people.
+   * The name for people.
    *
    * @generated from field: string display_name = 3;
    */
@@ -59,7 +59,7 @@ export declare type Model = Message<"tollgate.messages.v1.Model"> & {
   maxTokens?: number | undefined;
 
   /**
-   * What it does.
+   * The kind of model.
    *
    * @generated from field: tollgate.messages.v1.ModelKind kind = 7;
    */
@@ -155,7 +155,7 @@ export declare type ModelPricePerMillion = Message<"tollgate.messages.v1.ModelPr
 export declare const ModelPricePerMillionSchema: GenMessage<ModelPricePerMillion>;
 
 /**
- * What a model does.
+ * A kind of model.
  *
  * @generated from enum tollgate.messages.v1.ModelKind
  */

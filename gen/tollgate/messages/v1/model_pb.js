@@ -39,7 +39,7 @@ export const ModelKindSchema = /*@__PURE__*/
   enumDesc(file_tollgate_messages_v1_model, 0);
 
 /**
- * What a model does.
+ * A kind of model.
  *
  * @generated from enum tollgate.messages.v1.ModelKind
  */

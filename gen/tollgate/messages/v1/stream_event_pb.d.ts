@@ -21,7 +21,7 @@ export declare const file_tollgate_messages_v1_stream_event: GenFile;
  */
 export declare type StreamEvent = Message<"tollgate.messages.v1.StreamEvent"> & {
   /**
-   * What happened.
+   * The event.
    *
    * @generated from oneof tollgate.messages.v1.StreamEvent.event
    */
@@ -159,7 +159,7 @@ export declare type ContentBlockDelta = Message<"tollgate.messages.v1.ContentBlo
   index: number;
 
   /**
-   * What to append to the block.
+   * An addition to a block.
    *
    * @generated from field: tollgate.messages.v1.Delta delta = 2;
    */
@@ -179,7 +179,7 @@ export declare const ContentBlockDeltaSchema: GenMessage<ContentBlockDelta>;
  */
 export declare type Delta = Message<"tollgate.messages.v1.Delta"> & {
   /**
-   * What to append, by the kind of block.
+   * The addition, by the kind of block.
    *
    * @generated from oneof tollgate.messages.v1.Delta.delta
    */
@@ -231,7 +231,7 @@ export declare const DeltaSchema: GenMessage<Delta>;
  */
 export declare type ThinkingDelta = Message<"tollgate.messages.v1.ThinkingDelta"> & {
   /**
-   * What follows the thinking sent so far.
+   * Text that follows the thinking sent so far.
    *
    * @generated from field: string thinking = 1;
    */
@@ -271,7 +271,7 @@ export declare const SignatureDeltaSchema: GenMessage<SignatureDelta>;
  */
 export declare type TextDelta = Message<"tollgate.messages.v1.TextDelta"> & {
   /**
-   * What follows the text sent so far.
+   * Text that follows the text sent so far.
    *
    * @generated from field: string text = 1;
    */
@@ -331,7 +331,7 @@ export declare const ContentBlockStopSchema: GenMessage<ContentBlockStop>;
  */
 export declare type MessageDelta = Message<"tollgate.messages.v1.MessageDelta"> & {
   /**
-   * What changed in the message since message_start.
+   * The changes of the message since message_start.
    *
    * @generated from field: tollgate.messages.v1.MessageChange delta = 1;
    */
@@ -352,7 +352,7 @@ export declare type MessageDelta = Message<"tollgate.messages.v1.MessageDelta"> 
 export declare const MessageDeltaSchema: GenMessage<MessageDelta>;
 
 /**
- * What changed in a message since its start.
+ * The changes of a message since its start.
  *
  * @generated from message tollgate.messages.v1.MessageChange
  */
@@ -413,7 +413,7 @@ export declare const PingSchema: GenMessage<Ping>;
  */
 export declare type StreamError = Message<"tollgate.messages.v1.StreamError"> & {
   /**
-   * What went wrong.
+   * The error.
    *
    * @generated from field: tollgate.messages.v1.Error error = 1;
    */

@@ -96,7 +96,7 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
   debtPicoUsd: string;
 
   /**
-   * What is wrong, the first finding first. Empty when ok.
+   * The broken rules and their rows, the first finding first. Empty when ok.
    *
    * @generated from field: repeated tollgate.metering.v1.ReconcileFinding findings = 10;
    */
@@ -198,7 +198,7 @@ export declare type ListDeadLettersResponse = Message<"tollgate.metering.v1.List
 export declare const ListDeadLettersResponseSchema: GenMessage<ListDeadLettersResponse>;
 
 /**
- * What to charge.
+ * A dead letter to charge.
  *
  * @generated from message tollgate.metering.v1.SettleDeadLetterRequest
  */
@@ -259,7 +259,7 @@ export declare type SettleDeadLetterResponse = Message<"tollgate.metering.v1.Set
 export declare const SettleDeadLetterResponseSchema: GenMessage<SettleDeadLetterResponse>;
 
 /**
- * What to drop.
+ * A dead letter to drop.
  *
  * @generated from message tollgate.metering.v1.DropDeadLetterRequest
  */
@@ -279,7 +279,7 @@ export declare type DropDeadLetterRequest = Message<"tollgate.metering.v1.DropDe
 export declare const DropDeadLetterRequestSchema: GenMessage<DropDeadLetterRequest>;
 
 /**
- * What was dropped.
+ * The dropped dead letter.
  *
  * @generated from message tollgate.metering.v1.DropDeadLetterResponse
  */

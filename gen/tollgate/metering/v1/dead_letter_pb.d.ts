@@ -18,7 +18,7 @@ export declare const file_tollgate_metering_v1_dead_letter: GenFile;
  */
 export declare type DeadLetter = Message<"tollgate.metering.v1.DeadLetter"> & {
   /**
-   * Names it: the id of its run.
+   * The id: that of its run.
    *
    * @generated from field: string id = 1;
    */
@@ -32,7 +32,7 @@ export declare type DeadLetter = Message<"tollgate.metering.v1.DeadLetter"> & {
   requestId: string;
 
   /**
-   * Who was to pay. May be no account of this database.
+   * The account that was to pay. May be no account of this database.
    *
    * @generated from field: string account_id = 3;
    */

@@ -233,7 +233,7 @@ export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsa
   to?: Timestamp | undefined;
 
   /**
-   * What keeps rows apart. Empty: account, key and model.
+   * The dimensions to group by. Empty: account, key and model.
    *
    * @generated from field: repeated tollgate.metering.v1.UsageGroup group_by = 6;
    */
@@ -267,7 +267,7 @@ export declare type StreamUsageResponse = Message<"tollgate.metering.v1.StreamUs
 export declare const StreamUsageResponseSchema: GenMessage<StreamUsageResponse>;
 
 /**
- * What keeps usage rows apart.
+ * A dimension to group usage by.
  *
  * @generated from enum tollgate.metering.v1.UsageGroup
  */
@@ -321,7 +321,7 @@ export enum UsageGroup {
 export declare const UsageGroupSchema: GenEnum<UsageGroup>;
 
 /**
- * What a metered request needs and leaves: its place in the rate limit, its receipt and the usage that it adds to.
+ * Serves metered requests: their place in the rate limit, their receipts and the usage that they add to.
  *
  * @generated from service tollgate.metering.v1.MeteringService
  */

@@ -78,7 +78,7 @@ export const UsageGroupSchema = /*@__PURE__*/
   enumDesc(file_tollgate_metering_v1_metering_service, 0);
 
 /**
- * What keeps usage rows apart.
+ * A dimension to group usage by.
  *
  * @generated from enum tollgate.metering.v1.UsageGroup
  */
@@ -86,7 +86,7 @@ export const UsageGroup = /*@__PURE__*/
   tsEnum(UsageGroupSchema);
 
 /**
- * What a metered request needs and leaves: its place in the rate limit, its receipt and the usage that it adds to.
+ * Serves metered requests: their place in the rate limit, their receipts and the usage that they add to.
  *
  * @generated from service tollgate.metering.v1.MeteringService
  */

@@ -46,7 +46,7 @@ export declare type RateLimitStatus = Message<"tollgate.metering.v1.RateLimitSta
 export declare const RateLimitStatusSchema: GenMessage<RateLimitStatus>;
 
 /**
- * What a call does to the rate limit of the key that makes it. Wherever it is counted or read, the metadata of the
+ * The effect of a call on the rate limit of its key. Wherever it is counted or read, the metadata of the
  * response, or of the error, tell where the key stands then, as `x-tollgate-rate-limit: limit=60, remaining=59, reset=0.25`:
  * the requests allowed in any 60 seconds, those that would be admitted right now, and the seconds until the whole limit is
  * available again, which are left out when it is.
@@ -89,7 +89,7 @@ export enum RateLimitUse {
 export declare const RateLimitUseSchema: GenEnum<RateLimitUse>;
 
 /**
- * What this method does to its caller's rate limit. Absent: nothing.
+ * The effect of this method on its caller's rate limit. Absent: none.
  *
  * @generated from extension: tollgate.metering.v1.RateLimitUse rate_limit_use = 51012;
  */

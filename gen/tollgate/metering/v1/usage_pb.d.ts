@@ -12,20 +12,20 @@ import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_usage: GenFile;
 
 /**
- * What one run of a request cost and which money paid for it. Money is in pico-USD (10^-12 USD).
+ * The cost of one run of a request and the money that paid for it, in pico-USD (10^-12 USD).
  *
  * @generated from message tollgate.metering.v1.Receipt
  */
 export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   /**
-   * Names the request.
+   * The request's id.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * Who paid.
+   * The account that paid.
    *
    * @generated from field: string account_id = 2;
    */
@@ -74,14 +74,14 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   status: ReceiptStatus;
 
   /**
-   * What each lot paid, in the order of spending; at the end what none could pay.
+   * The part that each lot paid, in the order of spending; at the end the part that none could pay.
    *
    * @generated from field: repeated tollgate.metering.v1.ReceiptLine lines = 9;
    */
   lines: ReceiptLine[];
 
   /**
-   * What no lot could pay: it became the account's debt. 0 while the output cap holds.
+   * The part that no lot could pay: it became the account's debt. 0 while the output cap holds.
    *
    * @generated from field: int64 shortfall_pico_usd = 10;
    */
@@ -165,7 +165,7 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
 export declare const ReceiptSchema: GenMessage<Receipt>;
 
 /**
- * What one lot paid of a request, or what none could pay.
+ * The part of a request's cost that one lot paid, or that none could pay.
  *
  * @generated from message tollgate.metering.v1.ReceiptLine
  */
@@ -206,7 +206,7 @@ export declare type ReceiptLine = Message<"tollgate.metering.v1.ReceiptLine"> & 
   outputPicoUsdPerToken: bigint;
 
   /**
-   * What it paid, or what is owed. A token that straddles two lots is paid by both together, so this may differ
+   * The amount paid, or owed. A token that straddles two lots is paid by both together, so this may differ
    * from tokens times rates by less than one token's price.
    *
    * @generated from field: int64 cost_pico_usd = 6;
@@ -285,14 +285,14 @@ export declare type UsageRow = Message<"tollgate.metering.v1.UsageRow"> & {
   outputTokens: bigint;
 
   /**
-   * What they cost, or 2^63 - 1 where that is less: total_cost_pico_usd has sums of any size.
+   * Their cost, or 2^63 - 1 where that is less: total_cost_pico_usd has sums of any size.
    *
    * @generated from field: int64 cost_pico_usd = 8;
    */
   costPicoUsd: bigint;
 
   /**
-   * What they cost: a whole number in decimal digits, as sums may pass 64 bits.
+   * Their cost: a whole number in decimal digits, as sums may pass 64 bits.
    *
    * @generated from field: string total_cost_pico_usd = 9;
    */

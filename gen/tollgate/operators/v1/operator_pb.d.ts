@@ -26,14 +26,14 @@ export declare type Operator = Message<"tollgate.operators.v1.Operator"> & {
   id: string;
 
   /**
-   * What the audit log calls the operator; "root" for the configured token.
+   * The name in the audit log; "root" for the configured token.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What the operator may do. Never unspecified.
+   * The permissions. Never unspecified.
    *
    * @generated from field: tollgate.access.v1.Role role = 3;
    */

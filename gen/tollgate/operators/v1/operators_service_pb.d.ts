@@ -13,20 +13,20 @@ import type { Operator } from "./operator_pb.js";
 export declare const file_tollgate_operators_v1_operators_service: GenFile;
 
 /**
- * Who is to be made.
+ * An operator to create.
  *
  * @generated from message tollgate.operators.v1.CreateOperatorRequest
  */
 export declare type CreateOperatorRequest = Message<"tollgate.operators.v1.CreateOperatorRequest"> & {
   /**
-   * What the audit log calls it: 1 to 200 characters, not "root", and not the name of another operator that is not revoked.
+   * The name in the audit log: 1 to 200 characters, not "root", and not the name of another operator that is not revoked.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it may do. Unspecified: refused.
+   * The permissions. Unspecified: refused.
    *
    * @generated from field: tollgate.access.v1.Role role = 2;
    */
@@ -175,7 +175,7 @@ export declare type IdentifyOperatorRequest = Message<"tollgate.operators.v1.Ide
 export declare const IdentifyOperatorRequestSchema: GenMessage<IdentifyOperatorRequest>;
 
 /**
- * Who calls.
+ * The operator that calls.
  *
  * @generated from message tollgate.operators.v1.IdentifyOperatorResponse
  */
@@ -195,7 +195,7 @@ export declare type IdentifyOperatorResponse = Message<"tollgate.operators.v1.Id
 export declare const IdentifyOperatorResponseSchema: GenMessage<IdentifyOperatorResponse>;
 
 /**
- * Who runs the service: tokens with names and roles, beside the configured operator token.
+ * Keeps the operators of the service: tokens with names and roles, beside the configured operator token.
  *
  * @generated from service tollgate.operators.v1.OperatorsService
  */

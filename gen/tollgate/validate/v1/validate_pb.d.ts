@@ -2,8 +2,8 @@
 // @generated from file tollgate/validate/v1/validate.proto (package tollgate.validate.v1, syntax proto3)
 /* eslint-disable */
 
-// What the fields of requests must keep, said once: one interceptor checks it for every service, and a client of any
-// language can read it from the descriptors. A breach is answered with REASON_INVALID_ARGUMENT and the field's path.
+// Rules for the fields of requests, written once: one interceptor checks them for every service, and a client of any
+// language can read them from the descriptors. A breach is answered with REASON_INVALID_ARGUMENT and the field's path.
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -36,7 +36,7 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   pattern: string;
 
   /**
-   * What `pattern` takes, for people: "1 to 64 letters". Set with `pattern` alone.
+   * The meaning of `pattern` for people: "1 to 64 letters". Set with `pattern` alone.
    *
    * @generated from field: string form = 3;
    */
@@ -99,7 +99,7 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   defined: boolean;
 
   /**
-   * What each entry of a list must keep. Absent: anything goes.
+   * Rules for each entry of a list. Absent: anything goes.
    *
    * @generated from field: tollgate.validate.v1.FieldRules items = 12;
    */
@@ -113,7 +113,7 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
 export declare const FieldRulesSchema: GenMessage<FieldRules>;
 
 /**
- * What this field must keep. Absent: anything goes.
+ * Rules for this field. Absent: anything goes.
  *
  * @generated from extension: tollgate.validate.v1.FieldRules rules = 51020;
  */

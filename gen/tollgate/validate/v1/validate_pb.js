@@ -2,8 +2,8 @@
 // @generated from file tollgate/validate/v1/validate.proto (package tollgate.validate.v1, syntax proto3)
 /* eslint-disable */
 
-// What the fields of requests must keep, said once: one interceptor checks it for every service, and a client of any
-// language can read it from the descriptors. A breach is answered with REASON_INVALID_ARGUMENT and the field's path.
+// Rules for the fields of requests, written once: one interceptor checks them for every service, and a client of any
+// language can read them from the descriptors. A breach is answered with REASON_INVALID_ARGUMENT and the field's path.
 
 import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
@@ -22,7 +22,7 @@ export const FieldRulesSchema = /*@__PURE__*/
   messageDesc(file_tollgate_validate_v1_validate, 0);
 
 /**
- * What this field must keep. Absent: anything goes.
+ * Rules for this field. Absent: anything goes.
  *
  * @generated from extension: tollgate.validate.v1.FieldRules rules = 51020;
  */
