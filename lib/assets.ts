@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs";
-import { getAsset, isSea } from "node:sea";
+import { readdirSync, readFileSync } from "node:fs";
+import { sep } from "node:path";
+import { getAsset, getAssetKeys, getRawAsset, isSea } from "node:sea";
+import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** True in the one binary, which has everything inside itself. */
@@ -19,6 +21,25 @@ export function packagedFile(path: string): URL {
 /** The text of a file that comes with the program, such as `gen/openapi.json`. */
 export function readPackaged(path: string): string {
   return isBinary ? getAsset(path, "utf8") : readFileSync(packagedFile(path), "utf8");
+}
+
+/** The files of a folder that comes with the program, by their paths below it. Empty: there is no such folder. */
+export function readPackagedFolder(path: string): Map<string, Uint8Array> {
+  if (isBinary) {
+    const inside = getAssetKeys().filter((key) => key.startsWith(`${path}/`));
+    return new Map(inside.map((key) => [key.slice(path.length + 1), new Uint8Array(getRawAsset(key))]));
+  }
+  const folder = fileURLToPath(packagedFile(`${path}/`));
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const files = entries.map(({ parentPath, name }) => `${parentPath.replace(/[\\/]$/, "")}${sep}${name}`);
+    return new Map(files.map((file) => [file.slice(folder.length).replaceAll(sep, "/"), readFileSync(file)]));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+      return new Map();
+    }
+    throw error;
+  }
 }
 
 /** The address of a module of the program, by its path without an ending, such as `src/main`. */

@@ -34,6 +34,8 @@ export interface HttpServerOptions {
   readonly answerMalformed: AnswerMalformed;
   /** Undefined: no TLS. */
   readonly tls?: ServerTls | undefined;
+  /** The field of the configuration that has the address. Default: that of the public surfaces. */
+  readonly setting?: string;
 }
 
 const maxHeaderSize = 32 * 1024;
@@ -49,7 +51,7 @@ export async function startHttpServer(
   address: string,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
-  const { tls, limits, answerMalformed } = options;
+  const { tls, limits, answerMalformed, setting = "listen.http" } = options;
   const pipeline = new Pipeline(listener);
   const serve: RequestListener = (request, response) => {
     // While the server drains, each answer tells its client to come back on another connection.
@@ -71,7 +73,7 @@ export async function startHttpServer(
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, pipeline, answerMalformed));
   limitConnections(server, limits);
   const unused = unusedConnections(server, tls === undefined ? "connection" : "secureConnection");
-  const bound = await listen(server, address, "listen.http");
+  const bound = await listen(server, address, setting);
   return {
     address: bound,
     url: `${tls === undefined ? "http" : "https"}://${bound}`,

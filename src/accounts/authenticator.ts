@@ -8,7 +8,7 @@ import { durationOf } from "../../lib/time/duration.ts";
 import type { Pepper, ServiceCredential } from "../config/secrets.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
-import type { Authenticator, Caller, Operator } from "./interface.ts";
+import type { Authenticator, Caller, LiveSession, Operator, Principal, SessionFinder } from "./interface.ts";
 import { digestOf, isApiKey } from "./keys/api-key.ts";
 import { toBudget } from "./keys/key-budget.ts";
 import { KeyCache } from "./keys/key-cache.ts";
@@ -29,6 +29,7 @@ export interface AuthenticatorOptions {
   readonly findOperator: (token: string) => Promise<Operator | undefined>;
   /** Finds an account by its id. */
   readonly findAccount: (id: string) => Promise<Account | undefined>;
+  readonly sessions: SessionFinder;
   readonly lastUsed: LastUsed;
   readonly clock: Clock;
 }
@@ -37,12 +38,19 @@ export interface AuthenticatorOptions {
 export interface KeyAuthenticator extends Authenticator {
   /** Forgets what is remembered of an account and its keys: from now on this core goes by the store. */
   forget(accountId: string): void;
+  /** Forgets a session that was ended here. */
+  forgetSession(id: string): void;
 }
 
 interface KnownKey {
   readonly caller: Caller;
   readonly revoked: boolean;
   /** Infinity: never. */
+  readonly expiresAt: number;
+}
+
+interface KnownSession {
+  readonly principal: Principal;
   readonly expiresAt: number;
 }
 
@@ -78,6 +86,10 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     clock,
     (id) => id,
   );
+  const sessions = new KeyCache<KnownSession>(async (token) => {
+    const session = await inTime(options.sessions.find(token), clock);
+    return session && knownSessionOf(session);
+  }, clock);
   const operator = sha256(options.operatorToken);
   const services = new Map(options.services.map((service) => [sha256(service.token).toString("latin1"), service]));
 
@@ -95,6 +107,15 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     }
     lastUsed.note(known.caller.keyId);
     return withState(known.caller);
+  }
+
+  async function ownerOfSession(token: string): Promise<Principal> {
+    const answer = sessions.get(token);
+    const known = answer instanceof Promise ? await answer : answer;
+    if (known === undefined || known.expiresAt <= clock.now()) {
+      throw failure(Reason.UNAUTHENTICATED, "The session has ended.");
+    }
+    return known.principal.kind === "caller" ? withState(known.principal) : known.principal;
   }
 
   /** A caller with what its account's state adds, known for as long as a key is. */
@@ -117,6 +138,9 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
       if (service) {
         return withState(callerOfService(service, payingAccountId));
       }
+      if (options.sessions.isToken(credential)) {
+        return ownerOfSession(credential);
+      }
       const found = await inTime(options.findOperator(credential), clock);
       if (found !== undefined) {
         return found;
@@ -126,6 +150,10 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     forget(accountId) {
       cache.forget((known) => known.caller.accountId === accountId);
       states.forget((state) => state.accountId === accountId);
+      sessions.forget(({ principal }) => principal.kind === "caller" && principal.accountId === accountId);
+    },
+    forgetSession(id) {
+      sessions.forget(({ principal }) => principal.sessionId === id);
     },
   };
 }
@@ -164,6 +192,23 @@ function knownKeyOf(key: ApiKey): KnownKey {
     revoked: Boolean(key.revokedAt),
     expiresAt: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };
+}
+
+function knownSessionOf({ id, expiresAt, owner }: LiveSession): KnownSession | undefined {
+  const sessionId = id;
+  if (owner.kind === "operator") {
+    return { principal: { ...owner, sessionId }, expiresAt: expiresAt.getTime() };
+  }
+  const { accountId, key } = owner;
+  if (key === undefined) {
+    return { principal: { kind: "caller", accountId, keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
+  }
+  const known = knownKeyOf(key);
+  if (known.revoked) {
+    return undefined;
+  }
+  const ends = Math.min(expiresAt.getTime(), known.expiresAt);
+  return { principal: { ...known.caller, sessionId }, expiresAt: ends };
 }
 
 function readState(account: Account | undefined): AccountState | undefined {

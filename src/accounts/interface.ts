@@ -1,5 +1,5 @@
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
-import type { BudgetPeriod } from "../storage/entities/api-key.ts";
+import type { ApiKey, BudgetPeriod } from "../storage/entities/api-key.ts";
 
 /** A spending limit of the keys of a rotation chain together, in each period, whatever the account has. */
 export interface Budget {
@@ -31,6 +31,8 @@ export interface Caller {
   readonly frozenReason?: string;
   /** Requests that its account may run at once. Undefined: the account's tier decides. */
   readonly accountMaxInFlight?: number;
+  /** The console session that it called with, by which it may read alone. Undefined: a credential of its own. */
+  readonly sessionId?: string;
 }
 
 /** Somebody who runs the service. */
@@ -41,6 +43,26 @@ export interface Operator {
   /** The operator's name in the audit log. */
   readonly name: string;
   readonly role: Role;
+  /** The console session that it called with. Undefined: a token of its own. */
+  readonly sessionId?: string;
+}
+
+/** A console session that has not ended. */
+export interface LiveSession {
+  readonly id: string;
+  readonly expiresAt: Date;
+  /** An operator, or a customer's account and the key that it signed in with. */
+  readonly owner:
+    | Operator
+    | { readonly kind: "customer"; readonly accountId: string; readonly key: ApiKey | undefined };
+}
+
+/** Knows console sessions by their tokens. */
+export interface SessionFinder {
+  /** Whether a text can be a session's token at all. */
+  isToken(text: string): boolean;
+  /** Undefined: it has ended, or whoever opened it has no access any more. */
+  find(token: string): Promise<LiveSession | undefined>;
 }
 
 /** Whoever made a call. */

@@ -23,6 +23,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   reconcile: async () => (await import("./admin/reconcile.ts")).addReconcile,
   servers: async () => (await import("./admin/servers.ts")).addServers,
   operators: async () => (await import("./admin/operators.ts")).addOperators,
+  "console-link": async () => (await import("./admin/console-link.ts")).addConsoleLink,
   audit: async () => (await import("./admin/audit.ts")).addAudit,
   webhooks: async () => (await import("./admin/webhooks.ts")).addWebhooks,
   events: async () => (await import("./admin/events.ts")).addEvents,

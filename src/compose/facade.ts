@@ -1,5 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
-import { createFront } from "../../facades/front.ts";
+import { createFront, type Front } from "../../facades/front.ts";
 import { startHttpServer } from "../../facades/http/server.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
@@ -16,6 +16,7 @@ import { createChannelTransport } from "../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../grpc/workarounds/tls-server-name.ts";
 import { httpMetrics } from "../telemetry/http-metrics.ts";
 import { traceExchanges } from "../telemetry/traces/exchanges.ts";
+import { startConsole } from "./console.ts";
 import type { FacadeOptions } from "./options.ts";
 import { startAdmin } from "./process/admin.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
@@ -49,11 +50,22 @@ export async function facade(options: FacadeOptions): Promise<void> {
   });
   lifecycle.onStop(async () => transport.close());
   const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
-  const http = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
-  lifecycle.ready({ http, admin: admin.address });
+  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
+  const http = front.address;
+  const console =
+    listen.console === undefined
+      ? undefined
+      : await startConsole({ config, address: listen.console, transport, front, lifecycle, logger, tls });
+  lifecycle.ready({ http, ...(console && { console: console.address }), admin: admin.address });
 }
 
-/** Serves both public surfaces over a transport. Returns host:port. */
+/** The public surfaces as they are served. */
+export interface RunningFront extends Front {
+  /** host:port. */
+  readonly address: string;
+}
+
+/** Serves both public surfaces over a transport. */
 export async function startFront(
   { listen, http }: Pick<Config, "listen" | "http">,
   transport: Transport,
@@ -62,7 +74,7 @@ export async function startFront(
   logger: Logger,
   { registry, tracer }: Telemetry,
   tls?: ServerTls,
-): Promise<string> {
+): Promise<RunningFront> {
   const observer = httpMetrics(registry);
   const isTrustedProxy = listen.trusted_proxies.length === 0 ? undefined : inNetworks(listen.trusted_proxies);
   const { listener, answerMalformed } = createFront({
@@ -91,5 +103,5 @@ export async function startFront(
   };
   const server = await startHttpServer(listener, listen.http, { tls, limits, answerMalformed });
   lifecycle.onStop((graceMs) => server.close(graceMs));
-  return server.address;
+  return { listener, answerMalformed, address: server.address };
 }

@@ -18,6 +18,8 @@ export interface ServeOptions extends ProcessOptions {
   readonly port?: number;
   /** Processes that serve, behind the same addresses. Default: this one alone. */
   readonly workers?: number;
+  /** Whether the console is served. */
+  readonly console: boolean;
 }
 
 /** `tollgate core`: the gRPC core alone. */

@@ -1,3 +1,4 @@
+import type { Transport } from "@connectrpc/connect";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { ConfigError } from "../config/config-error.ts";
@@ -7,11 +8,13 @@ import type { Config } from "../config/schema.ts";
 import { readSecrets, type Secrets } from "../config/secrets.ts";
 import { openTls } from "../config/tls/tls.ts";
 import { createDirectTransport } from "../grpc/direct/direct-transport.ts";
+import { openConsole, type RunningConsole } from "./console.ts";
 import { composeCore } from "./core.ts";
 import { serveCore } from "./core-process.ts";
-import { ensureDemo } from "./embedded/demo.ts";
+import { type Demo, ensureDemo } from "./embedded/demo.ts";
 import { invocationFor } from "./embedded/invocation.ts";
-import { embeddedModels } from "./embedded/models.ts";
+import { type EmbeddedModels, embeddedModels } from "./embedded/models.ts";
+import { makeSignInUrl } from "./embedded/sign-in-url.ts";
 import { welcome } from "./embedded/welcome.ts";
 import { startFront } from "./facade.ts";
 import type { ServeOptions } from "./options.ts";
@@ -64,12 +67,7 @@ async function start(
       ? await startAdmin(configured.listen.admin, lifecycle, tls)
       : reportToSupervisor(worker, configured.listen.admin, lifecycle);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
-  const isAsked = options.server !== undefined || options.gguf !== undefined;
-  if (isAsked && configured.models.length > 0) {
-    throw new ConfigError(
-      `${options.config}: models: is for a start without --server and --gguf; leave one of them out`,
-    );
-  }
+  refuseBothModels(options, configured);
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const overload = startOverload(config.overload, options.workers ?? 1, lifecycle, logger, admin.registry);
@@ -79,22 +77,54 @@ async function start(
   }
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
-  const http = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
+  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
+  const http = front.address;
+  const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
+  const page = options.console
+    ? await openConsole({ config, transport, front, lifecycle, logger, tls, demoAccountId: demo?.accountId })
+    : undefined;
   if (options.config !== undefined && embedded === undefined) {
     reloadOnHangup({ file: options.config, load }, config, core, lifecycle, logger);
   }
-  if (embedded !== undefined) {
-    const demo = await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
+  if (options.log === "pretty" && worker === undefined) {
     const url = `${tls === undefined ? "http" : "https"}://${http}`;
-    if (options.log === "pretty") {
-      const { dataDir } = secrets;
-      console.log(welcome({ ...embedded, url, demo, dataDir, command: invocationFor(dataDir, process.env) }));
-    }
+    await greet({ secrets, embedded, demo, url, page, transport });
   }
-  const all = { http, ...addresses, admin: admin.address };
+  const all = { http, ...(page && { console: page.address }), ...addresses, admin: admin.address };
   if (worker === undefined) {
     await announceReady(lifecycle, logger, secrets.dataDir, all);
   } else {
     lifecycle.ready(all);
+  }
+}
+
+/** Tells people where everything is, and how the operator gets in. */
+async function greet({
+  secrets: { dataDir, operatorToken },
+  embedded,
+  demo,
+  url,
+  page,
+  transport,
+}: {
+  readonly secrets: Secrets;
+  readonly embedded: EmbeddedModels | undefined;
+  readonly demo: Demo | undefined;
+  readonly url: string;
+  readonly page: RunningConsole | undefined;
+  readonly transport: Transport;
+}): Promise<void> {
+  if (embedded !== undefined && demo !== undefined) {
+    console.log(welcome({ ...embedded, url, demo, dataDir, command: invocationFor(dataDir, process.env) }));
+  }
+  if (page !== undefined) {
+    console.log(`  console    ${await makeSignInUrl(page.url, transport, operatorToken)}\n`);
+  }
+}
+
+/** Throws ConfigError when models are configured and asked for on the command line, too. */
+function refuseBothModels({ server, gguf, config }: ServeOptions, { models }: Config): void {
+  if ((server !== undefined || gguf !== undefined) && models.length > 0) {
+    throw new ConfigError(`${config}: models: is for a start without --server and --gguf; leave one of them out`);
   }
 }

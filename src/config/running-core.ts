@@ -11,6 +11,7 @@ export interface RunningCore {
   readonly host: string;
   /** host:port of each listener that is open. */
   readonly http?: string;
+  readonly console?: string;
   readonly grpc: string;
   readonly connect?: string;
   readonly webhooks?: string;

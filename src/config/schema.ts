@@ -59,6 +59,11 @@ const listen = z
       .default("127.0.0.1:50053")
       .describe("Events of payment providers; opened only when a provider's secret is set."),
     admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
+    console: address
+      .optional()
+      .describe(
+        "The console, for browsers. Default: 127.0.0.1:8081 in serve, unless that is taken or --no-console is given; nowhere else.",
+      ),
     tls: tls.optional(),
     insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
     trusted_proxies: z
@@ -76,8 +81,8 @@ const listen = z
     const seen = new Map<string, string>();
     for (const [name, text] of Object.entries(listeners)) {
       const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });
-      const parsed = parseAddress(text);
-      if (!parsed) {
+      const parsed = text === undefined ? undefined : parseAddress(text);
+      if (text === undefined || !parsed) {
         continue;
       }
       if (!insecure && !tls && !isLoopback(parsed.host)) {

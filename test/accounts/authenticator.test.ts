@@ -10,6 +10,7 @@ import { LastUsed } from "../../src/accounts/keys/last-used.ts";
 import type { Account } from "../../src/storage/entities/account.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
+import { noSessions } from "./no-sessions.ts";
 
 const testAccount = "0199a000-0000-7000-8000-000000000001";
 const otherAccount = "0199a000-0000-7000-8000-000000000002";
@@ -30,6 +31,7 @@ function setUp() {
   const lastUsed = new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet });
   lastUsed.note = (keyId) => void used.add(keyId);
   const authenticator = createAuthenticator({
+    sessions: noSessions,
     operatorToken: "the operator's token",
     services: [
       { name: "billing", token: "billing token" },
@@ -192,6 +194,7 @@ test.each([
   const clock = new ManualClock();
   const quiet = () => {};
   const authenticator = createAuthenticator({
+    sessions: noSessions,
     operatorToken: "t",
     services: [],
     peppers,

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { defaultConfig } from "../../src/config/load.ts";
-import { maxBasePort, movePorts, portsOf } from "../../src/config/move-ports.ts";
+import { consoleAddress, maxBasePort, movePorts, portsOf } from "../../src/config/move-ports.ts";
 
 const { listen } = defaultConfig();
 
@@ -8,6 +8,7 @@ test("all listeners move together and keep their hosts; the port after the first
   expect(movePorts({ ...listen, http: "[::1]:8080" }, 9000)).toEqual({
     ...listen,
     http: "[::1]:9000",
+    console: "127.0.0.1:9001",
     grpc: "127.0.0.1:9002",
     connect: "127.0.0.1:9003",
     admin: "127.0.0.1:9004",
@@ -18,4 +19,10 @@ test("all listeners move together and keep their hosts; the port after the first
 test("0 lets the system choose each, and the highest port leaves room", () => {
   expect(new Set(portsOf(movePorts(listen, 0)))).toEqual(new Set([0]));
   expect(Math.max(...portsOf(movePorts(listen, maxBasePort)))).toBe(65_535);
+});
+
+test("the console is where it is configured, else at its usual port, unless the system chooses ports", () => {
+  expect(consoleAddress({ ...listen, console: "127.0.0.1:1" })).toBe("127.0.0.1:1");
+  expect(consoleAddress(listen)).toBe("127.0.0.1:8081");
+  expect(consoleAddress({ ...listen, http: "127.0.0.1:0" })).toBe("127.0.0.1:0");
 });

@@ -9,7 +9,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { composeCore } from "../../src/compose/core.ts";
-import { startFront } from "../../src/compose/facade.ts";
+import { type RunningFront, startFront } from "../../src/compose/facade.ts";
 import { Lifecycle } from "../../src/compose/process/lifecycle.ts";
 import { applyWorkarounds } from "../../src/compose/process/workarounds.ts";
 import { configSchema } from "../../src/config/schema.ts";
@@ -43,6 +43,13 @@ export interface Service extends AsyncDisposable {
   readonly grpc: string | undefined;
   /** The core as the operator calls it. */
   readonly operator: Transport;
+  readonly operatorToken: string;
+  /** The way of the public surfaces to the core. */
+  readonly transport: Transport;
+  /** The public surfaces as they are served. */
+  readonly front: RunningFront;
+  /** Ends before the service what uses it. */
+  readonly lifecycle: Lifecycle;
   /** Resolves once no engine runs anything. */
   idle(): Promise<void>;
 }
@@ -101,7 +108,7 @@ export async function serveModels(
     lifecycle.onStop(() => grpc.stop(0));
   }
   const way = grpc === undefined ? transport : createChannelTransport({ target: grpc.address });
-  const address = await startFront(
+  const front = await startFront(
     { ...config, listen: { ...config.listen, http: "127.0.0.1:0" } },
     way,
     { shortage: undefined },
@@ -128,10 +135,10 @@ export async function serveModels(
   };
   const key = await anotherKey();
   return {
-    url: `http://${address}`,
+    url: `http://${front.address}`,
     key,
     anotherKey,
-    operator,
+    ...{ operator, operatorToken: secrets.operatorToken, transport: way, front, lifecycle },
     grpc: grpc?.address,
     async receipt(requestId) {
       const { receipt } = await metering.getReceipt({ requestId: requestId ?? "" });

@@ -17,6 +17,7 @@ export function addServe(program: Command): void {
       basePort,
     )
     .option("--workers <n>", "serve with so many processes; they need PostgreSQL, and Valkey or Redis", count)
+    .option("--no-console", "leave the console out")
     .addOption(logOption())
     .action(async (options: ServeOptions) => (await import("../../compose.ts")).serve(options));
 }

@@ -25,6 +25,7 @@ import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
+import { composeSessions } from "./sessions.ts";
 
 /** Accounts, their keys, operators, and who is let in with which credential. */
 export interface Access extends Part {
@@ -35,10 +36,8 @@ export interface Access extends Part {
   readonly trusts: TrustsPeer;
 }
 
-export async function composeAccess(
-  { config, secrets, logger, random, clock, storage, catalogue, announce }: Foundation,
-  { funds, announcements }: Money,
-): Promise<Access> {
+export async function composeAccess(foundation: Foundation, { funds, announcements }: Money): Promise<Access> {
+  const { config, secrets, logger, random, clock, storage, catalogue, announce } = foundation;
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage, announce);
   const keys = new ApiKeys({
@@ -56,8 +55,14 @@ export async function composeAccess(
   const trail = new AuditTrail({ storage, clock, random });
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
+  const sessions = composeSessions(foundation, {
+    ...{ operators, keys },
+    authenticator: () => authenticator,
+    accountChanged: (accountId) => accountChanged(accountId),
+  });
   const authenticator = createAuthenticator({
     ...secrets,
+    sessions: sessions.finder,
     mayExist: (digests) => keyFilter.mayExist(digests),
     findKey: (digests) => keys.find(digests),
     findOperator: async (token) => {
@@ -91,6 +96,7 @@ export async function composeAccess(
       registration(AccountsService, accountsService),
       registration(AuditService, createAuditService(trail)),
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
+      sessions.service,
     ],
     gate: createGate(authenticator, createFailedAttempts({}, clock), trusts),
     ...{ trail, trusts },

@@ -66,6 +66,9 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
       if (!isAllowed(needed, principal)) {
         throw denied(needed);
       }
+      if (principal.kind === "caller" && principal.sessionId !== undefined && !isRead(needed, head.method)) {
+        throw readsAlone();
+      }
       if (principal.kind === "operator" && principal.role < roleOf(head.method)) {
         throw lacking(roleOf(head.method), principal);
       }
@@ -138,6 +141,15 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
     case Access.UNSPECIFIED:
       return false; // a method that forgot to say
   }
+}
+
+/** Whether a customer's session may call a method: it spends nothing and changes nothing. */
+function isRead(needed: Access, method: DescMethod): boolean {
+  return needed === Access.CALLER_OR_OPERATOR && roleOf(method) === Role.READER;
+}
+
+function readsAlone(): ConnectError {
+  return failure(Reason.PERMISSION_DENIED, "A customer's session reads alone: send the API key itself.");
 }
 
 function denied(needed: Access): ConnectError {

@@ -1,6 +1,7 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
+import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
@@ -35,4 +36,6 @@ export const entities = [
   Webhook,
   Delivery,
   WorkLease,
+  SignInLink,
+  ConsoleSession,
 ];

@@ -13,6 +13,7 @@ import { LastUsed } from "../../../src/accounts/keys/last-used.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { noSessions } from "../no-sessions.ts";
 
 const pepper = { version: 1, secret: "pepper" };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -60,6 +61,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const filter = new KeyFilter({ after, ofAccounts: (ids) => keys.digestsOfAccounts(ids) }, clock);
     await filter.load();
     const authenticator = createAuthenticator({
+      sessions: noSessions,
       ...{ operatorToken: "operator", services: [], peppers: [pepper], clock },
       mayExist: (digests) => filter.mayExist(digests),
       findKey: (digests) => {

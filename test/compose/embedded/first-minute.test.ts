@@ -62,6 +62,7 @@ test("options without a command serve, on ports that follow one another", async 
     pid: child.pid,
     host: expect.any(String),
     http: `127.0.0.1:${port}`,
+    console: `127.0.0.1:${port + 1}`,
     grpc: `127.0.0.1:${port + 2}`,
     connect: `127.0.0.1:${port + 3}`,
     admin: `127.0.0.1:${port + 4}`,
@@ -76,6 +77,21 @@ test("every line of the welcome works when it is pasted into another shell", asy
   const [, shown] = /^ +(.* accounts show .*)$/m.exec(output) ?? [];
   const { stdout } = await paste(`${shown} --json`);
   expect(JSON.parse(stdout)).toMatchObject({ name: "demo", balance_usd: expect.stringMatching(/^0\.99/) });
+});
+
+test("the printed link opens the console once, and the command makes another", async () => {
+  const [, printed = ""] = /^ +console +(http:\S+\/link\/\S+)$/m.exec(output) ?? [];
+  const follow = (url: string) => fetch(url, { redirect: "manual" });
+  const roleAfter = async (response: Response) => {
+    const cookie = response.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+    const headers = { cookie, "sec-fetch-site": "same-origin" };
+    const session = await fetch(`http://127.0.0.1:${port + 1}/session`, { headers });
+    return ((await session.json()) as { role: string }).role;
+  };
+  expect(await roleAfter(await follow(printed))).toBe("owner");
+  expect((await follow(printed)).status).toBe(410);
+  const { stdout } = await runTollgate(site, "console-link", "--role", "reader", "--json");
+  expect(await roleAfter(await follow((JSON.parse(stdout) as { url: string }).url))).toBe("reader");
 });
 
 test("an admin command finds the core through the data directory, and --core wins", async () => {

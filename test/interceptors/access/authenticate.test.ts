@@ -175,7 +175,7 @@ describe.each(routes)("over %s", (_name, open) => {
   }
 });
 
-test("only health, reflection and the model list are public, and no method forgot to say", async () => {
+test("only health, reflection, the model list and a sign-in link's use are public, and no method forgot to say", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const open = methods.filter((method) => [Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(accessOf(method)));
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
@@ -186,9 +186,13 @@ test("only health, reflection and the model list are public, and no method forgo
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
     "tollgate.catalogue.v1.CatalogueService/GetModel",
     "tollgate.catalogue.v1.CatalogueService/ListModels",
+    "tollgate.sessions.v1.SessionsService/RedeemSignInLink",
   ]);
   expect(methods.filter((method) => accessOf(method) === Access.UNSPECIFIED)).toEqual([]);
 });
+
+/** Names of methods that change nothing but whether somebody is signed in. */
+const readsOrSignsIn = /^((Get|List|Stream|Identify|Watch|Reconcile)|CreateSignInLink$|CreateSession$|EndSession$)/;
 
 test("every method of operators says its least role, and one that reads is a reader's", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
@@ -197,9 +201,7 @@ test("every method of operators says its least role, and one that reads is a rea
   );
   const silent = methods.filter((method) => byOperators.includes(method) !== hasOption(method, roleOption));
   expect(silent.map(({ name }) => name)).toEqual([]);
-  const wrong = byOperators.filter(
-    (method) => /^(Get|List|Stream|Identify|Watch|Reconcile)/.test(method.name) !== (roleOf(method) === Role.READER),
-  );
+  const wrong = byOperators.filter((method) => readsOrSignsIn.test(method.name) !== (roleOf(method) === Role.READER));
   expect(wrong.map(({ name }) => name)).toEqual([]);
 });
 

@@ -42,14 +42,18 @@ export function startConnectServer(options: ServerOptions): Promise<ListeningSer
     ...options,
     setting: "listen.connect",
     clients: "certified",
-    handler: handlerOf(options, shutdown.signal),
+    handler: createConnectHandler(options, shutdown.signal),
     endCalls: (reason) => shutdown.abort(reason),
   });
 }
 
 const connectAlone = { grpc: false, grpcWeb: false };
 
-function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal): RequestListener {
+/** What a handler of the Connect protocol needs of a server's options. */
+export type ConnectHandlerOptions = Pick<ServerOptions, "services" | "interceptors" | "gate" | "receiving" | "unread">;
+
+/** Answers calls over the Connect protocol; calls under way end with the signal's reason. */
+export function createConnectHandler(options: ConnectHandlerOptions, shutdownSignal: AbortSignal): RequestListener {
   const { services, interceptors, gate = openGate, receiving = new Receiving(), unread = defaultUnread() } = options;
   const router = createConnectRouter({
     interceptors: [...interceptors, mendStreamParseErrors],

@@ -1,0 +1,27 @@
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
+import { forwardedServices } from "./services.ts";
+
+/** Who uses the console: an operator by what it may do, or a customer, who reads what belongs to its account. */
+export type ConsoleRole = Role.OWNER | Role.BILLING | Role.READER | "customer";
+
+/** The methods that a role may call, as the contract's own options say; the core judges them again. */
+export function allowedMethods(who: ConsoleRole): readonly DescMethod[] {
+  return forwardedServices.flatMap(({ methods }) => methods).filter((method) => isAllowed(method, who));
+}
+
+function isAllowed(method: DescMethod, who: ConsoleRole): boolean {
+  const needed = getOption(method, access);
+  const least = getOption(method, role) || Role.OWNER;
+  switch (needed) {
+    case Access.PUBLIC:
+    case Access.PUBLIC_OR_CALLER:
+      return true;
+    case Access.OPERATOR:
+      return who !== "customer" && who >= least;
+    case Access.CALLER_OR_OPERATOR:
+      return who === "customer" ? least === Role.READER : who >= least;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,81 @@
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl, Transport } from "@connectrpc/connect";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { createClient } from "../../../lib/rpc/client.ts";
+import { allowedMethods } from "./allowed-methods.ts";
+import { forwardedServices } from "./services.ts";
+
+/** A service and what answers it. */
+export interface ForwardedService {
+  readonly service: DescService;
+  readonly implementation: Partial<ServiceImpl<DescService>>;
+}
+
+/** How long a stream goes on before its session is looked at again, in milliseconds. */
+const trustMs = 8_000;
+
+/** The paths of every call that any role may make. */
+export const callPaths: ReadonlySet<string> = new Set([...allowedMethods(Role.OWNER)].map(pathOf));
+
+/** Answers the calls of pages by passing them on to the core, with the credential and the client's address alone. */
+export function forwardServices(transport: Transport): ForwardedService[] {
+  return forwardedServices.map((service) => {
+    const methods = service.methods.filter((method) => callPaths.has(pathOf(method)));
+    return {
+      service,
+      implementation: Object.fromEntries(
+        methods.map((method) => [method.localName, forward(transport, method)]),
+      ) as ForwardedService["implementation"],
+    };
+  });
+}
+
+function forward(transport: Transport, method: DescMethod): unknown {
+  switch (method.methodKind) {
+    case "unary":
+      return unary(transport, method as DescMethod & DescMethodUnary);
+    case "server_streaming":
+      return serverStreaming(transport, method as DescMethod & DescMethodServerStreaming);
+    default:
+      throw new Error(`${pathOf(method)} streams what browsers cannot send`);
+  }
+}
+
+function unary(transport: Transport, method: DescMethodUnary) {
+  return async (request: Message, context: HandlerContext): Promise<Message> => {
+    const { message } = await transport.unary(method, context.signal, undefined, headersOf(context), request);
+    return message;
+  };
+}
+
+function serverStreaming(transport: Transport, method: DescMethodServerStreaming) {
+  const sessions = createClient(SessionsService, transport);
+  return async function* (request: Message, context: HandlerContext): AsyncGenerator<Message> {
+    const headers = headersOf(context);
+    const { message } = await transport.stream(method, context.signal, undefined, headers, once(request));
+    let judgedAt = performance.now();
+    for await (const one of message) {
+      // Who is let in once is not let in for as long as a stream lasts.
+      if (performance.now() - judgedAt > trustMs) {
+        judgedAt = performance.now();
+        await sessions.getSession({}, { headers, signal: context.signal });
+      }
+      yield one;
+    }
+  };
+}
+
+async function* once<M>(message: M): AsyncGenerator<M> {
+  yield message;
+}
+
+function headersOf({ requestHeader }: HandlerContext): Record<string, string> {
+  const names = ["authorization", "x-tollgate-client-address"];
+  const found = names.map((name): [string, string | null] => [name, requestHeader.get(name)]);
+  return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+function pathOf({ parent, name }: DescMethod): string {
+  return `/${parent.typeName}/${name}`;
+}

@@ -1,0 +1,26 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
+import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+
+/**
+ * The services that the console's pages call. Not among them: those that run requests, which an API key pays for, and
+ * sessions, whose tokens no page may see.
+ */
+export const forwardedServices: readonly DescService[] = [
+  AccountsService,
+  AuditService,
+  BooksService,
+  CatalogueService,
+  EventsService,
+  MeteringService,
+  OperatorsService,
+  PricesService,
+  WebhooksService,
+];

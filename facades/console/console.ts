@@ -1,0 +1,124 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { callPaths } from "./calls/forward.ts";
+import { isSameOrigin } from "./calls/same-origin.ts";
+import { type ConsoleOptions, readReach } from "./options.ts";
+import { sendNote } from "./pages/note.ts";
+import { isPage } from "./pages/page-paths.ts";
+import { setSecurityHeaders } from "./pages/security-headers.ts";
+import { sendFile } from "./pages/static-files.ts";
+import { sendCallError, sendError } from "./sessions/answers.ts";
+import { readToken } from "./sessions/cookie.ts";
+import { CoreSessions } from "./sessions/core.ts";
+import { followLink } from "./sessions/link.ts";
+import { createSessionCalls } from "./sessions/session-calls.ts";
+
+/** `/package.Service/Method`: no page has a dot in the first part of its path. */
+const callPath = /^\/[\w]+(\.[\w]+)+\/[\w]+$/;
+
+/** Serves the console: its pages, sign-in, the core's calls and the playground, all under one origin. */
+export function createConsole(options: ConsoleOptions): RequestListener {
+  const core = new CoreSessions(options.transport, options.isTrustedProxy);
+  const sessionCalls = createSessionCalls(options, core);
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = request.url ?? "/";
+    const [path = "/"] = url.split("?", 1);
+    const sessionCall = sessionCalls.get(`${request.method} ${path}`);
+    if (sessionCall !== undefined) {
+      return sessionCall(request, response);
+    }
+    if (path.startsWith("/link/")) {
+      return followLink(path.slice("/link/".length), request, response, options, core);
+    }
+    if (callPath.test(path)) {
+      return serveCall(path, request, response);
+    }
+    if (path.startsWith("/v1/")) {
+      return servePlayground(request, response);
+    }
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      return sendNote(response, 405, "Not allowed", "This address is only read.");
+    }
+    return servePage(path, request, response);
+  }
+
+  async function serveCall(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reach = readReach(request, options);
+    const token = readToken(request, reach);
+    if (token === undefined) {
+      return sendCallError(response, 401, "Nobody is signed in.");
+    }
+    if (!isSameOrigin(request, reach)) {
+      return sendCallError(response, 403, "This call is for pages of the console itself.");
+    }
+    if (request.method !== "POST" || request.headers["connect-protocol-version"] !== "1") {
+      return sendCallError(response, 403, "This call needs POST and the header connect-protocol-version: 1.");
+    }
+    if (!callPaths.has(path)) {
+      const { kind } = await core.read(token, request);
+      return kind === "ended"
+        ? sendCallError(response, 401, "The session has ended.")
+        : sendCallError(response, 403, "No role may make this call here.");
+    }
+    replaceCookie(request, core.headersFor(request, token));
+    options.calls(request, response);
+  }
+
+  async function servePlayground(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reach = readReach(request, options);
+    if (!isSameOrigin(request, reach)) {
+      return sendError(response, 403, "The playground is for pages of the console itself.");
+    }
+    const { kind } = await core.read(readToken(request, reach), request);
+    if (kind === "ended") {
+      return sendError(response, 401, "Nobody is signed in.");
+    }
+    delete request.headers.cookie;
+    options.surfaces(request, response);
+  }
+
+  async function servePage(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (path !== "/index.html" && sendFile(options.files, path.slice(1), request, response)) {
+      return;
+    }
+    if (!isPage(path)) {
+      return sendNote(response, 404, "There is no such page", "The console begins at /overview.");
+    }
+    if (path !== "/sign-in") {
+      const { kind } = await core.read(readToken(request, readReach(request, options)), request);
+      if (kind === "ended") {
+        return path === "/" ? options.home(request, response) : redirectToSignIn(request, response);
+      }
+    }
+    if (!sendFile(options.files, "index.html", request, response)) {
+      sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");
+    }
+  }
+
+  return (request, response) => {
+    setSecurityHeaders(response);
+    serve(request, response).catch((error: unknown) => {
+      options.logger.error({ err: error }, "a request failed unexpectedly");
+      if (response.headersSent) {
+        response.destroy();
+      } else {
+        sendError(response, 503, "The console failed. Try again.");
+      }
+    });
+  };
+}
+
+function redirectToSignIn(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(303, { location: `/sign-in?next=${encodeURIComponent(request.url ?? "/")}` }).end();
+}
+
+/** Gives a call the session's credential in place of the cookie, and takes what only this may say from the browser. */
+function replaceCookie(request: IncomingMessage, headers: Record<string, string>): void {
+  for (const name of Object.keys(request.headers)) {
+    if (name === "cookie" || name === "authorization" || name.startsWith("x-tollgate-")) {
+      delete request.headers[name];
+    }
+  }
+  Object.assign(request.headers, headers);
+}

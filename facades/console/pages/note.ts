@@ -1,0 +1,29 @@
+import type { ServerResponse } from "node:http";
+
+/** Answers with a small page without script or style: a heading and a sentence for people. */
+export function sendNote(response: ServerResponse, status: number, title: string, sentence: string, head = ""): void {
+  const body = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)} · Tollgate</title>${head}</head>
+<body><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p></body>
+</html>
+`;
+  response.writeHead(status, {
+    "content-type": "text/html; charset=utf-8",
+    "content-length": String(Buffer.byteLength(body)),
+  });
+  response.end(body);
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Text as it stands in HTML, between tags and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { extname } from "node:path";
+
+/** Built files by their paths below the build's folder, such as "assets/app-1a2b.js" and "assets/app-1a2b.js.br". */
+export type StaticFiles = ReadonlyMap<string, Uint8Array>;
+
+const types: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".ico": "image/x-icon",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".webmanifest": "application/manifest+json",
+  ".woff2": "font/woff2",
+};
+
+/** Encodings that files may be kept in, best first, and the endings of those files. */
+const encodings = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+] as const;
+
+/** Sends a built file in the best encoding that the browser takes. False: there is no such file. */
+export function sendFile(
+  files: StaticFiles,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const type = types[extname(path)];
+  const plain = files.get(path);
+  if (type === undefined || plain === undefined) {
+    return false;
+  }
+  const accepted = readEncodings(String(request.headers["accept-encoding"] ?? ""));
+  const [encoding, body] = encodings
+    .filter(([name]) => accepted.has(name))
+    .map(([name, ending]) => [name, files.get(path + ending)] as const)
+    .find(([, found]) => found !== undefined) ?? [undefined, plain];
+  response.writeHead(200, {
+    "content-type": type,
+    "content-length": String(body?.length ?? 0),
+    "cache-control": path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-store",
+    vary: "accept-encoding",
+    ...(encoding !== undefined && { "content-encoding": encoding }),
+  });
+  response.end(request.method === "HEAD" ? undefined : body);
+  return true;
+}
+
+/** The encodings that a browser takes; one with q=0 it does not take. */
+function readEncodings(header: string): ReadonlySet<string> {
+  const items = header.split(",").map((item) =>
+    item
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/),
+  );
+  return new Set(items.filter(([, q]) => !/^q=0(\.0*)?$/.test(q ?? "")).map(([name = ""]) => name));
+}

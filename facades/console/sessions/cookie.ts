@@ -1,0 +1,52 @@
+import type { IncomingMessage } from "node:http";
+import type { Reach } from "../options.ts";
+
+/** As long as a session lasts, in seconds. */
+const maxAge = 43_200;
+const secureName = "__Host-tollgate";
+const plainName = "tollgate";
+
+/** The token of the session that a browser says it has. Undefined: none, or nothing that can be a token. */
+export function readToken(request: IncomingMessage, reach: Reach): string | undefined {
+  const name = isPlain(request, reach) ? plainName : secureName;
+  for (const pair of (request.headers.cookie ?? "").split(";")) {
+    const [key, value] = pair.trim().split("=", 2);
+    if (key === name && value !== undefined && /^tgse_[0-9A-Za-z]{49}$/.test(value)) {
+      return value;
+    }
+  }
+  return undefined;
+}
+
+/** The `set-cookie` that gives a browser its session; an empty token takes it back. */
+export function sessionCookie(token: string, request: IncomingMessage, reach: Reach): string {
+  const life = token === "" ? 0 : maxAge;
+  const attributes = `Path=/; Max-Age=${life}; HttpOnly; SameSite=Strict`;
+  return isPlain(request, reach)
+    ? `${plainName}=${token}; ${attributes}`
+    : `${secureName}=${token}; ${attributes}; Secure`;
+}
+
+/**
+ * Whether a browser would refuse a `Secure` cookie: any one over plain HTTP, and WebKit also on this machine, where
+ * the others count plain HTTP as safe.
+ */
+export function isPlain(request: IncomingMessage, reach: Reach): boolean {
+  switch (reach) {
+    case "tls":
+      return false;
+    case "insecure":
+      return true;
+    case "loopback":
+      return isLocalName(request) && isWebKit(String(request.headers["user-agent"] ?? ""));
+  }
+}
+
+function isLocalName({ headers: { host = "" } }: IncomingMessage): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(host);
+}
+
+/** Every browser names Safari, but these alone are none of the others. */
+function isWebKit(agent: string): boolean {
+  return /\bSafari\//.test(agent) && !/\b(Chrome|Chromium|HeadlessChrome|Edg|OPR|Android)\b/.test(agent);
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from "node:http";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { type Session, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { createClient } from "../../../lib/rpc/client.ts";
+import { clientAddress, type IsTrustedProxy } from "../../http/request/client-address.ts";
+
+/** How long the core may take to answer about a session, in milliseconds. */
+const timeoutMs = 10_000;
+
+/** What the core answered about a session's token. */
+export type SessionAnswer =
+  | { readonly kind: "open"; readonly session: Session }
+  | { readonly kind: "ended" }
+  /** The core could not be asked. */
+  | { readonly kind: "unknown"; readonly error: ConnectError };
+
+/** A session just opened, and its token. */
+export interface OpenedSession {
+  readonly session: Session;
+  readonly token: string;
+}
+
+/** Sessions as the core knows them. Calls throw ConnectError. */
+export class CoreSessions {
+  readonly #client;
+  readonly #isTrustedProxy: IsTrustedProxy | undefined;
+
+  constructor(transport: Transport, isTrustedProxy: IsTrustedProxy | undefined) {
+    this.#client = createClient(SessionsService, transport);
+    this.#isTrustedProxy = isTrustedProxy;
+  }
+
+  /** Asks for the session of a token. */
+  async read(token: string | undefined, request: IncomingMessage): Promise<SessionAnswer> {
+    if (token === undefined) {
+      return { kind: "ended" };
+    }
+    try {
+      const { session } = await this.#client.getSession({}, this.#options(request, token));
+      return session === undefined ? { kind: "ended" } : { kind: "open", session };
+    } catch (reason) {
+      const error = ConnectError.from(reason);
+      return error.code === Code.Unauthenticated ? { kind: "ended" } : { kind: "unknown", error };
+    }
+  }
+
+  /** Opens a session for whoever has an API key or an operator's token. */
+  async open(credential: string, request: IncomingMessage): Promise<OpenedSession> {
+    return required(await this.#client.createSession({}, this.#options(request, credential)));
+  }
+
+  /** Opens the session of a sign-in link. */
+  async redeem(link: string, request: IncomingMessage): Promise<OpenedSession> {
+    return required(await this.#client.redeemSignInLink({ token: link }, this.#options(request)));
+  }
+
+  async end(token: string, request: IncomingMessage): Promise<void> {
+    await this.#client.endSession({}, this.#options(request, token));
+  }
+
+  /** Makes an API key that ends with the session. */
+  async createKey(token: string, accountId: string, request: IncomingMessage): Promise<string> {
+    const { secret } = await this.#client.createSessionKey({ accountId }, this.#options(request, token));
+    return secret;
+  }
+
+  /** What a call of a page goes to the core with. */
+  headersFor(request: IncomingMessage, credential?: string): Record<string, string> {
+    const address = clientAddress(request, this.#isTrustedProxy);
+    return {
+      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      ...(address !== undefined && { "x-tollgate-client-address": address }),
+    };
+  }
+
+  #options(request: IncomingMessage, credential?: string) {
+    return { headers: this.headersFor(request, credential), timeoutMs };
+  }
+}
+
+function required({ session, token }: { session?: Session | undefined; token: string }): OpenedSession {
+  if (session === undefined) {
+    throw new ConnectError("The core told no session.", Code.Internal);
+  }
+  return { session, token };
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type ConsoleOptions, readReach } from "../options.ts";
+import { sendNote } from "../pages/note.ts";
+import { sessionCookie } from "./cookie.ts";
+import type { CoreSessions } from "./core.ts";
+
+/** Where a link leads. */
+const first = "/overview";
+
+/** Signs in whoever follows a link, once, and leads on. A link that is used or old is told so. */
+export async function followLink(
+  token: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ConsoleOptions,
+  core: CoreSessions,
+): Promise<void> {
+  // A browser that fetches pages ahead has not been told to go there, and would use the link up.
+  if (request.method !== "GET" || /prefetch|prerender/.test(String(request.headers["sec-purpose"] ?? ""))) {
+    response.writeHead(503).end();
+    return;
+  }
+  try {
+    const opened = await core.redeem(token, request);
+    response.setHeader("set-cookie", sessionCookie(opened.token, request, readReach(request, options)));
+  } catch (error) {
+    refuse(response, error);
+    return;
+  }
+  const site = request.headers["sec-fetch-site"] ?? "none";
+  if (site === "none" || site === "same-origin") {
+    response.writeHead(303, { location: first }).end();
+    return;
+  }
+  // Followed from another site, whose redirects go without the cookie: a page of our own leads on.
+  const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
+  sendNote(response, 200, "Signed in", "The console opens.", head);
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  if (ConnectError.from(error).code === Code.Unauthenticated) {
+    const sentence = "It works once and for ten minutes. For another one run: tollgate console-link";
+    sendNote(response, 410, "This link was used or is too old", sentence);
+    return;
+  }
+  sendNote(response, 503, "The core cannot be reached", "Follow the link again in a moment.");
+}

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from "node:http";
+
+/** More than any credential takes, in bytes. */
+const maxBody = 4096;
+
+/** The credential that somebody signs in with. Undefined: the body holds none. */
+export async function readCredential(request: IncomingMessage): Promise<string | undefined> {
+  if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
+    return undefined;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBody) {
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
+  return parseCredential(Buffer.concat(chunks).toString());
+}
+
+function parseCredential(text: string): string | undefined {
+  try {
+    const { operatorToken, apiKey, ...others } = JSON.parse(text) as Record<string, unknown>;
+    const given = [operatorToken, apiKey].filter((one) => one !== undefined);
+    const [credential] = given;
+    const isOne = given.length === 1 && Object.keys(others).length === 0 && typeof credential === "string";
+    return isOne ? credential.trim() : undefined;
+  } catch {
+    return undefined;
+  }
+}

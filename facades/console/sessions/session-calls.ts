@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isSameOrigin } from "../calls/same-origin.ts";
+import { type ConsoleOptions, readReach } from "../options.ts";
+import { sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
+import { readToken, sessionCookie } from "./cookie.ts";
+import type { CoreSessions } from "./core.ts";
+import { readCredential } from "./read-credential.ts";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** The calls by which a page signs in and out, by method and path. */
+export function createSessionCalls(options: ConsoleOptions, core: CoreSessions): ReadonlyMap<string, Answer> {
+  const { facts } = options;
+  const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, options) === "insecure", ...facts });
+
+  const signIn: Answer = async (request, response) => {
+    const credential = await readCredential(request);
+    if (credential === undefined) {
+      return sendError(response, 400, 'The body must be JSON: {"operatorToken": "…"} or {"apiKey": "…"}.');
+    }
+    // Nothing else can stand in a header, and no credential of ours has it.
+    if (!/^[!-~]{1,1024}$/.test(credential)) {
+      return sendError(response, 401, "The credential is not a valid API key or token.");
+    }
+    const reach = readReach(request, options);
+    const before = readToken(request, reach);
+    const { session, token } = await core.open(credential, request);
+    // A session is never taken over from before the sign-in, so that nobody can have prepared it.
+    if (before !== undefined) {
+      await core.end(before, request).catch(() => {}); // it may have ended by itself
+    }
+    response.setHeader("set-cookie", sessionCookie(token, request, reach));
+    sendJson(response, 200, toSessionJson(session, factsFor(request)));
+  };
+
+  const tell: Answer = async (request, response) => {
+    const answer = await core.read(readToken(request, readReach(request, options)), request);
+    switch (answer.kind) {
+      case "open":
+        return sendJson(response, 200, toSessionJson(answer.session, factsFor(request)));
+      case "ended":
+        return sendError(response, 401, "Nobody is signed in.");
+      case "unknown":
+        throw answer.error;
+    }
+  };
+
+  const signOut: Answer = async (request, response) => {
+    const reach = readReach(request, options);
+    const token = readToken(request, reach);
+    const answer = await core.read(token, request);
+    if (token !== undefined && answer.kind !== "ended") {
+      await core.end(token, request);
+    }
+    response.setHeader("set-cookie", sessionCookie("", request, reach));
+    response.writeHead(204).end();
+  };
+
+  const makeKey: Answer = async (request, response) => {
+    const token = readToken(request, readReach(request, options));
+    if (token === undefined) {
+      return sendError(response, 401, "Nobody is signed in.");
+    }
+    if (facts.demoAccountId === "") {
+      return sendError(response, 404, "There is no demo account: paste an API key.");
+    }
+    const key = await core.createKey(token, facts.demoAccountId, request);
+    sendJson(response, 200, { key, accountId: facts.demoAccountId });
+  };
+
+  const tellOptions: Answer = async (request, response) => {
+    sendJson(response, 200, { oidc: null, insecure: factsFor(request).insecure });
+  };
+
+  const fromPage = (answer: Answer): Answer =>
+    async function judge(request, response) {
+      if (!isSameOrigin(request, readReach(request, options))) {
+        return sendError(response, 403, "This call is for pages of the console itself.");
+      }
+      try {
+        await answer(request, response);
+      } catch (error) {
+        if (!sendCoreError(response, error)) {
+          options.logger.error({ err: error }, "a request failed unexpectedly");
+        }
+      }
+    };
+  const calls: readonly [string, Answer][] = [
+    ["POST /session", signIn],
+    ["GET /session", tell],
+    ["DELETE /session", signOut],
+    ["POST /session/key", makeKey],
+    ["GET /sign-in/options", tellOptions],
+  ];
+  return new Map(calls.map(([call, answer]) => [call, fromPage(answer)]));
+}

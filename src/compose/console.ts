@@ -1,0 +1,107 @@
+import type { Transport } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { forwardServices } from "../../facades/console/calls/forward.ts";
+import { createConsole } from "../../facades/console/console.ts";
+import type { Reach } from "../../facades/console/options.ts";
+import type { Front } from "../../facades/front.ts";
+import { startHttpServer } from "../../facades/http/server.ts";
+import { readPackaged, readPackagedFolder } from "../../lib/assets.ts";
+import { failure } from "../../lib/errors/failure.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { isLoopback, parseAddress } from "../../lib/net/address.ts";
+import { inNetworks } from "../../lib/net/networks.ts";
+import type { ServerTls } from "../../lib/net/tls-identity.ts";
+import { consoleAddress } from "../config/move-ports.ts";
+import type { Config } from "../config/schema.ts";
+import { createConnectHandler } from "../grpc/server/http/connect-server.ts";
+import type { Lifecycle } from "./process/lifecycle.ts";
+
+/** Dependencies. */
+interface ConsoleParts {
+  readonly config: Pick<Config, "listen" | "http">;
+  readonly address: string;
+  readonly transport: Transport;
+  /** The public surfaces, which the playground calls. */
+  readonly front: Front & { readonly address: string };
+  readonly lifecycle: Lifecycle;
+  readonly logger: Logger;
+  readonly tls: ServerTls | undefined;
+  /** The account that the embedded service made. Undefined: none. */
+  readonly demoAccountId?: string | undefined;
+}
+
+/** The console as it is served. */
+export interface RunningConsole {
+  /** host:port. */
+  readonly address: string;
+  /** Where browsers find it, such as "http://127.0.0.1:8081". */
+  readonly url: string;
+}
+
+/** Serves the console over a transport. Throws when the address cannot be listened on. */
+export async function startConsole(parts: ConsoleParts): Promise<RunningConsole> {
+  const { config, transport, front, lifecycle, logger, tls } = parts;
+  const shutdown = new AbortController();
+  const { trusted_proxies } = config.listen;
+  const isTrustedProxy = trusted_proxies.length === 0 ? undefined : inNetworks(trusted_proxies);
+  const scheme = tls === undefined ? "http" : "https";
+  const listener = createConsole({
+    ...{ transport, isTrustedProxy, logger },
+    calls: createConnectHandler({ services: forwardServices(transport), interceptors: [] }, shutdown.signal),
+    surfaces: front.listener,
+    home: front.listener,
+    files: readPackagedFolder("console/dist"),
+    reach: readReach(parts),
+    facts: {
+      publicUrl: `${scheme}://${front.address}`,
+      demoAccountId: parts.demoAccountId ?? "",
+      version: (JSON.parse(readPackaged("package.json")) as { version: string }).version,
+    },
+  });
+  const { http } = config;
+  const server = await startHttpServer(listener, parts.address, {
+    tls,
+    answerMalformed: front.answerMalformed,
+    setting: "listen.console",
+    limits: {
+      connections: http.connections,
+      connectionsPerAddress: http.connections_per_address,
+      isTrustedProxy,
+      onRefused: () => {},
+      headerTimeoutMs: http.header_timeout_s * 1000,
+      requestTimeoutMs: http.body_timeout_s * 1000,
+    },
+  });
+  lifecycle.onStop((graceMs) => {
+    // Pages watch for as long as they are open: their streams end at once, and they call again.
+    shutdown.abort(failure(Reason.SHUTTING_DOWN, "The service is shutting down."));
+    return server.close(graceMs);
+  });
+  return { address: server.address, url: server.url };
+}
+
+/**
+ * Serves the console of `serve`, also where nobody has configured one: then a port that is taken leaves it out, so that a
+ * service that runs on one is not stopped by what it never asked for.
+ */
+export async function openConsole(parts: Omit<ConsoleParts, "address">): Promise<RunningConsole | undefined> {
+  const { listen } = parts.config;
+  const address = consoleAddress(listen);
+  try {
+    return await startConsole({ ...parts, address });
+  } catch (error) {
+    const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: string };
+    if (listen.console !== undefined || code !== "EADDRINUSE") {
+      throw error;
+    }
+    parts.logger.warn({ address }, "there is no console: its usual port is taken; set listen.console");
+    return undefined;
+  }
+}
+
+function readReach({ address, tls }: Pick<ConsoleParts, "address" | "tls">): Reach {
+  if (tls !== undefined) {
+    return "tls";
+  }
+  return isLoopback(parseAddress(address)?.host ?? "") ? "loopback" : "insecure";
+}
