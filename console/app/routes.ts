@@ -32,6 +32,11 @@ const routes: readonly Route[] = [
   page("/models", () => import("../pages/model/page.tsx"), { hasId: true, isForCustomers: true }),
   page("/fleet", () => import("../pages/fleet/page.tsx")),
   page("/books", () => import("../pages/books/page.tsx")),
+  page("/usage", () => import("../pages/usage/page.tsx"), forCustomers),
+  page("/playground", () => import("../pages/playground/page.tsx"), forCustomers),
+  page("/audit", () => import("../pages/audit/page.tsx")),
+  page("/settings", () => import("../pages/settings/page.tsx")),
+  page("/first-run", () => import("../pages/first-run/page.tsx")),
   page("/receipts", () => import("../pages/receipt/page.tsx"), { hasId: true, isForCustomers: true }),
   page("/keys", () => import("../pages/keys/page.tsx"), forCustomers),
 ];

@@ -8,6 +8,8 @@ interface Props {
   /** Sends what was filled in. What it throws is shown below the fields. */
   readonly send: () => Promise<void>;
   readonly onCancel?: () => void;
+  /** What the other button says. */
+  readonly cancelVerb?: string;
   /** Whether it takes something away that does not come back. */
   readonly isGrave?: boolean;
   readonly isDisabled?: boolean;
@@ -15,7 +17,7 @@ interface Props {
 }
 
 /** The one form of the console: fields, one button that sends, what went wrong. Nothing is sent twice. */
-export function ActionForm({ verb, send, onCancel, isGrave, isDisabled, children }: Props) {
+export function ActionForm({ verb, send, onCancel, cancelVerb = "Cancel", isGrave, isDisabled, children }: Props) {
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
   const submit = async (event: Event): Promise<void> => {
@@ -40,7 +42,7 @@ export function ActionForm({ verb, send, onCancel, isGrave, isDisabled, children
       <div class="form-foot">
         {onCancel && (
           <button type="button" class="quiet" onClick={onCancel}>
-            Cancel
+            {cancelVerb}
           </button>
         )}
         <button type="submit" class={isGrave ? "primary grave" : "primary"} disabled={isDisabled} aria-busy={isSending}>

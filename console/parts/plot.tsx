@@ -133,7 +133,13 @@ function toOptions(
     cursor: { y: false, points: { size: 7 } },
     scales: { y: { range: (_, __, most) => [0, most === 0 ? 1 : most * 1.1] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, space: 80 },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 80,
+        values: (_, times, __, ___, step) => toTimes(times, step),
+      },
       { ...axis, size: 52, values: (_, values) => values.map(format) },
     ],
     series: [
@@ -148,6 +154,23 @@ function toOptions(
       })),
     ] as uPlot.Series[],
   };
+}
+
+const daySeconds = 86_400;
+const minuteSeconds = 60;
+
+/** Labels of a time axis, as fine as its steps. */
+function toTimes(times: readonly number[], stepSeconds: number): string[] {
+  const format = new Intl.DateTimeFormat(undefined, toParts(stepSeconds));
+  return times.map((time) => format.format(time * 1000));
+}
+
+function toParts(stepSeconds: number): Intl.DateTimeFormatOptions {
+  if (stepSeconds >= daySeconds) {
+    return { month: "short", day: "numeric" };
+  }
+  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+  return stepSeconds < minuteSeconds ? { ...clock, second: "2-digit" } : clock;
 }
 
 /** A canvas takes a colour, not a custom property. */

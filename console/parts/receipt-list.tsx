@@ -16,13 +16,15 @@ interface Props {
   readonly filter: Filter;
   /** A change of it asks again. */
   readonly version?: unknown;
+  /** Rows of the first page. */
+  readonly pageSize?: number;
 }
 
 /** Receipts, newest first. */
-export function ReceiptList({ filter, version }: Props) {
+export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
   const pages = usePages<Receipt>(
     async (pageToken, signal) => {
-      const answer = await metering.listReceipts({ ...filter, pageToken, pageSize: 20 }, { signal });
+      const answer = await metering.listReceipts({ ...filter, pageToken, pageSize }, { signal });
       return { rows: answer.receipts, next: answer.nextPageToken };
     },
     [filter.accountId, filter.keyId, filter.model, filter.from?.seconds, filter.to?.seconds],

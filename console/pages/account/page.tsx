@@ -1,6 +1,9 @@
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { PageProps } from "../../app/routes.ts";
 import { accounts } from "../../contract/clients.ts";
+import { Balance } from "../../parts/account/balance.tsx";
+import { Lots } from "../../parts/account/lots.tsx";
+import { Payments } from "../../parts/account/payments.tsx";
 import { Answer } from "../../parts/answer.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
@@ -8,9 +11,6 @@ import { Keys } from "../../parts/keys/keys.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useQuery } from "../../parts/use-query.ts";
 import { AccountActions } from "./actions.tsx";
-import { Balance } from "./balance.tsx";
-import { Lots } from "./lots.tsx";
-import { Payments } from "./payments.tsx";
 import { Receipts } from "./receipts.tsx";
 
 const refreshMs = 5000;

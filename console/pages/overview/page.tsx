@@ -1,10 +1,8 @@
-import { Page } from "../../parts/page.tsx";
+import { isCustomer } from "../../app/session.ts";
+import { CustomerOverview } from "./customer.tsx";
+import { OperatorOverview } from "./operator.tsx";
 
-/** How the service is doing now. */
+/** How things are now: the service for an operator, the account for a customer. */
 export default function OverviewPage() {
-  return (
-    <Page title="Overview">
-      <p>…</p>
-    </Page>
-  );
+  return isCustomer.value ? <CustomerOverview /> : <OperatorOverview />;
 }

@@ -1,7 +1,7 @@
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { countOf } from "../../format/numbers.ts";
-import { Amount } from "../../parts/amount.tsx";
-import { Figure, Figures } from "../../parts/figure.tsx";
+import { Amount } from "../amount.tsx";
+import { Figure, Figures } from "../figure.tsx";
 
 /** What the account has, and what of it is spoken for. */
 export function Balance({ account }: { readonly account: Account }) {

@@ -1,12 +1,12 @@
 import { type Payment, PaymentKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { accounts } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Amount, mostDecimals } from "../../parts/amount.tsx";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { MoreRows, usePages } from "../../parts/more-rows.tsx";
-import { Section } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Amount, mostDecimals } from "../amount.tsx";
+import { Answer, Empty } from "../answer.tsx";
+import { MoreRows, usePages } from "../more-rows.tsx";
+import { Section } from "../page.tsx";
+import { Table } from "../table.tsx";
+import { Time } from "../time.tsx";
 
 const kinds: Readonly<Record<PaymentKind, string>> = {
   [PaymentKind.UNSPECIFIED]: "Unknown",

@@ -1,12 +1,12 @@
 import { type Account, type Lot, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { Amount, mostDecimals } from "../../parts/amount.tsx";
-import { Empty } from "../../parts/answer.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { Id } from "../../parts/copy.tsx";
-import { Meter } from "../../parts/figure.tsx";
-import { Section } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Amount, mostDecimals } from "../amount.tsx";
+import { Empty } from "../answer.tsx";
+import { Badge } from "../badge.tsx";
+import { Id } from "../copy.tsx";
+import { Meter } from "../figure.tsx";
+import { Section } from "../page.tsx";
+import { Table } from "../table.tsx";
+import { Time } from "../time.tsx";
 
 const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.UNSPECIFIED]: "Unknown",

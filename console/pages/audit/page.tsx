@@ -1,0 +1,52 @@
+import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { audit } from "../../contract/clients.ts";
+import { countOf } from "../../format/numbers.ts";
+import { Answer, Empty } from "../../parts/answer.tsx";
+import { MoreRows, usePages } from "../../parts/more-rows.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Change } from "./change.tsx";
+
+/** Who changed what, and when. */
+export default function AuditPage() {
+  const pages = usePages<AuditEvent>(async (pageToken, signal) => {
+    const answer = await audit.listAuditEvents({ pageToken, pageSize: 50 }, { signal });
+    return { rows: answer.auditEvents, next: answer.nextPageToken };
+  }, []);
+  return (
+    <Page
+      title="Audit"
+      lead="Every change that an operator made. Rows are written once; the database refuses to change them."
+    >
+      <Answer query={pages}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was changed yet">A top-up, a new key or a price would be the first row.</Empty>
+          ) : (
+            <Table
+              caption="Changes, newest first"
+              rows={rows}
+              keyOf={(event) => event.id}
+              columns={[
+                { name: "When", show: (event) => <Time at={event.at} /> },
+                { name: "Who", isHeader: true, show: (event) => event.operator },
+                { name: "What", show: (event) => toWords(event.method) },
+                { name: "Target", isOptional: true, show: (event) => <code class="small">{event.target || "–"}</code> },
+                { name: "Details", show: (event) => <Change event={event} /> },
+                { name: "From", isOptional: true, show: (event) => event.address },
+              ]}
+            />
+          )
+        }
+      </Answer>
+      <MoreRows pages={pages} describe={(count) => countOf(count, "change")} />
+    </Page>
+  );
+}
+
+/** "tollgate.accounts.v1.AccountsService/TopUp" as "Top up". */
+function toWords(method: string): string {
+  const words = (method.split("/").at(-1) ?? method).replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

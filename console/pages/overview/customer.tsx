@@ -1,0 +1,35 @@
+import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { accounts } from "../../contract/clients.ts";
+import { Balance } from "../../parts/account/balance.tsx";
+import { Lots } from "../../parts/account/lots.tsx";
+import { Payments } from "../../parts/account/payments.tsx";
+import { Answer } from "../../parts/answer.tsx";
+import { Page, Section } from "../../parts/page.tsx";
+import { ReceiptList } from "../../parts/receipt-list.tsx";
+import { useQuery } from "../../parts/use-query.ts";
+
+const refreshMs = 5000;
+
+/** A customer's account: what is there, what came in, what was spent. */
+export function CustomerOverview() {
+  const query = useQuery(async (signal) => (await accounts.getAccount({}, { signal })).account, [], refreshMs);
+  return (
+    <Page title="Overview" lead="Your account: what is there, what came in, and what every request cost.">
+      <Answer query={query}>{(account) => <Shown account={account as Account} />}</Answer>
+    </Page>
+  );
+}
+
+function Shown({ account }: { readonly account: Account }) {
+  return (
+    <>
+      {account.frozen && <p class="notice bad">The account is frozen: nothing new runs. {account.frozenReason}</p>}
+      <Balance account={account} />
+      <Lots account={account} />
+      <Section title="Receipts">
+        <ReceiptList filter={{}} version={account.balancePicoUsd} />
+      </Section>
+      <Payments accountId="" balance={account.paidTotalPicoUsd} />
+    </>
+  );
+}

@@ -1,0 +1,129 @@
+import { useId } from "preact/hooks";
+import { makeSessionKey, mayBill, session } from "../../app/session.ts";
+import { ActionForm } from "../../parts/action-form.tsx";
+import { Field, Select } from "../../parts/field.tsx";
+import { type Choice, type SurfaceName, surfaces } from "./surfaces.ts";
+
+interface Props {
+  readonly choice: Choice;
+  readonly models: readonly string[];
+  readonly apiKey: string;
+  readonly isRunning: boolean;
+  readonly onChoice: (choice: Choice) => void;
+  readonly onApiKey: (apiKey: string) => void;
+  readonly onSend: () => Promise<void>;
+  readonly onStop: () => void;
+}
+
+const surfaceOptions = Object.entries(surfaces).map(([value, { name }]) => ({ value, text: name }));
+const thinkingOptions = [
+  { value: "", text: "as the model does" },
+  { value: "on", text: "on" },
+  { value: "off", text: "off" },
+];
+const lengths = [256, 1024, 4096].map((tokens) => ({ value: String(tokens), text: `${tokens} tokens` }));
+
+/** What to send, as whom, and through which surface. */
+export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApiKey, onSend, onStop }: Props) {
+  const set = (change: Partial<Choice>) => onChoice({ ...choice, ...change });
+  const submit = async (): Promise<void> => {
+    if (apiKey.trim() === "") {
+      throw new Error("An API key is missing: whoever it belongs to pays for the request.");
+    }
+    if (choice.prompt.trim() === "") {
+      throw new Error("The prompt is empty.");
+    }
+    void onSend();
+  };
+  return (
+    <ActionForm verb="Send" send={submit} {...(isRunning ? { onCancel: onStop, cancelVerb: "Stop" } : {})}>
+      <KeyField apiKey={apiKey} onApiKey={onApiKey} />
+      <div class="fields">
+        <Select
+          label="Surface"
+          name="surface"
+          value={choice.surface}
+          options={surfaceOptions}
+          onChange={(surface) => set({ surface: surface as SurfaceName })}
+        />
+        <Select
+          label="Model"
+          name="model"
+          value={choice.model}
+          options={models.map((model) => ({ value: model, text: model }))}
+          onChange={(model) => set({ model })}
+        />
+        <Select
+          label="Thinking"
+          name="thinking"
+          value={toText(choice.isThinking)}
+          options={thinkingOptions}
+          onChange={(value) => set({ isThinking: value === "" ? undefined : value === "on" })}
+        />
+        <Select
+          label="Longest answer"
+          name="length"
+          value={String(choice.maxTokens)}
+          options={lengths}
+          onChange={(value) => set({ maxTokens: Number(value) })}
+        />
+      </div>
+      <PromptField prompt={choice.prompt} onPrompt={(prompt) => set({ prompt })} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={choice.isStreamed}
+          onChange={(event) => set({ isStreamed: event.currentTarget.checked })}
+        />
+        Stream the answer as it is produced
+      </label>
+    </ActionForm>
+  );
+}
+
+function KeyField({ apiKey, onApiKey }: Pick<Props, "apiKey" | "onApiKey">) {
+  const mayMake = mayBill.value && session.value?.demoAccountId !== "";
+  const make = async (): Promise<void> => onApiKey(await makeSessionKey());
+  return (
+    <div class="with-button">
+      <Field
+        label="API key"
+        name="api-key"
+        type="password"
+        value={apiKey}
+        onInput={onApiKey}
+        isCode
+        placeholder="tg-…"
+        hint="It stays in this page: it is not stored anywhere."
+      />
+      {mayMake && (
+        <button type="button" onClick={() => void make()}>
+          Use a demo key
+        </button>
+      )}
+    </div>
+  );
+}
+
+function PromptField({ prompt, onPrompt }: { readonly prompt: string; readonly onPrompt: (prompt: string) => void }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>Prompt</label>
+      <textarea
+        id={id}
+        name="prompt"
+        rows={5}
+        value={prompt}
+        onInput={(event) => onPrompt(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+function toText(isThinking: boolean | undefined): string {
+  if (isThinking === undefined) {
+    return "";
+  }
+  return isThinking ? "on" : "off";
+}

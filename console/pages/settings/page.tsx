@@ -1,0 +1,32 @@
+import { session } from "../../app/session.ts";
+import { Page, Section } from "../../parts/page.tsx";
+import { Operators } from "./operators.tsx";
+import { Webhooks } from "./webhooks.tsx";
+
+/** How this Tollgate is set up, and who runs it. */
+export default function SettingsPage() {
+  const facts = [
+    { name: "Version", value: session.value?.version },
+    { name: "Public address", value: <code>{session.value?.publicUrl}</code> },
+    { name: "Signed in as", value: `${session.value?.name}, ${session.value?.role}` },
+    { name: "Until", value: new Date(session.value?.expiresAt ?? 0).toLocaleString(undefined, { hourCycle: "h23" }) },
+  ];
+  return (
+    <Page title="Settings" lead="How this Tollgate is set up, and who runs it.">
+      <dl class="facts card">
+        {facts.map(({ name, value }) => (
+          <div class="fact" key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Section title="Operators">
+        <Operators />
+      </Section>
+      <Section title="Webhooks">
+        <Webhooks />
+      </Section>
+    </Page>
+  );
+}

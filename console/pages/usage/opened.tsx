@@ -1,0 +1,28 @@
+import { useMemo } from "preact/hooks";
+import { query, setQuery } from "../../app/router.ts";
+import { Section } from "../../parts/page.tsx";
+import { ReceiptList } from "../../parts/receipt-list.tsx";
+import type { GroupName } from "./view.ts";
+
+const fields = { account: "accountId", key: "keyId", model: "model" } as const;
+
+/** The receipts that a sum is made of. */
+export function Opened({ group, from }: { readonly group: GroupName; readonly from: Date }) {
+  const open = query.value.get("open") ?? "";
+  const since = useMemo(() => ({ seconds: BigInt(Math.floor(from.getTime() / 1000)) }), [from]);
+  if (open === "") {
+    return null;
+  }
+  return (
+    <Section
+      title={`Receipts of ${open}`}
+      actions={
+        <button type="button" class="small-button" onClick={() => setQuery({ open: "" })}>
+          Close
+        </button>
+      }
+    >
+      <ReceiptList filter={{ [fields[group]]: open, from: since }} />
+    </Section>
+  );
+}

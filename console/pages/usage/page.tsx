@@ -1,0 +1,83 @@
+import { useMemo } from "preact/hooks";
+import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { query, setQuery } from "../../app/router.ts";
+import { isCustomer } from "../../app/session.ts";
+import { metering } from "../../contract/clients.ts";
+import { Answer, Empty } from "../../parts/answer.tsx";
+import { Select } from "../../parts/field.tsx";
+import { Page } from "../../parts/page.tsx";
+import { useQuery } from "../../parts/use-query.ts";
+import { CsvButton } from "./csv.tsx";
+import { GroupTable } from "./group-table.tsx";
+import { Opened } from "./opened.tsx";
+import { UsagePlot } from "./usage-plot.tsx";
+import { by, type GroupName, groupNames, periodOf, periods } from "./view.ts";
+
+/** Requests, tokens and cost over time, kept apart by what one asks for. */
+export default function UsagePage() {
+  const period = periodOf(query.value.get("period"));
+  const group = by(query.value.get("by"), isCustomer.value);
+  const from = useMemo(() => period.from(new Date()), [period]);
+  const usage = useQuery((signal) => load(group, period.step, from, signal), [group, period]);
+  return (
+    <Page
+      title="Usage"
+      lead="From rollups of settled receipts, in UTC."
+      actions={usage.data && usage.data.length > 0 && <CsvButton rows={usage.data} />}
+    >
+      <div class="fields filter wide">
+        <Select
+          label="Period"
+          name="period"
+          value={period.value}
+          options={periods}
+          onChange={(value) => setQuery({ period: value, open: "" })}
+        />
+        <Select
+          label="By"
+          name="by"
+          value={group}
+          options={groupNames(isCustomer.value)}
+          onChange={(value) => setQuery({ by: value, open: "" })}
+        />
+      </div>
+      <Answer query={usage}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was used in this time">
+              Choose a longer period, or send a request from the <a href="/playground">playground</a>.
+            </Empty>
+          ) : (
+            <>
+              <UsagePlot rows={rows} group={group} period={period} from={from} />
+              <GroupTable rows={rows} group={group} />
+              <Opened group={group} from={from} />
+            </>
+          )
+        }
+      </Answer>
+    </Page>
+  );
+}
+
+const groups: Readonly<Record<GroupName, UsageGroup>> = {
+  account: UsageGroup.ACCOUNT,
+  key: UsageGroup.KEY,
+  model: UsageGroup.MODEL,
+};
+
+async function load(
+  group: GroupName,
+  step: "hour" | "day",
+  from: Date,
+  signal: AbortSignal,
+): Promise<readonly UsageRow[]> {
+  const groupBy = [groups[group], step === "hour" ? UsageGroup.HOUR : UsageGroup.DAY];
+  const rows: UsageRow[] = [];
+  const request = { groupBy, from: { seconds: BigInt(Math.floor(from.getTime() / 1000)) } };
+  for await (const piece of metering.streamUsage(request, { signal })) {
+    rows.push(...piece.rows);
+  }
+  return rows;
+}

@@ -1,0 +1,71 @@
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+
+/** What rows are kept apart by. */
+export type GroupName = "account" | "key" | "model";
+
+/** A span of time up to now. */
+export interface Period {
+  readonly value: string;
+  readonly text: string;
+  readonly step: "hour" | "day";
+  /** Where it begins: the start of an hour or a day in UTC. */
+  readonly from: (now: Date) => Date;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const startOf = (ms: number, stepMs: number) => new Date(Math.floor(ms / stepMs) * stepMs);
+
+const day: Period = {
+  value: "day",
+  text: "24 hours",
+  step: "hour",
+  from: (now) => startOf(now.getTime() - 23 * hourMs, hourMs),
+};
+
+export const periods: readonly Period[] = [
+  day,
+  { value: "week", text: "7 days", step: "day", from: (now) => startOf(now.getTime() - 6 * dayMs, dayMs) },
+  { value: "month", text: "30 days", step: "day", from: (now) => startOf(now.getTime() - 29 * dayMs, dayMs) },
+  { value: "quarter", text: "90 days", step: "day", from: (now) => startOf(now.getTime() - 89 * dayMs, dayMs) },
+];
+
+/** The period of an address. */
+export function periodOf(value: string | null): Period {
+  return periods.find((period) => period.value === value) ?? day;
+}
+
+/** The grouping of an address; a customer has one account. */
+export function by(value: string | null, isCustomer: boolean): GroupName {
+  const isKnown = value === "key" || value === "model" || (value === "account" && !isCustomer);
+  return isKnown ? value : "model";
+}
+
+export function groupNames(isCustomer: boolean): readonly { readonly value: GroupName; readonly text: string }[] {
+  const names = [
+    { value: "model", text: "Model" },
+    { value: "key", text: "Key" },
+  ] as const;
+  return isCustomer ? names : [...names, { value: "account", text: "Account" }];
+}
+
+/** What a row is of. */
+export function groupOf(row: UsageRow, group: GroupName): string {
+  return { account: row.accountId, key: row.keyId, model: row.model }[group];
+}
+
+export function costOf(row: UsageRow): bigint {
+  return row.totalCostPicoUsd === "" ? row.costPicoUsd : BigInt(row.totalCostPicoUsd);
+}
+
+/** Unix time in seconds of a row's hour or day. */
+export function timeOf(row: UsageRow): number {
+  return Date.parse(row.hour === "" ? `${row.day}T00:00:00Z` : row.hour) / 1000;
+}
+
+/** Every hour or day from a time until now, in Unix seconds. */
+export function stepsOf(period: Period, from: Date): readonly number[] {
+  const stepMs = period.step === "hour" ? hourMs : dayMs;
+  const count = Math.floor((Date.now() - from.getTime()) / stepMs) + 1;
+  return Array.from({ length: count }, (_, index) => (from.getTime() + index * stepMs) / 1000);
+}
