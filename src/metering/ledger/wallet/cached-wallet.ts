@@ -4,11 +4,10 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Debts } from "../../books/debts.ts";
 import type { PicoUsd } from "../../interface.ts";
-import type { LeaseRequest, LedgerStore } from "../../store/ledger-store.ts";
+import type { LeaseRequest, LedgerStore, SlicePart } from "../../store/ledger-store.ts";
 import { unavailable } from "../unavailable.ts";
 import type { LeaseBatch } from "./lease-batch.ts";
 import type { SliceAudit } from "./slice-audit.ts";
-import type { SlicePart } from "./slices.ts";
 import { WaitQueue } from "./wait-queue.ts";
 import type { Wallet } from "./wallet.ts";
 

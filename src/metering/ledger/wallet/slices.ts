@@ -1,5 +1,5 @@
 import type { PicoUsd } from "../../interface.ts";
-import type { ChargeLine, LeasedSlice } from "../../store/ledger-store.ts";
+import type { ChargeLine, LeasedSlice, SlicePart } from "../../store/ledger-store.ts";
 import { bySpending } from "../../store/spending-order.ts";
 import { invariant } from "../invariant.ts";
 
@@ -11,12 +11,6 @@ export interface OpenSlice extends LeasedSlice {
   uncommitted: number;
   /** What those charges cost. */
   uncommittedCost: PicoUsd;
-}
-
-/** A part of a slice. */
-export interface SlicePart {
-  readonly sliceId: string;
-  readonly amount: PicoUsd;
 }
 
 /** The open slices of one account, in the order of spending, and those that are used up until their charges are stored. */

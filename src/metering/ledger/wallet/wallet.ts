@@ -1,10 +1,10 @@
 import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../../interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import type { ChargeLine, Lease, LeasedSlice } from "../../store/ledger-store.ts";
+import type { ChargeLine, Lease, LeasedSlice, SlicePart } from "../../store/ledger-store.ts";
 import { BrokenInvariant, invariant } from "../invariant.ts";
 import { unavailable } from "../unavailable.ts";
 import { PaidMoney } from "./paid-money.ts";
-import { type OpenSlice, type SlicePart, Slices } from "./slices.ts";
+import { type OpenSlice, Slices } from "./slices.ts";
 import { costOf, type Source, split } from "./split.ts";
 import { WalletRates } from "./wallet-rates.ts";
 
