@@ -1,0 +1,74 @@
+import * as z from "zod";
+import { parseUsd } from "../../../lib/money.ts";
+import { rpm, seconds, usd, usdTotal } from "./values.ts";
+
+/** API keys. */
+export const keys = z
+  .strictObject({
+    prefix: z
+      .string()
+      .regex(/^[a-z0-9]{1,12}-$/, "must be 1 to 12 lower-case letters or digits and a dash")
+      .default("tg-")
+      .describe("What new keys begin with."),
+    max_per_account: z
+      .int()
+      .positive()
+      .max(10_000)
+      .default(20)
+      .describe("Live keys, unless an account has its own bound."),
+  })
+  .prefault({});
+
+const tier = z.strictObject({
+  paid_usd: usd.default("0").describe("Paid in total, in USD."),
+  age_days: z.number().min(0).max(36_500).default(0).describe("Age of the account in days."),
+  rpm: rpm.describe("Requests a minute."),
+  in_flight: rpm
+    .optional()
+    .describe("Requests that an account may run at once, on each core. Default: as many as a key's requests a minute."),
+});
+
+/** Rates by what an account has paid and how old it is. */
+export const rateTiers = z
+  .array(tier)
+  .refine((tiers) => tiers.some((one) => parseUsd(one.paid_usd) === 0n && one.age_days === 0), {
+    message: "a new account would reach none: one tier needs paid_usd: 0 and age_days: 0",
+  })
+  .prefault([{ rpm: 60 }, { paid_usd: "50", rpm: 300 }, { paid_usd: "500", age_days: 14, rpm: 2000 }])
+  .describe("The best tier that an account reached sets the rate of its keys.");
+
+/** What accounts get without paying. */
+export const freeTier = z
+  .strictObject({
+    grant_usd: usd.default("1.00").describe('What a new account gets in USD; "0": nothing.'),
+    rpm: rpm.default(20).describe("The most requests a minute of an account that has unpaid money alone."),
+    in_flight: rpm.optional().describe("The most requests that such an account may run at once. Default: as rpm."),
+  })
+  .prefault({});
+
+/** Bounds of top-ups. */
+export const payments = z
+  .strictObject({
+    minimum_usd: usd.default("5").describe("The least of one top-up, in USD."),
+    maximum_usd: usd.default("1000").describe("The most of one top-up, in USD."),
+    rolling_24h_usd: usdTotal.default("2000").describe("The most of an account within 24 hours, in USD."),
+  })
+  .superRefine(({ minimum_usd, maximum_usd, rolling_24h_usd }, context) => {
+    const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
+    const [least, most, daily] = [minimum_usd, maximum_usd, rolling_24h_usd].map((text) => parseUsd(text) ?? 0n);
+    if ((least ?? 0n) > (most ?? 0n)) {
+      refuse("minimum_usd", `must not exceed maximum_usd, which is ${maximum_usd}`);
+    }
+    if ((most ?? 0n) > (daily ?? 0n)) {
+      refuse("maximum_usd", `must not exceed rolling_24h_usd, which is ${rolling_24h_usd}`);
+    }
+  })
+  .prefault({});
+
+/** How prices move. */
+export const pricing = z
+  .strictObject({
+    interval_s: seconds.default(60).describe("Between two moves of a price."),
+    max_step: z.number().gt(0).max(1).default(0.05).describe("The most that a move changes a price, as a part of it."),
+  })
+  .prefault({});

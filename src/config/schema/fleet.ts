@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { routing, seconds } from "./values.ts";
+
+/** How servers are chosen, waited for and watched. */
+export const fleet = z.strictObject({
+  routing: routing.default("prefix").describe("How a server is chosen, for models that do not say themselves."),
+  prefix_blocks: z
+    .int()
+    .positive()
+    .max(16_777_216)
+    .default(262_144)
+    .describe("Blocks of prompts that prefix routing remembers, a model: 12 bytes each with up to 32 servers."),
+  queue: z.int().min(0).default(1000).describe("Requests that may wait for a free server, a model."),
+  queue_timeout_s: seconds.default(10).describe("How long one waits."),
+  connect_timeout_s: seconds.default(2).describe("How long a server may take to accept a connection."),
+  first_token_timeout_s: seconds.default(120).describe("The longest wait for the first output."),
+  idle_timeout_s: seconds.default(60).describe("The longest silence of a running stream."),
+  total_timeout_s: seconds.default(1800).describe("The longest that a request may run."),
+  health_interval_s: seconds.default(5).describe("Between two health checks of a server."),
+  resolve_interval_s: seconds.default(10).describe("Between two lookups of the name of servers with resolve: true."),
+  cache_salt: z.boolean().default(true).describe("Keep accounts apart in the engines' prefix caches."),
+});
+
+/** What readers of streamed answers are allowed. */
+export const readers = z.strictObject({
+  buffer_kib: z
+    .int()
+    .positive()
+    .max(65_536)
+    .default(256)
+    .describe("KiB of a streamed answer that are read from the engine ahead of a slow reader."),
+  memory_mib: z
+    .int()
+    .positive()
+    .max(1_048_576)
+    .default(128)
+    .describe(
+      "MiB for all that waits for slow readers, an eighth of V8's heap at most; one account has an eighth of it.",
+    ),
+  min_bytes_per_s: z
+    .number()
+    .positive()
+    .max(1e9)
+    .default(128)
+    .describe("A reader that takes less of what waits for it is broken off, and pays for what ran."),
+  patience_s: seconds.default(60).describe("How long a reader may be slower than that."),
+});

@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
+import { address, network } from "./values.ts";
+
+const file = z.string().min(1);
+const tls = z
+  .strictObject({
+    cert: file.describe("The certificate, with those between it and its authority, in PEM."),
+    key: file.describe("Its private key, in PEM."),
+    client_ca: file
+      .optional()
+      .describe("Signs the certificates that clients of grpc and connect must show. Default: they need none."),
+  })
+  .describe("For all addresses; files that are renewed are read again within a minute.");
+
+/** Addresses, and who is believed on them. */
+export const listen = z
+  .strictObject({
+    http: address.default("127.0.0.1:8080").describe("Both public surfaces."),
+    grpc: address.default("127.0.0.1:50051").describe("The core's services over gRPC."),
+    connect: address
+      .default("127.0.0.1:50052")
+      .describe("The same services over the Connect protocol, for curl and browsers."),
+    webhooks: address
+      .default("127.0.0.1:50053")
+      .describe("Events of payment providers; opened only when a provider's secret is set."),
+    admin: address.default("127.0.0.1:9464").describe("/metrics, /livez and /readyz."),
+    console: address
+      .optional()
+      .describe(
+        "The console, for browsers. Default: 127.0.0.1:8081 in serve, unless that is taken or --no-console is given; nowhere else.",
+      ),
+    tls: tls.optional(),
+    insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
+    trusted_proxies: z
+      .array(network)
+      .default([])
+      .describe("Load balancers before http, as networks: their X-Forwarded-For tells where a client is."),
+    trusted_facades: z
+      .array(network)
+      .default([])
+      .describe(
+        "Facades on other machines, as networks, that are believed where a client is. Not needed with client_ca.",
+      ),
+  })
+  .superRefine(({ insecure, tls, trusted_proxies, trusted_facades, ...listeners }, context) => {
+    const seen = new Map<string, string>();
+    for (const [name, text] of Object.entries(listeners)) {
+      const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });
+      const parsed = text === undefined ? undefined : parseAddress(text);
+      if (text === undefined || !parsed) {
+        continue;
+      }
+      if (!insecure && !tls && !isLoopback(parsed.host)) {
+        refuse(
+          `${text} can be reached from other machines: set listen.tls, or listen.insecure: true to allow that without TLS`,
+        );
+      }
+      const taken = seen.get(text);
+      if (taken !== undefined && parsed.port !== 0) {
+        refuse(`is the same address as listen.${taken}`);
+      }
+      seen.set(text, name);
+    }
+  });

@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { engineNames, engineTransports } from "../../engines/names.ts";
+import { plainName } from "./values.ts";
+
+/** An inference server of a model. */
+export const server = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(
+        /^(https?:\/\/[^/]+|grpcs?:\/\/[^/]+|dns:.+|ipv[46]:.+|file:\/\/\/.+)/,
+        "must be a URL, such as http://10.0.0.5:8000",
+      )
+      .describe(
+        "Where the inference server listens; for llama.cpp in process the model file, as file:///models/m.gguf.",
+      ),
+    engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
+    model: plainName.min(1).optional().describe("The model under the server's own name. Default: our id."),
+    capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
+    kv_tokens: z
+      .int()
+      .positive()
+      .max(1_000_000_000)
+      .optional()
+      .describe("Tokens that its KV cache holds, which prompts and answers share. Default: as the engine tells."),
+    api_key_file: z.string().min(1).optional().describe("A file that holds the API key that it demands."),
+    resolve: z
+      .boolean()
+      .default(false)
+      .describe("Whether every address of the host's name is a server of its own; looked up again and again."),
+  })
+  .superRefine(({ url, engine, resolve }, context) => {
+    if (resolve && !/^https?:\/\/(?![\d.]+(:|\/|$)|\[)/.test(url)) {
+      context.addIssue({ code: "custom", path: ["resolve"], message: "needs an http:// or https:// url with a name" });
+    }
+    if (url.startsWith("file:") && engine !== "llama.cpp") {
+      context.addIssue({ code: "custom", path: ["engine"], message: "must be llama.cpp for a model file" });
+    }
+    if (!/^(grpcs?|dns|ipv[46]):/.test(url) || engineTransports[engine] === "grpc") {
+      return;
+    }
+    context.addIssue({ code: "custom", path: ["url"], message: `must start with http:// or https:// for ${engine}` });
+  });

@@ -1,0 +1,32 @@
+import * as z from "zod";
+
+/** The database. */
+export const storage = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(/^(sqlite:|postgres(ql)?:\/\/)/, "must start with sqlite: or postgresql://")
+      .optional()
+      .describe(
+        "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
+      ),
+    listen_url: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
+      .optional()
+      .describe(
+        "Where a pooler of transactions stands before PostgreSQL: postgresql://… of the server itself, on which each core hears the others over one connection; TOLLGATE_STORAGE_LISTEN_URL wins. Default: storage.url.",
+      ),
+  })
+  .prefault({});
+
+/** Where requests are counted. */
+export const rateLimits = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(/^(memory:$|rediss?:\/\/)/, "must be memory: or start with redis://")
+      .default("memory:")
+      .describe("memory: for one core, redis://… for several; TOLLGATE_RATE_LIMIT_URL wins."),
+  })
+  .prefault({});

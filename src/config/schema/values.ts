@@ -1,0 +1,68 @@
+import * as z from "zod";
+import { maxPicoUsd, parseRate, parseUsd } from "../../../lib/money.ts";
+import { parseAddress } from "../../../lib/net/address.ts";
+import { parseNetwork } from "../../../lib/net/networks.ts";
+
+/** An amount of USD. Coerced, so that it may stand without quotes: load.ts gives it as it is written. */
+export const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? maxPicoUsd) < maxPicoUsd, {
+  message:
+    'must be a decimal amount of USD from "0" to "9007" with at most 12 decimals, best in quotes, such as "1.00"',
+});
+
+/** A sum over many payments, each of which is bounded for itself. */
+export const usdTotal = z.coerce.string().refine((text) => parseUsd(text) !== undefined, {
+  message: 'must be a decimal amount of USD with at most 12 decimals, best in quotes, such as "20000"',
+});
+
+/** Above any real price, and low enough for tokens times rate to stay an exact number. */
+const maxRate = 1_000_000_000n;
+/** USD per 1M tokens. */
+export const rate = z.coerce.string().refine((text) => (parseRate(text) ?? maxRate + 1n) <= maxRate, {
+  message: 'must be USD per 1M tokens from "0" to "1000" with at most 6 decimals, best in quotes, such as "0.20"',
+});
+
+/** The address of a listener. */
+export const address = z
+  .string()
+  .refine((text) => parseAddress(text) !== undefined, "must be host:port, such as 127.0.0.1:8080 or [::1]:8080");
+
+/** An address or a network. */
+export const network = z
+  .string()
+  .refine(
+    (text) => parseNetwork(text) !== undefined,
+    "must be an address or a network, such as 10.0.0.5 or 10.0.0.0/8 or 2001:db8::/32",
+  );
+
+/** A name that goes into answers, headers, logs and databases. */
+export const plainName = z.string().refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), {
+  message: "must hold no control characters and no broken surrogate pairs",
+});
+
+/** Seconds, at most a day. */
+export const seconds = z.number().positive().max(86_400);
+
+/** Requests a minute. */
+export const rpm = z.int().positive().max(10_000_000);
+
+/** How a server is chosen. */
+export const routing = z.enum(["prefix", "least-load", "round-robin"]);
+
+/** Refuses entries of a list that have the same name. */
+export function refuseRepeats<K extends string>(
+  all: readonly Record<K, string>[],
+  field: K,
+  context: z.core.$RefinementCtx,
+) {
+  const values = all.map((one) => one[field]);
+  values.forEach((value, index) => {
+    const first = values.indexOf(value);
+    if (first < index) {
+      context.addIssue({
+        code: "custom",
+        path: [index, field],
+        message: `${value} is already taken by entry ${first + 1}`,
+      });
+    }
+  });
+}
