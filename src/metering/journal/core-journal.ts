@@ -1,5 +1,6 @@
-import { type CoreJournal, type OpenJournalParts, openJournal } from "./file-journal.ts";
+import type { CoreJournal } from "./file-journal.ts";
 import { noJournal } from "./journal.ts";
+import { type OpenJournalParts, openJournal } from "./open-journal.ts";
 
 /**
  * The journal of a core. A database in memory is gone with the process, and nothing of it could be charged in the next one:

@@ -13,7 +13,7 @@ import { configSchema } from "../../../src/config/schema.ts";
 import { createDebts } from "../../../src/metering/books/debts.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
-import { openJournal } from "../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import type { CoreLedger } from "../../../src/metering/ledger/core-ledger.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";

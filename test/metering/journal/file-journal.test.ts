@@ -5,7 +5,7 @@ import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { explainDiskFault } from "../../../src/metering/journal/disk-faults.ts";
-import { type CoreJournal, FileJournal, openJournal } from "../../../src/metering/journal/file-journal.ts";
+import { type CoreJournal, FileJournal } from "../../../src/metering/journal/file-journal.ts";
 import { DiskFile, type JournalFile } from "../../../src/metering/journal/journal-file.ts";
 import {
   decode as decodeBytes,
@@ -13,6 +13,7 @@ import {
   encodeHeader,
   type JournalRecord,
 } from "../../../src/metering/journal/journal-record.ts";
+import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import { firstRun } from "../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";

@@ -7,7 +7,7 @@ import { describe, expect, test } from "@jest/globals";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import { openJournal } from "../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Usage } from "../../../src/storage/entities/metering/usage.ts";
 import { eventually } from "../../support/eventually.ts";

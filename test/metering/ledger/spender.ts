@@ -7,7 +7,7 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { createDebts } from "../../../src/metering/books/debts.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
-import { openJournal } from "../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";

@@ -7,7 +7,7 @@ import { systemRandom } from "../../../../lib/ids/random.ts";
 import type { Budget } from "../../../../src/accounts/interface.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";
-import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";

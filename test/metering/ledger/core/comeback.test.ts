@@ -7,7 +7,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
-import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { type PostgresqlInstallation, startInstallation } from "../../../storage/postgresql-programs.ts";
 import { hastyClock } from "../../../support/clocks/hasty-clock.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
-import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { databases } from "../../databases.ts";
 import { never, openMetering, request, usd } from "../../fixture.ts";

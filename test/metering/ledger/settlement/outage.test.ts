@@ -7,7 +7,7 @@ import { detailOf } from "../../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
-import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { type Door, startDoor } from "../../../support/door.ts";
 import { eventually } from "../../../support/eventually.ts";

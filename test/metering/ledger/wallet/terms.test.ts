@@ -7,7 +7,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { readReceipts } from "../../../../src/metering/books/receipts.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
-import { openJournal } from "../../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, testModel, usd } from "../../fixture.ts";
