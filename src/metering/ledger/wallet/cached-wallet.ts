@@ -8,14 +8,11 @@ import type { LeaseRequest, LedgerStore, SlicePart } from "../../store/ledger-st
 import { unavailable } from "../unavailable.ts";
 import type { LeaseBatch } from "./lease-batch.ts";
 import type { SliceAudit } from "./slice-audit.ts";
+import { mostLeased, SliceSize } from "./slice-size.ts";
+import { Turns } from "./turns.ts";
 import { WaitQueue } from "./wait-queue.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** Sums of money in memory stay below this, so that they are exact. */
-const mostLeased = 2 ** 52;
-/** Where cores share the lots, a first slice is of this size and each further one doubles, up to the last. */
-const firstSlice = 12_500_000_000;
-const lastSlice = 1_000_000_000_000;
 /** Where cores share the lots, how often one looks whether another gave money back. */
 const lookAgainMs = 250;
 /** How old the facts may be that a rate limit depends on. */
@@ -40,32 +37,31 @@ export class CachedWallet {
   /** Requests that wait for this money. */
   readonly queue: WaitQueue;
   readonly #parts: RefillParts;
+  readonly #sliceSize: SliceSize;
   /** A look at the account's money that is under way. */
   #refilling: Promise<boolean> | undefined;
-  /** Set while the store is asked to move this account's money: resolves when that is over, and never rejects. */
-  #moving: Promise<void> | undefined;
+  readonly #turns = new Turns();
   /** When it was last looked at and last used, by the monotonic clock. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #usedAt = 0;
   /** Whether it is known to have changed since it was looked at. */
   #stale = true;
-  /** What was last asked for in advance. */
-  #sliceSize: PicoUsd = 0;
 
   constructor(wallet: Wallet, parts: RefillParts) {
     this.wallet = wallet;
     this.#parts = parts;
+    this.#sliceSize = new SliceSize(parts.store.shared);
     this.queue = new WaitQueue(parts.clock, parts.store.shared ? lookAgainMs : Number.POSITIVE_INFINITY);
   }
 
   /** Set while the store moves this account's money; never rejects. */
   get moving(): Promise<void> | undefined {
-    return this.#moving;
+    return this.#turns.running;
   }
 
   /** Whether nothing runs on this wallet and nothing is on its way into the store. */
   get idle(): boolean {
-    return this.wallet.idle && this.queue.empty && this.#refilling === undefined && this.#moving === undefined;
+    return this.wallet.idle && this.queue.empty && this.#refilling === undefined && this.#turns.running === undefined;
   }
 
   /** Whether it has been idle for so long that its money is better given back. */
@@ -77,16 +73,16 @@ export class CachedWallet {
 
   /** Leases the first money. Throws ACCOUNT_NOT_FOUND, LEDGER_UNAVAILABLE. */
   async fill(): Promise<void> {
-    await this.#look(0, this.#nextSlice());
+    await this.#look(0, this.#sliceSize.next());
     this.used();
   }
 
   /** Notes that the wallet is in use, and leases more in the background before it runs out. */
   used(): void {
     this.#usedAt = this.#parts.clock.monotonic();
-    const low = this.wallet.unleased > 0n && this.wallet.free < this.#sliceSize / 4;
+    const low = this.wallet.unleased > 0n && this.wallet.free < this.#sliceSize.low;
     if (low && this.#refilling === undefined) {
-      this.#inBackground(this.#look(1, this.#nextSlice()));
+      this.#inBackground(this.#look(1, this.#sliceSize.next()));
     }
   }
 
@@ -103,7 +99,7 @@ export class CachedWallet {
     }
     const mayFind =
       this.#stale || this.wallet.unleased > 0n || (this.#parts.store.shared && this.#sinceLook() >= lookAgainMs);
-    return mayFind && (await this.#look(least, Math.max(least, this.#nextSlice())));
+    return mayFind && (await this.#look(least, Math.max(least, this.#sliceSize.next())));
   }
 
   /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
@@ -133,18 +129,8 @@ export class CachedWallet {
   }
 
   /** Runs a function while nothing else moves the wallet's money in the store. */
-  async alone<T>(run: () => Promise<T>): Promise<T> {
-    while (this.#moving !== undefined) {
-      await this.#moving;
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#moving = promise;
-    try {
-      return await run();
-    } finally {
-      this.#moving = undefined;
-      resolve();
-    }
+  alone<T>(run: () => Promise<T>): Promise<T> {
+    return this.#turns.take(run);
   }
 
   /** Looks once for all who ask meanwhile; only to be called while nobody looks. */
@@ -255,15 +241,6 @@ export class CachedWallet {
       this.#stale = true;
       throw error;
     }
-  }
-
-  /** What to lease in advance: the whole lot where nobody else wants it. */
-  #nextSlice(): PicoUsd {
-    if (!this.#parts.store.shared) {
-      return mostLeased;
-    }
-    this.#sliceSize = this.#sliceSize === 0 ? firstSlice : Math.min(this.#sliceSize * 2, lastSlice);
-    return this.#sliceSize;
   }
 
   async #available<T>(run: () => Promise<T>): Promise<T> {

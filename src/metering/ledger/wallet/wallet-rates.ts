@@ -11,6 +11,8 @@ export class WalletRates {
   readonly #models = new Set<string>();
   /** By version, then by model. */
   readonly #rates = new Map<number, Map<string, Rates>>();
+  /** The highest of what money there is, by model. */
+  readonly #max = new Map<string, Rates>();
 
   constructor(book: PriceBook) {
     this.#book = book;
@@ -19,6 +21,32 @@ export class WalletRates {
   /** The rates. Undefined: they have to be loaded first. */
   find(version: number, model: string): Rates | undefined {
     return this.#rates.get(version)?.get(model);
+  }
+
+  /** The highest rates of all the money in the wallet. Undefined: they have to be loaded first. */
+  max(model: string, money: readonly { readonly priceVersion: number }[]): Rates | undefined {
+    const known = this.#max.get(model);
+    if (known !== undefined) {
+      return known;
+    }
+    let input = 0;
+    let output = 0;
+    for (const { priceVersion } of money) {
+      const rates = this.find(priceVersion, model);
+      if (rates === undefined) {
+        return undefined;
+      }
+      input = Math.max(input, rates.input);
+      output = Math.max(output, rates.output);
+    }
+    const rates = { input, output };
+    this.#max.set(model, rates);
+    return rates;
+  }
+
+  /** Notes that the money in the wallet is of other versions than before. */
+  otherMoney(): void {
+    this.#max.clear();
   }
 
   /** Whether the rates of all models are loaded for these versions. */

@@ -1,23 +1,16 @@
 import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../../interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { ChargeLine, Lease, LeasedSlice, SlicePart } from "../../store/ledger-store.ts";
-import { BrokenInvariant, invariant } from "../invariant.ts";
-import { unavailable } from "../unavailable.ts";
+import { type BrokenInvariant, invariant } from "../invariant.ts";
+import { Integrity } from "./integrity.ts";
 import { PaidMoney } from "./paid-money.ts";
-import { type OpenSlice, Slices } from "./slices.ts";
-import { costOf, type Source, split } from "./split.ts";
+import { type Payment, pay } from "./payment.ts";
+import { Slices } from "./slices.ts";
 import { WalletRates } from "./wallet-rates.ts";
 
 /** A wallet of more slices than this gives back all but the first ones. */
 const mostSlices = 16;
 const keptSlices = 8;
-
-/** What tokens cost, and who pays. */
-export interface Payment {
-  readonly lines: ChargeLine[];
-  readonly cost: PicoUsd;
-  readonly shortfall: PicoUsd;
-}
 
 /**
  * The money of one account that this core may spend without asking: its open slices, and how much
@@ -39,9 +32,7 @@ export class Wallet {
   readonly #rates: WalletRates;
   readonly #slices = new Slices();
   readonly #paid = new PaidMoney();
-  readonly #maxRates = new Map<string, Rates>();
-  readonly #onBroken: (broken: BrokenInvariant) => void;
-  #broken: BrokenInvariant | undefined;
+  readonly #integrity: Integrity;
   /** The part of the available money that is promised to running requests. */
   #held: PicoUsd = 0;
 
@@ -49,7 +40,7 @@ export class Wallet {
   constructor(accountId: string, book: PriceBook, onBroken: (broken: BrokenInvariant) => void) {
     this.accountId = accountId;
     this.#rates = new WalletRates(book);
-    this.#onBroken = onBroken;
+    this.#integrity = new Integrity(onBroken);
   }
 
   /** In open slices, unspent. */
@@ -78,7 +69,7 @@ export class Wallet {
 
   /** Whether its money moved as it never may, so that it is not to be trusted any more. */
   get broken(): boolean {
-    return this.#broken !== undefined;
+    return this.#integrity.broken;
   }
 
   /** Whether nothing is held and nothing is on its way into the store. */
@@ -88,7 +79,7 @@ export class Wallet {
 
   /** Sets money aside for a request. */
   hold(amount: PicoUsd): void {
-    this.#move(() => {
+    this.#integrity.move(() => {
       invariant(amount >= 0 && amount <= this.free, "an admission leaves no less than zero free");
       this.#held += amount;
     });
@@ -96,7 +87,7 @@ export class Wallet {
 
   /** Makes money free that was set aside. */
   unhold(amount: PicoUsd): void {
-    this.#move(() => {
+    this.#integrity.move(() => {
       this.#held -= amount;
       invariant(amount >= 0 && this.#held >= 0, "what is held is never negative");
     });
@@ -104,7 +95,7 @@ export class Wallet {
 
   /** Takes in what a look into the store brought. The slices' rates must be known. */
   add(lease: Lease): void {
-    this.#move(() => {
+    this.#integrity.move(() => {
       this.#paid.look(lease);
       this.unleased = lease.unleased;
       this.elsewhere = lease.elsewhere;
@@ -112,30 +103,14 @@ export class Wallet {
       if (lease.slices.length > 0) {
         this.#slices.add(lease.slices);
         this.#rates.keepOnly(new Set(this.#slices.all.map(({ priceVersion }) => priceVersion)));
-        this.#maxRates.clear();
+        this.#rates.otherMoney();
       }
     });
   }
 
   /** The highest rates that any of the money here pays. Undefined: they have to be loaded first. */
   maxRates(model: string): Rates | undefined {
-    const known = this.#maxRates.get(model);
-    if (known !== undefined) {
-      return known;
-    }
-    let input = 0;
-    let output = 0;
-    for (const slice of this.#slices.open) {
-      const rates = this.#rates.find(slice.priceVersion, model);
-      if (rates === undefined) {
-        return undefined;
-      }
-      input = Math.max(input, rates.input);
-      output = Math.max(output, rates.output);
-    }
-    const rates = { input, output };
-    this.#maxRates.set(model, rates);
-    return rates;
+    return this.#rates.max(model, this.#slices.open);
   }
 
   /** Loads the rates of a model, for all the money here and all that comes later. */
@@ -162,59 +137,29 @@ export class Wallet {
    * at those terms. The rates must have been loaded.
    */
   charge(model: string, tokens: ChargedTokens, terms: Rates): Payment {
-    return this.#move(() => {
-      const sources = this.#sources(model, Math.max(0, this.free), terms);
-      const { parts, unpaid, due } = split(sources, tokens);
-      const first = unpaid.inputTokens > 0 ? terms.input : terms.output;
-      const shortfall = costOf(unpaid, terms) - (due === undefined ? 0 : first - due);
-
-      const lines: ChargeLine[] = [];
-      let paid = 0;
-      for (const { source, inputTokens, outputTokens, cost } of parts) {
-        const { slice, rates } = sources[source] as SliceSource;
+    return this.#integrity.move(() => {
+      const budget = Math.max(0, this.free);
+      const money = { slices: this.#slices.open, budget, rates: this.#rates, model };
+      const payment = pay(money, tokens, terms, (slice, cost) => {
         this.#slices.spend(slice, cost);
-        paid += cost;
         if (slice.kind === "paid") {
           this.#paid.spend(cost);
         }
-        lines.push({
-          ...{ sliceId: slice.id, lotId: slice.lotId, inputTokens, outputTokens },
-          ...{ inputRate: rates.input, outputRate: rates.output, cost },
-        });
-      }
+      });
       this.#putDrainedAside();
-      return { lines, cost: paid + shortfall, shortfall };
+      return payment;
     });
-  }
-
-  #sources(model: string, budget: PicoUsd, terms: Rates): SliceSource[] {
-    const sources: SliceSource[] = [];
-    let left = budget;
-    for (const slice of this.#slices.open) {
-      if (left === 0 && sources.length > 0) {
-        break;
-      }
-      const rates = this.#rates.find(slice.priceVersion, model);
-      if (rates === undefined) {
-        throw new Error(`rates of ${model} in version ${slice.priceVersion} are not loaded`);
-      }
-      const available = Math.min(slice.available, left);
-      const capped = { input: Math.min(rates.input, terms.input), output: Math.min(rates.output, terms.output) };
-      sources.push({ slice, available, rates: capped });
-      left -= available;
-    }
-    return sources;
   }
 
   #putDrainedAside(): void {
     if (this.#slices.settleDown()) {
-      this.#maxRates.clear();
+      this.#rates.otherMoney();
     }
   }
 
   /** Notes that the store has the lines of a charge. */
   committed(lines: readonly ChargeLine[]): void {
-    this.#move(() => {
+    this.#integrity.move(() => {
       for (const line of lines) {
         if (this.#slices.committed(line)?.kind === "paid") {
           this.#paid.committed(line.cost);
@@ -225,14 +170,14 @@ export class Wallet {
 
   /** Takes back lines that the store did not want. */
   revert(lines: readonly ChargeLine[]): void {
-    this.#move(() => {
+    this.#integrity.move(() => {
       for (const line of lines) {
         if (this.#slices.revert(line)?.kind === "paid") {
           this.#paid.committed(line.cost);
           this.#paid.revert(line.cost);
         }
       }
-      this.#maxRates.clear();
+      this.#rates.otherMoney();
     });
   }
 
@@ -247,7 +192,7 @@ export class Wallet {
 
   /** Corrects slices of which the store has less than is believed here. Returns by how much altogether. */
   lower(unspent: ReadonlyMap<string, PicoUsd>): PicoUsd {
-    return this.#move(() => {
+    return this.#integrity.move(() => {
       const excess = this.#slices.lower(unspent);
       this.#putDrainedAside();
       return excess;
@@ -256,9 +201,9 @@ export class Wallet {
 
   /** Forgets slices that turned out to belong to this core no longer. */
   lose(sliceIds: ReadonlySet<string>): void {
-    this.#move(() => {
+    this.#integrity.move(() => {
       this.#slices.lose(sliceIds);
-      this.#maxRates.clear();
+      this.#rates.otherMoney();
     });
   }
 
@@ -272,7 +217,7 @@ export class Wallet {
   }
 
   #take(choose: (slice: LeasedSlice) => boolean): SlicePart[] {
-    return this.#move(() => {
+    return this.#integrity.move(() => {
       const parts = this.#slices.take(Math.max(0, this.free), choose);
       this.#putDrainedAside();
       return parts;
@@ -305,31 +250,9 @@ export class Wallet {
 
   /** Takes out all slices, to be closed. What is held stays held, of whatever comes next. */
   takeAll(): string[] {
-    this.#maxRates.clear();
+    this.#rates.otherMoney();
     return this.#slices.takeAll();
   }
-
-  /** Moves money, unless a fault has been found; finds it out when there is one. */
-  #move<T>(run: () => T): T {
-    if (this.#broken !== undefined) {
-      throw unavailable("The money of this account is being looked into.", this.#broken);
-    }
-    try {
-      return run();
-    } catch (error) {
-      if (!(error instanceof BrokenInvariant)) {
-        throw error;
-      }
-      this.#broken = error;
-      this.#onBroken(error);
-      throw unavailable("The money of this account is being looked into.", error);
-    }
-  }
-}
-
-/** A slice that may pay, and at which rates. */
-interface SliceSource extends Source {
-  readonly slice: OpenSlice;
 }
 
 function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
