@@ -1,51 +1,30 @@
-import { type FilterQuery, LockMode } from "@mikro-orm/core";
+import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import type { Random } from "../../../lib/ids/random.ts";
 import type { PageStart } from "../../../lib/rpc/pages.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import type { Pepper } from "../../config/secrets.ts";
 import type { Announce } from "../../events/announcer.ts";
-import { Account } from "../../storage/entities/account.ts";
 import { ApiKey } from "../../storage/entities/api-key.ts";
 import { Budget } from "../../storage/entities/metering/budget.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
 import type { KeyDigest } from "./key-filter.ts";
 import { type KeyLimits, settlePeriod } from "./key-limits.ts";
+import { findKey, lockAccount, refuseRepetition, requireRoom } from "./key-rules.ts";
+import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
 
 /** Keys of one page of digests. */
 const digestPage = 10_000;
 
 /** Dependencies. */
-export interface ApiKeysOptions {
+export interface ApiKeysOptions extends NewKeyOptions {
   readonly storage: Storage;
   readonly clock: Clock;
-  readonly random: Random;
-  /** Goes before every new key, such as "tg-". */
-  readonly prefix: string;
-  /** Makes the digests of new keys. */
-  readonly pepper: Pepper;
   /** Is told of keys that are made, rotated and revoked. Absent: nobody is. */
   readonly announce?: Announce;
   /** Is told the digest of each key that was made. */
   readonly added?: (digest: Uint8Array) => void;
-}
-
-/** A key just made. The secret is stored nowhere. */
-export interface NewKey {
-  readonly key: ApiKey;
-  readonly secret: string;
-}
-
-/** The properties of a key to be made. */
-interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
-  /** The key whose budget and counters it shares. Undefined: it has its own. */
-  readonly limitsOf?: string;
-  /** Empty: none. */
-  readonly requestId: string;
 }
 
 /** The keys of all accounts, as they are stored. Ids are UUIDs. */
@@ -106,7 +85,7 @@ export class ApiKeys {
 
   /** Throws KEY_NOT_FOUND. */
   async get(id: string): Promise<ApiKey> {
-    return keyOf(this.#options.storage.orm.em.fork(), id);
+    return findKey(this.#options.storage.orm.em.fork(), id);
   }
 
   /** An account's keys, ended ones included, oldest first: ids sort by age. */
@@ -125,7 +104,7 @@ export class ApiKeys {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      const made = this.#add(em, now, { ...limits, accountId, name, rotatedFrom: null, requestId });
+      const made = addKey(em, this.#options, now, { ...limits, accountId, name, rotatedFrom: null, requestId });
       await this.#tell(em, "key.created", made.key);
       return made;
     });
@@ -138,10 +117,10 @@ export class ApiKeys {
    */
   async rotate(id: string, overlapMs: number, requestId = ""): Promise<NewKey> {
     return this.#make(async (em, now) => {
-      const { accountId } = await keyOf(em, id);
+      const { accountId } = await findKey(em, id);
       await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
-      const old = await em.refreshOrFail(await keyOf(em, id));
+      const old = await em.refreshOrFail(await findKey(em, id));
       const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
       if (old.revokedAt) {
         throw refuse("The key has been revoked.");
@@ -159,7 +138,7 @@ export class ApiKeys {
       const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod } = old;
       const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod };
       const limitsOf = old.limitsOf ?? old.id;
-      const made = this.#add(em, now, { ...limits, limitsOf, accountId, name, rotatedFrom: id, requestId });
+      const made = addKey(em, this.#options, now, { ...limits, limitsOf, accountId, name, rotatedFrom: id, requestId });
       const end = new Date(now.getTime() + overlapMs);
       if (!old.expiresAt || end < old.expiresAt) {
         old.expiresAt = end;
@@ -173,7 +152,7 @@ export class ApiKeys {
   /** Ends a key; one that has been revoked before stays as it is. Throws KEY_NOT_FOUND. */
   async revoke(id: string): Promise<ApiKey> {
     return this.#change(async (em, now) => {
-      const key = await keyOf(em, id);
+      const key = await findKey(em, id);
       if (!key.revokedAt) {
         key.revokedAt = now;
         await this.#tell(em, "key.revoked", key);
@@ -188,8 +167,8 @@ export class ApiKeys {
    */
   async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name">>): Promise<ApiKey> {
     return this.#change(async (em, now) => {
-      const account = await lockAccount(em, (await keyOf(em, id)).accountId);
-      const key = await em.refreshOrFail(await keyOf(em, id));
+      const account = await lockAccount(em, (await findKey(em, id)).accountId);
+      const key = await em.refreshOrFail(await findKey(em, id));
       if (facts.expiresAt !== undefined) {
         if (key.rotatedTo) {
           throw failure(Reason.KEY_STATE_CONFLICT, `The key has been rotated: ${key.rotatedTo} takes its place.`);
@@ -240,80 +219,4 @@ export class ApiKeys {
     const now = new Date(this.#options.clock.now());
     return inTransaction(this.#options.storage, (em) => change(em, now));
   }
-
-  #add(em: SqlEntityManager, now: Date, facts: KeyFacts): NewKey {
-    const { random, prefix, pepper } = this.#options;
-    const secret = newApiKey(prefix, random);
-    const key = em.create(ApiKey, {
-      id: random.uuid(),
-      rpm: null,
-      models: null,
-      tokensPerMinute: null,
-      maxInFlight: null,
-      budget: null,
-      limitsOf: null,
-      expiresAt: null,
-      ...facts,
-      budgetPeriod: settlePeriod({ budget: null, budgetPeriod: null, ...facts }),
-      requestId: facts.requestId || null,
-      ...hintsOf(secret),
-      digest: digestOf(secret, pepper),
-      pepperVersion: pepper.version,
-      createdAt: now,
-      revokedAt: null,
-      lastUsedAt: null,
-      rotatedTo: null,
-    });
-    em.persist(key);
-    return { key, secret };
-  }
-}
-
-/** Refuses a request that has made a key before: whoever repeats it must not get a second one. */
-async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
-  if (requestId === "") {
-    return;
-  }
-  const made = await em.findOne(ApiKey, { accountId, requestId });
-  if (made === null) {
-    return;
-  }
-  throw failure(
-    Reason.KEY_ALREADY_MADE,
-    `This request has made the key ${made.id}, whose secret was shown then and is not stored. If it did not arrive, revoke that key and make another by a request with an id of its own.`,
-    { made: made.id },
-  );
-}
-
-/** Throws KEY_LIMIT_REACHED when an account, locked, has as many live keys as it may have. */
-async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account, now: Date): Promise<void> {
-  // A key that another has taken over from does not count while it runs out.
-  const live = await em.count(ApiKey, {
-    accountId: id,
-    revokedAt: null,
-    rotatedTo: null,
-    $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }],
-  });
-  if (live >= maxKeys) {
-    throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${maxKeys} live keys.`, {
-      bound: { case: "keys", value: { limit: maxKeys, actual: live } },
-    });
-  }
-}
-
-/** Makes changes to one account's keys wait for each other. SQLite has a single writer anyway. */
-async function lockAccount(em: SqlEntityManager, id: string): Promise<Account> {
-  const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!account) {
-    throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
-  }
-  return account;
-}
-
-async function keyOf(em: SqlEntityManager, id: string): Promise<ApiKey> {
-  const key = await em.findOne(ApiKey, id);
-  if (!key) {
-    throw failure(Reason.KEY_NOT_FOUND, "There is no such key.");
-  }
-  return key;
 }

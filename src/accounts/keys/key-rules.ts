@@ -1,0 +1,56 @@
+import { LockMode } from "@mikro-orm/core";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
+import { Account } from "../../storage/entities/account.ts";
+import { ApiKey } from "../../storage/entities/api-key.ts";
+
+/** Refuses a request that has made a key before: whoever repeats it must not get a second one. */
+export async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
+  if (requestId === "") {
+    return;
+  }
+  const made = await em.findOne(ApiKey, { accountId, requestId });
+  if (made === null) {
+    return;
+  }
+  throw failure(
+    Reason.KEY_ALREADY_MADE,
+    `This request has made the key ${made.id}, whose secret was shown then and is not stored. If it did not arrive, revoke that key and make another by a request with an id of its own.`,
+    { made: made.id },
+  );
+}
+
+/** Throws KEY_LIMIT_REACHED when an account, locked, has as many live keys as it may have. */
+export async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account, now: Date): Promise<void> {
+  // A key that another has taken over from does not count while it runs out.
+  const live = await em.count(ApiKey, {
+    accountId: id,
+    revokedAt: null,
+    rotatedTo: null,
+    $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }],
+  });
+  if (live >= maxKeys) {
+    throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${maxKeys} live keys.`, {
+      bound: { case: "keys", value: { limit: maxKeys, actual: live } },
+    });
+  }
+}
+
+/** Makes changes to one account's keys wait for each other. SQLite has a single writer anyway. */
+export async function lockAccount(em: SqlEntityManager, id: string): Promise<Account> {
+  const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!account) {
+    throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+  }
+  return account;
+}
+
+/** Throws KEY_NOT_FOUND. */
+export async function findKey(em: SqlEntityManager, id: string): Promise<ApiKey> {
+  const key = await em.findOne(ApiKey, id);
+  if (!key) {
+    throw failure(Reason.KEY_NOT_FOUND, "There is no such key.");
+  }
+  return key;
+}

@@ -1,0 +1,61 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Pepper } from "../../config/secrets.ts";
+import { ApiKey } from "../../storage/entities/api-key.ts";
+import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
+import { type KeyLimits, settlePeriod } from "./key-limits.ts";
+
+/** The facts that new keys are made with. */
+export interface NewKeyOptions {
+  readonly random: Random;
+  /** Goes before every new key, such as "tg-". */
+  readonly prefix: string;
+  /** Makes the digests of new keys. */
+  readonly pepper: Pepper;
+}
+
+/** A key just made. The secret is stored nowhere. */
+export interface NewKey {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+/** The properties of a key to be made. */
+export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
+  /** The key whose budget and counters it shares. Undefined: it has its own. */
+  readonly limitsOf?: string;
+  /** Empty: none. */
+  readonly requestId: string;
+}
+
+/** Makes a key with a new secret. To be called in the transaction that stores it. */
+export function addKey(
+  em: SqlEntityManager,
+  { random, prefix, pepper }: NewKeyOptions,
+  now: Date,
+  facts: KeyFacts,
+): NewKey {
+  const secret = newApiKey(prefix, random);
+  const key = em.create(ApiKey, {
+    id: random.uuid(),
+    rpm: null,
+    models: null,
+    tokensPerMinute: null,
+    maxInFlight: null,
+    budget: null,
+    limitsOf: null,
+    expiresAt: null,
+    ...facts,
+    budgetPeriod: settlePeriod({ budget: null, budgetPeriod: null, ...facts }),
+    requestId: facts.requestId || null,
+    ...hintsOf(secret),
+    digest: digestOf(secret, pepper),
+    pepperVersion: pepper.version,
+    createdAt: now,
+    revokedAt: null,
+    lastUsedAt: null,
+    rotatedTo: null,
+  });
+  em.persist(key);
+  return { key, secret };
+}
