@@ -1,0 +1,48 @@
+import { type DescField, ScalarType } from "@bufbuild/protobuf";
+import { shapeOf } from "./options.ts";
+import type { JsonPath } from "./path.ts";
+
+/** An object of JSON. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Kinds of JSON values, told apart by a union. */
+export type Kind = "a string" | "a number" | "a boolean" | "an array" | "an object" | "null";
+
+/** The value, when it is an object. Throws RequestError 400. */
+export function asObject(json: unknown, path: JsonPath): JsonObject {
+  if (kindOfJson(json) !== "an object") {
+    throw path.error("must be an object");
+  }
+  return json as JsonObject;
+}
+
+/** The kind of a value. */
+export function kindOfJson(json: unknown): Kind {
+  if (json === null) {
+    return "null";
+  }
+  if (Array.isArray(json)) {
+    return "an array";
+  }
+  switch (typeof json) {
+    case "string":
+      return "a string";
+    case "number":
+      return "a number";
+    case "boolean":
+      return "a boolean";
+    default:
+      return "an object";
+  }
+}
+
+/** The kind of value that a field takes. */
+export function kindOf(field: DescField): Kind {
+  if (field.message !== undefined) {
+    return shapeOf(field.message).case === "unwrapped" ? "an array" : "an object";
+  }
+  if (field.enum !== undefined || field.scalar === ScalarType.STRING) {
+    return "a string";
+  }
+  return field.scalar === ScalarType.BOOL ? "a boolean" : "a number";
+}

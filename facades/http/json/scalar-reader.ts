@@ -1,0 +1,143 @@
+import { type DescField, ScalarType } from "@bufbuild/protobuf";
+import type { JsonField } from "#gen/tollgate/facade/v1/json_pb.js";
+import { type JsonObject, kindOfJson } from "./json-kind.ts";
+import { stringsOf } from "./options.ts";
+import type { JsonPath } from "./path.ts";
+import { listed } from "./words.ts";
+
+/** Levels of JSON text that is passed on as it is. */
+const maxTextDepth = 128;
+
+/** The largest double that an int64 holds; numbers beyond it are as good as it. */
+const int64Bound = 2 ** 63 - 1024;
+
+/** Reads one value, which is not null; the path says where it stands. */
+export type Read = (json: unknown, path: JsonPath) => unknown;
+
+/** Reads the one value that a field takes. Undefined: it takes any. */
+export function onlyReader(rules: JsonField | undefined): Read | undefined {
+  if (!rules?.only) {
+    return undefined;
+  }
+  const only: unknown = JSON.parse(rules.only);
+  const reason = `must be ${rules.only}${rules.advice === "" ? "" : `: ${rules.advice}`}`;
+  return (json, path) => {
+    if (!isOnly(json, only)) {
+      throw path.error(reason);
+    }
+    return rules.jsonText ? rules.only : json;
+  };
+}
+
+/** Whether a value is the one that is taken, which has nothing in it when it is an array or an object. */
+function isOnly(json: unknown, only: unknown): boolean {
+  if (only === null || typeof only !== "object") {
+    return json === only;
+  }
+  return kindOfJson(json) === kindOfJson(only) && Object.keys(json as object).length === 0;
+}
+
+/** Reads a value that is no message: an enum, JSON text or a scalar. */
+export function scalarReader(field: DescField, rules: JsonField | undefined): Read {
+  if (field.enum !== undefined) {
+    const numbers = new Map([...stringsOf(field.enum)].map(([number, name]) => [name as unknown, number]));
+    const allowed = listed([...numbers.keys()].map((name) => JSON.stringify(name)));
+    return (json, path) => {
+      const number = numbers.get(json);
+      if (number === undefined) {
+        throw path.error(`must be ${allowed}`);
+      }
+      return number;
+    };
+  }
+  if (rules?.jsonText) {
+    return readJsonText;
+  }
+  switch (field.scalar) {
+    case ScalarType.STRING:
+      return stringReader(rules);
+    case ScalarType.BOOL:
+      return (json, path) => {
+        if (typeof json !== "boolean") {
+          throw path.error("must be a boolean");
+        }
+        return json;
+      };
+    case ScalarType.DOUBLE:
+      return numberReader("must be a number", Number.isFinite, rules?.minimum, rules?.maximum);
+    case ScalarType.INT32:
+      return numberReader(
+        "must be an integer",
+        Number.isInteger,
+        rules?.minimum ?? -(2 ** 31),
+        rules?.maximum ?? 2 ** 31 - 1,
+      );
+    case ScalarType.UINT32:
+      return numberReader("must be an integer", Number.isInteger, rules?.minimum ?? 0, rules?.maximum ?? 2 ** 32 - 1);
+    case ScalarType.INT64: {
+      const read = numberReader("must be an integer", Number.isInteger, rules?.minimum, rules?.maximum);
+      return (json, path) => BigInt(Math.max(-int64Bound, Math.min(int64Bound, read(json, path) as number)));
+    }
+    default:
+      throw new Error(`${field}: this scalar is not used on an HTTP surface`);
+  }
+}
+
+function stringReader(rules: JsonField | undefined): Read {
+  const least = rules?.minLength ?? 0;
+  const wrongKind = rules?.advice ? `must be a string: ${rules.advice}` : "must be a string";
+  return (json, path) => {
+    if (typeof json !== "string") {
+      throw path.error(wrongKind);
+    }
+    if (json.length < least) {
+      throw path.error(least === 1 ? "must not be empty" : `must have at least ${least} characters`);
+    }
+    // Half of a surrogate pair, from a client that cut a string in the middle, is no text.
+    return json.isWellFormed() ? json : json.toWellFormed();
+  };
+}
+
+function numberReader(
+  wrongKind: string,
+  isRight: (json: unknown) => boolean,
+  least = -Infinity,
+  most = Infinity,
+): Read {
+  const only = least === most;
+  return (json, path) => {
+    if (!isRight(json)) {
+      throw path.error(wrongKind);
+    }
+    const number = json as number;
+    if (number < least) {
+      throw path.error(only ? `must be ${least}` : `must be at least ${least}`);
+    }
+    if (number > most) {
+      throw path.error(only ? `must be ${most}` : `must be at most ${most}`);
+    }
+    return number;
+  };
+}
+
+function readJsonText(json: unknown, path: JsonPath): string {
+  if (isDeeperThan(json, maxTextDepth)) {
+    throw path.error(`must not be nested deeper than ${maxTextDepth} levels`);
+  }
+  return JSON.stringify(json);
+}
+
+function isDeeperThan(json: unknown, levels: number): boolean {
+  if (json === null || typeof json !== "object") {
+    return false;
+  }
+  if (levels === 0) {
+    return true;
+  }
+  for (const key in json) {
+    if (isDeeperThan((json as JsonObject)[key], levels - 1)) {
+      return true;
+    }
+  }
+  return false;
+}
