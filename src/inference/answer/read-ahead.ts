@@ -5,16 +5,8 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { GatheredAnswer } from "./gathered-answer.ts";
+import { Patience, type ReaderLimits } from "./patience.ts";
 import type { ReadAheadMemory } from "./read-ahead-memory.ts";
-
-/** The limits for slow readers. */
-export interface ReaderLimits {
-  /** Bytes of one answer that may wait for its reader. */
-  readonly answerBytes: number;
-  /** Bytes a second that a reader has to take while something waits for it, over `patienceMs`. */
-  readonly minBytesPerSecond: number;
-  readonly patienceMs: number;
-}
 
 /** Dependencies. */
 export interface ReadAheadSettings {
@@ -60,11 +52,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #failure: { readonly error: unknown } | undefined;
   #resolve: ((result: Result) => void) | undefined;
   #reject: (error: unknown) => void = ignore;
-  /** How much longer the reader may be behind, in milliseconds. */
-  #credit: number;
-  #taken = 0;
-  #caughtUp = false;
-  #stopTimer: (() => void) | undefined;
+  readonly #patience: Patience;
 
   /** `open` starts the answer with the signal that stops it and what aborts that; it is called with the first read. */
   constructor(
@@ -73,7 +61,11 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   ) {
     this.#open = open;
     this.#settings = settings;
-    this.#credit = settings.limits.patienceMs;
+    const { limits, clock } = settings;
+    this.#patience = new Patience(limits, clock, {
+      isBehind: () => this.#pieces.length > 0,
+      isOver: () => this.#giveUp(),
+    });
   }
 
   [Symbol.asyncIterator](): this {
@@ -88,14 +80,14 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     if (piece !== undefined) {
       const { answer, choice } = piece;
       this.#count(-answer.bytes);
-      this.#taken += answer.bytes;
+      this.#patience.took(answer.bytes);
       if (this.#isOver) {
         this.#end();
       }
       this.#fetch();
       return Promise.resolve({ done: false, value: response(answer.end(), choice) });
     }
-    this.#caughtUp = true;
+    this.#patience.caughtUp();
     const failed = this.#failure;
     if (failed !== undefined) {
       this.#failure = undefined;
@@ -204,46 +196,12 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     const before = answer.bytes;
     answer.add(events);
     this.#count(answer.bytes - before);
-    if (this.#stopTimer !== undefined) {
-      return;
-    }
-    this.#caughtUp = false;
-    this.#taken = 0;
-    this.#watch();
+    this.#patience.watch();
   }
 
   #count(bytes: number): void {
     this.#bytes += bytes;
     this.#settings.memory.add(this.#settings.accountId, bytes);
-  }
-
-  /** Looks again and again how much a reader that was ever behind has taken: one timer a stream, not one a message. */
-  #watch(): void {
-    const { clock, limits } = this.#settings;
-    const tickMs = limits.patienceMs / 4;
-    this.#stopTimer = clock.after(tickMs, () => {
-      this.#stopTimer = undefined;
-      if (this.#pieces.length === 0) {
-        return this.#forgive();
-      }
-      const earned = (this.#taken / limits.minBytesPerSecond) * 1000;
-      if (this.#caughtUp) {
-        this.#forgive();
-      } else {
-        this.#credit = Math.min(limits.patienceMs, this.#credit - tickMs + earned);
-      }
-      this.#caughtUp = false;
-      this.#taken = 0;
-      if (this.#credit > 0) {
-        this.#watch();
-      } else {
-        this.#giveUp();
-      }
-    });
-  }
-
-  #forgive(): void {
-    this.#credit = this.#settings.limits.patienceMs;
   }
 
   #giveUp(): void {
@@ -279,8 +237,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     this.#isOver = true;
     this.#settings.signal.removeEventListener("abort", this.#onAbort);
     if (this.#pieces.length === 0) {
-      this.#stopTimer?.();
-      this.#stopTimer = undefined;
+      this.#patience.stop();
     }
   }
 }
