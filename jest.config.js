@@ -6,6 +6,7 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/dist/"],
   testEnvironment: "node",
   injectGlobals: false,
+  cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   testSequencer: "<rootDir>/scripts/longest-first.cjs",
   // Two cores: more workers only make servers and clients under test wait for each other.
   maxWorkers: 2,

