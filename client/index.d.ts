@@ -7,7 +7,7 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 
-/** What an error of the core says of itself: `ConnectError.from(error).findDetails(ErrorDetailSchema)`. */
+/** The typed detail of the core's errors: `ConnectError.from(error).findDetails(ErrorDetailSchema)`. */
 export { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 export { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 export {

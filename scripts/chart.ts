@@ -13,7 +13,7 @@ const folder = join(root, "deploy", "helm", "tollgate");
 const helmVersion = "v3.22.0";
 const engine = { name: "vllm", kind: "StatefulSet", model: "qwen/qwen3-8b", maxReplicas: 4, waiting: 8 };
 
-/** What is rendered, and with which values. */
+/** The renderings, and the values of each. */
 export const renderings: Readonly<Record<string, readonly string[]>> = {
   embedded: [],
   "scaled-out": [

@@ -39,7 +39,7 @@ async function run(command: string, args: string[], stdio: "inherit" | "pipe", e
   }
 }
 
-/** What needs no service, side by side. */
+/** Runs the checks that need no service, side by side. */
 async function checkSources(): Promise<void> {
   await Promise.all([
     run("npm", ["run", "--silent", "lint"], "pipe"),

@@ -1,4 +1,4 @@
-// What is generated from the schema of the configuration and from the command line: `npm run generate`
+// Generates documents from the schema of the configuration and from the command line: `npm run generate`
 // writes it, a test checks that it is fresh.
 
 import { readFile, writeFile } from "node:fs/promises";

@@ -7,7 +7,7 @@ import pg from "pg";
 import { startPostgres } from "../test-services/postgres.ts";
 import { startRedis } from "../test-services/redis.ts";
 
-/** What the parent is told once they run. */
+/** The message to the parent once they run. */
 export interface ServiceUrls {
   readonly postgres: string;
   readonly redis: string;

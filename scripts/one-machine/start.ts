@@ -1,6 +1,6 @@
 // Starts Tollgate scaled out on this machine: PostgreSQL, Redis or Valkey, a simulated GPU server, two cores and
 // two facades, each a process of its own, from the files in deploy/one-machine. Ctrl-C ends them all.
-// What they keep is gone then: it is for trying out what happens when a part breaks.
+// Their data is gone then: this is for trying out what happens when a part breaks.
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 
-/** What Debian's packages ask before they start a service: 101 forbids it. */
+/** The script that Debian's packages ask before they start a service: 101 forbids it. */
 const policy = "/usr/sbin/policy-rc.d";
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { installPackage } from "./install-package.ts";
 
-/** What a backup and its restore need, of one and the same version. The package from npm has no clients. */
+/** The programs for a backup and its restore, all of one version. The package from npm has no clients. */
 const needed = ["initdb", "postgres", "pg_dump", "pg_restore"];
 
 /** Where Debian and its kin put each version's programs. */

@@ -21,7 +21,7 @@ export async function makeTemplate(): Promise<Template> {
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** What servers on a template are started with. */
+/** The user and password of servers on a template. */
 export const account = {
   user: "postgres",
   password: "password",

@@ -8,7 +8,7 @@ const kvHeads = 2;
 const headSize = 16; // set apart from the width, so that a wide model stays small
 const feedForward = 64;
 
-/** What the two models differ in. */
+/** The sizes in which the two models differ. */
 export interface Shape {
   readonly name: string;
   readonly width: number;

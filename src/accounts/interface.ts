@@ -65,7 +65,7 @@ export interface SessionFinder {
   find(token: string): Promise<LiveSession | undefined>;
 }
 
-/** Whoever made a call. */
+/** The identity behind a call: a customer's key or an operator. */
 export type Principal = Caller | Operator;
 
 /** Knows credentials. */

@@ -10,7 +10,7 @@ import { inTransaction } from "../storage/transaction.ts";
 /** The most characters of what was before or after; a longer text is left out, as a message may be of megabytes. */
 const longestText = 65_536;
 
-/** Who made a change, by what and to what. */
+/** A change to record: its operator, method and target. */
 export interface NewAuditEvent extends Pick<AuditEvent, "operator" | "operatorId" | "method" | "target" | "address"> {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject;

@@ -73,7 +73,7 @@ function readOutcome(asked: JsonObject, before: JsonObject | undefined, response
   return { target: readTarget(asked, answered), before, after: { ...asked, ...answered } };
 }
 
-/** The id of what was made or changed: what the answer shows, else what the request names. */
+/** The id of the object that was made or changed: from the answer, else from the request. */
 function readTarget(asked: JsonObject, answered: JsonObject): string {
   for (const value of Object.values(answered)) {
     if (typeof value === "object" && value !== null && "id" in value && typeof value.id === "string") {

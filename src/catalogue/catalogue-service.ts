@@ -15,11 +15,11 @@ export interface CatalogueDependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
   readonly fleet: Fleet;
-  /** Is told what the operator drains and resumes. */
+  /** Is called with the servers that the operator drains and resumes. */
   readonly onDrain: (server: string, draining: boolean) => void;
 }
 
-/** Tells what is served: models and live prices to everybody, servers to the operator. */
+/** Lists models and live prices for everybody, and servers for the operator. */
 export function createCatalogueService({
   catalogue,
   prices,
@@ -27,7 +27,7 @@ export function createCatalogueService({
   onDrain,
 }: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
-  /** Keeps what a server was, for the audit log. */
+  /** Reads a server before its change, for the audit log. */
   function keepServer(context: HandlerContext, serverId: string): void {
     const server = fleet.servers().find(({ id }) => id === serverId);
     if (server !== undefined) {

@@ -103,7 +103,7 @@ function restoreAmounts(document: Document.Parsed, value: unknown, path: Path = 
   }
 }
 
-/** Where a field is, or, when it is missing, what should hold it. */
+/** The line of a field, or of the object that should hold it when it is missing. */
 function locate(contents: Node | null, path: Path): { offset: number; found: boolean; node: Node | null } {
   let node: Node | null = contents;
   let offset = contents?.range?.[0] ?? 0;

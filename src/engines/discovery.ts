@@ -42,7 +42,7 @@ const settings: EngineSettings = {
   contextLength: Number.POSITIVE_INFINITY,
 };
 
-/** Finds out which engine listens at a URL and what it serves. Throws what to tell a person when none does. */
+/** Finds out which engine listens at a URL and what it serves. Throws an error with a text for people when none does. */
 export async function discoverServer(url: string, signal: AbortSignal): Promise<DiscoveredServer> {
   const engine = await detectEngine(url, signal);
   if (engine === undefined) {

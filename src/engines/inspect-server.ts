@@ -2,7 +2,7 @@ import { findDriver } from "./registry.ts";
 import { readAuthorization } from "./shared/authorization.ts";
 import type { Inspection, Subject } from "./shared/inspection/inspection.ts";
 
-/** Asks a server about itself. Throws when it does not answer. A model in this process tells nothing. */
+/** Asks a server about itself. Throws when it does not answer. A model in this process has nothing to report. */
 export async function inspectServer(
   subject: Subject,
   connectTimeoutMs: number,

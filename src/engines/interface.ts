@@ -59,7 +59,7 @@ export interface EngineUsage {
 }
 
 /**
- * What an engine produced since the last output. The first output of a stream means that the engine
+ * An engine's output since the last one. The first output of a stream means that the engine
  * has begun; `finish` is set on the last one and on no other. Outputs that were read from the socket
  * together come together.
  */
@@ -100,7 +100,7 @@ export interface EngineModel {
   readonly id: string;
   /** Undefined: the engine does not tell. */
   readonly contextLength?: number;
-  /** What it does. Undefined: the engine does not tell. */
+  /** The kind of model. Undefined: the engine does not tell. */
   readonly kind?: "generation" | "embedding";
 }
 
@@ -118,7 +118,7 @@ export interface EngineLoad {
 }
 
 /**
- * What really went wrong in a call to an engine: the `cause` of what an engine throws. Its message is
+ * The real reason why a call to an engine failed: the `cause` of the error that an engine throws. Its message is
  * for the operator's log and quotes no prompt.
  */
 export class EngineFault extends Error {
@@ -135,7 +135,7 @@ export class EngineFault extends Error {
   }
 }
 
-/** A server told what cannot be true. Whoever asked another question would have been lied to as well. */
+/** A server's answer cannot be true: a fault of the server, whatever the request was. */
 export class ImplausibleAnswer extends EngineFault {}
 
 /**

@@ -80,7 +80,7 @@ export class Dispatcher {
     observer.backlog(waiting, oldestMs);
   }
 
-  /** Ends it; what is under way is waited for by nobody, and sent again by the core that takes over. */
+  /** Ends it without waiting for requests under way: the core that takes over sends them again. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#stop();

@@ -6,14 +6,14 @@ const algorithm = "aes-256-gcm";
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** Closes and opens secrets that the database keeps, so that whoever reads it alone can sign nothing. */
+/** Encrypts and decrypts secrets for the database, so that a reader of the database alone can sign nothing. */
 export interface Seal {
   close(secret: string): string;
   /** Throws when the pepper that closed it is gone. */
   open(sealed: string): string;
 }
 
-/** Seals by the newest key pepper; opens what any of them has sealed. */
+/** Seals with the newest key pepper; opens secrets that any of them has sealed. */
 export function createSeal(peppers: readonly [Pepper, ...Pepper[]], random: Random): Seal {
   const [newest] = peppers;
   return {

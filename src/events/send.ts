@@ -6,7 +6,7 @@ import { type Destination, parseDestination } from "./destination.ts";
 
 /** How long an endpoint may take to answer. */
 export const answerMs = 15_000;
-/** More of an answer than this nobody reads. */
+/** The most bytes of an answer that are read. */
 const mostAnswerBytes = 65_536;
 const longestError = 500;
 

@@ -81,7 +81,7 @@ class CallLife implements CallSignal {
   }
 }
 
-/** The longest time that a timer takes; what is meant to last longer lasts for good. */
+/** The longest time that a timer takes, in milliseconds; a longer deadline is none. */
 const longestTimerMs = 2 ** 31 - 1;
 
 function setTimer(ms: number | undefined, callback: () => void): NodeJS.Timeout | undefined {

@@ -20,7 +20,7 @@ const reconcileMs = 3_600_000;
 /** After a start, the time of change, the books are proved sooner. */
 const firstReconcileMs = 60_000;
 
-/** What works beside the requests. */
+/** Dependencies of the work beside requests. */
 export interface BackgroundParts {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;

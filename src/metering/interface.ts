@@ -133,7 +133,7 @@ export interface LedgerState {
   readonly admits: boolean;
 }
 
-/** Is told what becomes of the money. */
+/** Observes settlements, holds and the books. */
 export interface MeteringObserver {
   /** The store has a request's charge; the shortfall is the part that no money was left for. */
   charged(model: string, cost: PicoUsd, shortfall: PicoUsd, status: SettleStatus | "recovered"): void;

@@ -28,7 +28,7 @@ const receivingLimits = {
  */
 export const webhookOutcomes = ["credited", "ignored", "refused", "postponed", "unsigned"] as const;
 
-/** Is told what became of every event. */
+/** Is called with the outcome of every event. */
 export type WebhookObserver = (outcome: (typeof webhookOutcomes)[number]) => void;
 
 /** Dependencies. */

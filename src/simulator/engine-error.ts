@@ -10,7 +10,7 @@ export interface EngineErrorFacts {
   readonly retryAfter: number | undefined;
 }
 
-/** A refusal or failure as an engine tells it; each dialect has its own body for it. */
+/** A refusal or failure of an engine; each dialect has its own body for it. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
   readonly status: number;

@@ -11,7 +11,7 @@ import type { Fault } from "./faults.ts";
 export const dialectNames = [...simulatedNames, "transformers"] as const;
 export type DialectName = (typeof dialectNames)[number];
 
-/** A model to simulate: what is left out is as of a generation model that does not think. */
+/** A model to simulate. Defaults: those of a generation model that does not think. */
 export interface ModelOptions extends Partial<Omit<ModelTraits, "id" | "thinking">> {
   readonly id: string;
   readonly thinking?: Partial<ThinkingOptions>;

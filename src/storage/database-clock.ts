@@ -9,7 +9,7 @@ const mostApartMs = 60_000;
 const believedAfterMs = 3_600_000;
 const measureMs = 5000;
 
-/** A clock that says whether what cannot be undone may be done by it. */
+/** A clock that says whether it may be trusted with what cannot be undone. */
 export interface JudgedClock extends Clock {
   /** Reads the clocks anew. Rejects when the database cannot be asked. */
   measure(): Promise<void>;

@@ -68,7 +68,7 @@ export async function checkServer(pool: Pool): Promise<ServerCheck> {
   }
 }
 
-/** Reads what holds in this session now, or what its role begins one with. */
+/** Reads the settings of this session, or those that its role begins one with. */
 async function readState(client: PoolClient, value: "setting" | "reset_val"): Promise<ServerState> {
   const setting = (name: string) => `(select ${value} from pg_catalog.pg_settings where name = '${name}')`;
   const { rows } = await client.query<ServerState>(`

@@ -8,7 +8,7 @@ import { keepRenewed, tlsOptions } from "../grpc/server/tls.ts";
 /** Whether the process wants traffic; SIGTERM turns it off before anything stops. */
 export interface Readiness {
   ready: boolean;
-  /** Told beside it. Undefined: nobody watches the load. */
+  /** Shown beside the readiness. Undefined: the load is not watched. */
   overload?: Overload;
 }
 

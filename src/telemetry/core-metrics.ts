@@ -26,7 +26,7 @@ export interface CoreMetrics {
   readonly deliveries: DeliveryObserver;
   /** A change was made that could not be noted in the audit log. */
   readonly audit: () => void;
-  /** Shows what can be seen at any time whenever metrics are read. */
+  /** Reads gauges at the time of the scrape. */
   watch(parts: {
     readonly clock: { readonly apart: number };
     readonly ledger: { state(): LedgerState };

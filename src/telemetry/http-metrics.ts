@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** Measures the public surfaces; what it returns is told of every HTTP exchange. */
+/** Measures the public surfaces. Returns the observer of every HTTP exchange. */
 export function httpMetrics(registry: Registry) {
   const registers = [registry];
   const responses = new Counter({

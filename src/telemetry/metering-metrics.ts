@@ -5,7 +5,7 @@ import type { LedgerState, MeteringObserver } from "../metering/interface.ts";
 /** Pico-USD in one USD. Floating point will do for graphs; receipts and balances are exact. */
 const perUsd = 1e12;
 
-/** Measures what becomes of the money. */
+/** Measures settlements, holds and the books. */
 export function meteringMetrics(registry: Registry, clock: Clock, models: () => readonly string[]): MeteringObserver {
   const registers = [registry];
   const cost = new Counter({

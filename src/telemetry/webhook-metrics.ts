@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "prom-client";
 import { type WebhookObserver, webhookOutcomes } from "../payments/stripe-webhook.ts";
 
-/** Counts what became of payment events. */
+/** Counts payment events by their outcome. */
 export function webhookMetrics(registry: Registry): WebhookObserver {
   const events = new Counter({
     name: "tollgate_webhook_events_total",

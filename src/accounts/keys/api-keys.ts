@@ -185,7 +185,7 @@ export class ApiKeys {
         // A key and the one that it was rotated to have one budget while both work, so they have one limit.
         const sharing = { $or: [{ id: budgetId }, { limitsOf: budgetId }] };
         await em.nativeUpdate(ApiKey, sharing, { budget: key.budget ?? null, budgetPeriod: key.budgetPeriod ?? null });
-        // What was spent without the limit, or in windows of another period, is counted when it is next leased by.
+        // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
         await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0 });
       }
       return key;

@@ -156,7 +156,7 @@ function explained(error: unknown, target: string): unknown {
   return new Error(error.rawMessage);
 }
 
-/** grpc-js tells a long story of its attempts; what came of the last one is the point. */
+/** grpc-js lists all of its attempts; only the result of the last one matters. */
 function lastCause(message: string): string {
   return message
     .replace(/^.*Last error: (Error: )?/s, "")

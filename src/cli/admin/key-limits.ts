@@ -20,7 +20,7 @@ export interface LimitOptions {
   readonly inFlight?: number | "none";
 }
 
-/** Limits as the contract has them; what is absent is none. */
+/** Limits as the contract has them. Absent: no limit. */
 interface Limits {
   budgetPicoUsd?: bigint;
   budgetPeriod?: BudgetPeriod;

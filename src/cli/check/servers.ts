@@ -19,7 +19,7 @@ export interface ServerFinding extends Finding {
   readonly engine: string;
   /** Null: it does not tell. */
   readonly version: string | null;
-  /** Its limits and settings, where it tells them. */
+  /** Its limits and settings, where it reports them. */
   readonly facts: readonly { readonly name: string; readonly value: string | number | boolean }[];
   /** All that is wrong or risky; the worst one is the message. */
   readonly remarks: readonly { readonly status: Remark["status"]; readonly message: string }[];
@@ -30,7 +30,7 @@ export interface ServerFinding extends Finding {
 /** A server works while it is tried out, perhaps for the first time since it started. */
 const trialMs = 60_000;
 
-/** Asks every inference server how it is, what it is like, and whether it serves what the configuration says. */
+/** Checks every inference server: its health, its facts, and that it serves the configured models. */
 export async function checkServers({ models, fleet }: Config): Promise<Finding[]> {
   if (models.length === 0) {
     const message = "none configured: serve needs --server or --gguf, or simulates some; core serves none";

@@ -5,7 +5,7 @@ export interface Io {
   readonly environment: Environment;
   /** Writes a result to standard output. */
   print(text: string): void;
-  /** Writes what is not the result to standard error. */
+  /** Writes notes, which are not the result, to standard error. */
   note(text: string): void;
 }
 

@@ -19,7 +19,7 @@ export function trackProgress(what: string, unit: string, { note }: Pick<Io, "no
   };
 }
 
-/** Tells on standard error that somebody else still works, and how much longer is waited at most. */
+/** Notes on standard error that another process is still at work, and the longest wait for it. */
 export async function whileWaiting<T>(
   what: string,
   mostMs: number,

@@ -23,7 +23,7 @@ export interface Foundation {
   readonly clock: DatabaseClock;
   readonly storage: Storage;
   readonly catalogue: ConfiguredCatalogue;
-  /** Tells whoever subscribed what happens. */
+  /** Announces events to their subscribers. */
   readonly announce: Announce;
   stop(): Promise<void>;
 }

@@ -24,8 +24,8 @@ export interface Core {
 
 /** Keeps the drained servers of several processes the same. */
 export interface Drains {
-  /** Tells what the operator drains and resumes here. */
+  /** Announces the servers that the operator drains and resumes here. */
   share(tell: (server: string, draining: boolean) => void): void;
-  /** Drains or resumes what the operator did elsewhere; a server that is not served here is left alone. */
+  /** Repeats a drain or resume from another process; a server that is not served here is left alone. */
   take(server: string, draining: boolean): void;
 }

@@ -42,13 +42,13 @@ export interface Money extends Part {
   readonly announcements: Pick<LedgerStore, "listen" | "announce">;
 }
 
-/** The part of the foundation that money stands on. */
+/** The part of the foundation that the ledger depends on. */
 export type MoneyFoundation = Pick<
   Foundation,
   "config" | "secrets" | "logger" | "random" | "clock" | "storage" | "announce"
 > & { readonly metrics: Pick<Foundation["metrics"], "metering"> };
 
-/** What the ledger writes to. */
+/** The journal and the store that the ledger writes to. */
 export interface MoneyGround {
   readonly journal: CoreJournal;
   readonly store: LedgerStore;

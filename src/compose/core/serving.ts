@@ -14,7 +14,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
-/** The metered services, and what keeps prices and books in order while they run. */
+/** The metered services, and the periodic work on prices and books. */
 export function composeServing(foundation: Foundation, money: Money, fleet: Fleet, overload: Overload): Part {
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
   const { prices, deadLetters, ledger, windows } = money;

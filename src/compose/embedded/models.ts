@@ -10,7 +10,7 @@ import { invocation } from "./invocation.ts";
 
 type ModelInput = NonNullable<input<typeof configSchema>["models"]>[number];
 
-/** Models that a service without any in its configuration serves, and what to tell people about them. */
+/** The models of a service without any in its configuration, and the text about them for people. */
 export interface EmbeddedModels {
   readonly models: readonly ModelConfig[];
   readonly notice: string;

@@ -38,7 +38,7 @@ export class Lifecycle {
     this.#onHangup = act;
   }
 
-  /** Has somebody else than the log told that the process is ready, and where it listens. */
+  /** Reports that the process is ready, and its addresses, to something other than the log. */
   onReady(announce: (addresses: Record<string, string>) => void): void {
     this.#announce = announce;
   }

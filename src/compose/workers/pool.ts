@@ -131,7 +131,7 @@ export class WorkerPool {
     }
   }
 
-  /** Has the other workers do what one was told, and those that take a place later. */
+  /** Passes a command to one worker on to the others, and to those that start later. */
   #drain(told: Place, drain: Drain): void {
     if (drain.draining) {
       this.#drained.add(drain.server);

@@ -11,7 +11,7 @@ export async function readPem(setting: string, file: string): Promise<Buffer> {
   }
 }
 
-/** Throws ConfigError, which begins with what is named, when OpenSSL cannot use the certificates and the key. */
+/** Throws ConfigError, which begins with the given name, when OpenSSL cannot use the certificates and the key. */
 export function verifyUsable(named: string, identity: SecureContextOptions): void {
   try {
     createSecureContext(identity);

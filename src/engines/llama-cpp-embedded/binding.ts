@@ -10,7 +10,7 @@ export type Token = number & { readonly __token: never };
 
 export interface Llama {
   loadModel(options: { readonly modelPath: string }): Promise<Model>;
-  /** Throws when the schema is beyond what it knows. */
+  /** Throws on a schema with features that it does not know. */
   createGrammarForJsonSchema(schema: object): Promise<Grammar>;
   dispose(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export interface EmbeddingContext {
   calculateInputLength(tokens: Token[]): number;
 }
 
-/** Metadata of a model file, nested by the dots of its keys; whoever made the file has written what he liked. */
+/** Metadata of a model file, nested by the dots of its keys. Its values may be anything. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /** A chat template in Jinja. */

@@ -45,7 +45,7 @@ export function renderPrompt(
   return continued ? cutBehind(prompt, turns.at(-1)?.text ?? "") : prompt;
 }
 
-/** The prompt without what the template puts behind a last turn that is to be continued. */
+/** The prompt without the template's closing of a last turn that is to be continued. */
 function cutBehind(prompt: string, text: string): string {
   const trimmed = text.trim();
   const at = prompt.lastIndexOf(trimmed);

@@ -37,7 +37,7 @@ async function readMetadata(binding: Binding, path: string) {
   }
 }
 
-/** Whatever a file says is taken only as what it can be. */
+/** A value of a file that has the wrong type is not taken. */
 function toModel(path: string, metadata: Fields): GgufModel {
   const traits = fieldsIn(metadata[textIn(fieldsIn(metadata.general).architecture) ?? ""]);
   const embeds = (figureIn(traits.pooling_type) ?? 0) > 0; // 0 or absent: the model generates

@@ -10,7 +10,7 @@ import { Detokenizer } from "./detokenizer.ts";
 /** Prompt tokens that are read in one go; an abort is noticed in between. */
 const prefillStep = 256;
 
-/** A generation on a sequence of its own. With a grammar the answer is nothing but what that allows. */
+/** A generation on a sequence of its own. With a grammar, only tokens that it allows are produced. */
 export async function* generation(
   model: Model,
   sequence: Sequence,
@@ -48,7 +48,7 @@ export async function* generation(
   }
 }
 
-/** Hands out what was held back. */
+/** Hands out the text that was held back. */
 function endAnswer(answer: AnswerReader, stops: StopSequences, text: Detokenizer, events: GenerationEvent[]): void {
   if (!stops.stopped) {
     answer.push(stops.push(text.end()) + stops.end(), events);

@@ -1,7 +1,7 @@
 /** The first version that refuses a prompt that is too long when it is asked to; ones before cut it. */
 export const firstThatRefuses = "0.12.6";
 
-/** The version of a build that somebody made. */
+/** The version of a build that is no release. */
 const unnumbered = "0.0.0";
 
 /** Whether a version cuts prompts that are too long, whatever a request says. */

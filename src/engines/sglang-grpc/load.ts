@@ -11,7 +11,7 @@ interface PartLoad {
   readonly max_total_num_tokens?: number;
 }
 
-/** Adds up what the parts of an engine tell. Undefined: nothing that is understood. */
+/** Adds up the load of an engine's parts. Undefined: no part has one that is understood. */
 export function readLoad(json: string): EngineLoad | undefined {
   const parts = parse(json);
   if (parts.length === 0) {
@@ -40,7 +40,7 @@ function parse(json: string): readonly PartLoad[] {
   }
 }
 
-/** The numbers of a part; what is none is left out. */
+/** The numbers of a part, without values that are none. */
 function partIn(part: unknown): PartLoad {
   const numbers = Object.entries(Object(part)).filter(([, value]) => typeof value === "number");
   return Object.fromEntries(numbers);

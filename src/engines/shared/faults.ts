@@ -80,7 +80,7 @@ export interface Overflow {
   readonly requestedOutput?: number | undefined;
 }
 
-/** The size as an error tells it. A value that is no count is left out. */
+/** The size that an error states. A value that is no count is left out. */
 function tokenBound(overflow: Overflow) {
   const limit = countIn(overflow.limit);
   const actual = countIn(overflow.actual);
@@ -126,7 +126,7 @@ export function inputTooLong(what: string, index: number | undefined, overflow: 
 }
 
 /**
- * What of an engine's error may stand in our log. Its message may quote the prompt anywhere, so that only
+ * The part of an engine's error that may be logged. Its message may quote the prompt anywhere, so only
  * what is known to be harmless is taken: names, and diagnoses that operators should not have to look up.
  * The engine's own log has the rest, under the same request id.
  */

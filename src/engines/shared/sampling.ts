@@ -4,7 +4,7 @@ import type { SamplingField } from "../../../lib/sampling.ts";
 /** Whose words a request uses for sampling. An engine that takes the same fields as another shares its words. */
 export type SamplingDialect = "vllm" | "sglang" | "llama.cpp" | "trtllm" | "openai" | "ollama" | "embedded";
 
-/** An engine's name for a field, with what writes its value where that differs from ours; or that it takes none. */
+/** An engine's name for a field, with the function that writes its value where that differs from ours; or that it takes none. */
 type WireField = string | readonly [name: string, write: (value: never) => number] | "unsupported";
 
 /** `top_k` where another number than 0 stands for all candidates. */
@@ -15,7 +15,7 @@ const exactSeed = ["seed", (seed: bigint) => Number(BigInt.asIntN(53, seed))] as
 const signedSeed = ["seed", (seed: bigint) => Number(BigInt.asIntN(32, seed))] as const;
 const unsignedSeed = ["seed", (seed: bigint) => Number(BigInt.asUintN(32, seed))] as const;
 
-/** Each dialect's name for each field. A new field does not compile until every dialect has said what it does. */
+/** Each dialect's name for each field. A new field does not compile until every dialect has an entry for it. */
 const wireFields = {
   temperature: {
     vllm: "temperature",
@@ -93,7 +93,7 @@ const wireFields = {
 
 const rows = Object.entries(wireFields) as [SamplingField, Readonly<Record<SamplingDialect, WireField>>][];
 
-/** The sampling of a request in a dialect's words; without what is not said, or not taken. */
+/** The sampling of a request in a dialect's words, without absent fields and those that the dialect does not take. */
 export function writeSampling(sampling: Sampling, dialect: SamplingDialect): Record<string, number> {
   const written: Record<string, number> = {};
   for (const [field, { [dialect]: wire }] of rows) {

@@ -18,7 +18,7 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
   #reject: (error: unknown) => void = ignore;
   #over = false;
 
-  /** Takes what the implementation yields, whole messages of this schema or parts of them. */
+  /** Takes the implementation's messages, whole ones of this schema or parts of them. */
   constructor(messages: AsyncIterable<Message>, schema: O, life: CallSignal) {
     this.#source = messages[Symbol.asyncIterator]();
     this.#schema = schema;

@@ -12,11 +12,11 @@ import { applyInterceptors } from "../apply-interceptors.ts";
 export interface CallHead {
   readonly method: DescMethod;
   readonly header: Headers;
-  /** Carries what the gate finds out to the interceptors and the handler. */
+  /** Carries the gate's findings to the interceptors and the handler. */
   readonly contextValues: ContextValues;
 }
 
-/** Judges calls by their heads, so that nobody's message is read or kept before the caller is known. */
+/** Judges calls by their heads, so that no message is read or kept before its caller is known. */
 export interface Gate {
   /** Lets a call in and names its payer, whose share of the memory for messages it takes from. Throws a ConnectError. */
   admit(head: CallHead): Promise<string>;

@@ -21,9 +21,9 @@ export interface ServerOptions {
   readonly tls?: ServerTls | undefined;
   /** Judges each call before its message is read. Default: every call is let in, and the interceptors judge it. */
   readonly gate?: Gate;
-  /** Bounds what is being received; shared by the servers of a process. Default: one of its own. */
+  /** Bounds the messages that are being received; shared by the servers of a process. Default: one of its own. */
   readonly receiving?: Receiving;
-  /** Bounds what waits for slow clients; shared by the servers of a process. Default: one of its own. */
+  /** Bounds the answers that wait for slow clients; shared by the servers of a process. Default: one of its own. */
   readonly unread?: UnreadAnswers;
   /** Bounds the open connections. Default: as `ConnectionLimits` says. */
   readonly connections?: Partial<ConnectionLimits>;
@@ -32,7 +32,7 @@ export interface ServerOptions {
 /** Bytes of all answers that wait for slow clients. */
 const unreadBytes = 128 * 1024 * 1024;
 
-/** The bounds of what waits for slow clients unless a server has others. */
+/** The bounds of answers that wait for slow clients, unless a server has others. */
 export function defaultUnread(): UnreadAnswers {
   return new UnreadAnswers(boundToMemory(unreadBytes, "machine"), systemClock);
 }

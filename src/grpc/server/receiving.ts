@@ -42,7 +42,7 @@ export interface Reception {
   end(): void;
 }
 
-/** Keeps what clients send within memory and time. One timer serves all calls. */
+/** Keeps the messages of clients within memory and time. One timer serves all calls. */
 export class Receiving {
   readonly #limits: ReceivingLimits;
   readonly #clock: Clock;

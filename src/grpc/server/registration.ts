@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 
-/** A service and what answers it, in the one shape that every server and the direct transport take. */
+/** A service and its implementation, in the one shape that every server and the direct transport take. */
 export interface ServiceRegistration {
   readonly service: DescService;
   /** A method that is missing answers UNIMPLEMENTED. */

@@ -80,7 +80,7 @@ type GenerationDependencies = Pick<InferenceDependencies, "fleet" | "logger"> & 
   readonly clock: Pick<Clock, "monotonic">;
 };
 
-/** Charges what was counted before the end came early. */
+/** Charges the tokens that were counted before an early end. */
 async function settleEarly(
   { model, request, hold }: PlannedGeneration,
   { observer, logger }: GenerationDependencies,

@@ -211,7 +211,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     this.#settings.hangUp?.(error);
   }
 
-  /** Stops the source and forgets what waits. */
+  /** Stops the source and drops the waiting events. */
   async #close(reason: unknown): Promise<void> {
     if (this.#isClosed) {
       return;

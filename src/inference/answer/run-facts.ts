@@ -18,7 +18,7 @@ const finishNames: Readonly<Record<FinishReason, FinishName | undefined>> = {
   [FinishReason.CONTENT_FILTER]: "content_filter",
 };
 
-/** Gathers what a receipt tells of a generation beside its cost. */
+/** Gathers the facts of a generation for its receipt, beside the cost. */
 export class RunNotes {
   readonly #start: RunStart;
   readonly #now: () => number;

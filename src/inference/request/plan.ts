@@ -31,7 +31,7 @@ export interface PlannedGeneration {
 /** The generations of one request: one, or one for each text of a batch. */
 export interface PlannedRequest {
   readonly generations: readonly PlannedGeneration[];
-  /** Resolves, once all of them have ended, when what they cost is charged. */
+  /** Resolves, once all of them have ended, when their cost is charged. */
   settled(): Promise<void>;
 }
 

@@ -93,7 +93,7 @@ export function authenticate(gate: Gate): Interceptor {
   };
 }
 
-/** Whoever calls without a credential takes from the share of its address. */
+/** The peer whose share a call without a credential takes from: its address. */
 function readPeer({ contextValues }: CallHead): string {
   return contextValues.get(peerKey) ?? "";
 }
@@ -105,7 +105,7 @@ const standardAccess: ReadonlyMap<string, Access> = new Map(
 
 const accesses = new WeakMap<DescMethod, Access>();
 
-/** Who may call a method: by its own declaration, or by the table of standard services, whose files are not ours. */
+/** The access of a method: its own declaration, or the table of standard services, whose files are not ours. */
 export function accessOf(method: DescMethod): Access {
   let found = accesses.get(method);
   if (found === undefined) {

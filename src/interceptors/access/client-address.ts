@@ -19,7 +19,7 @@ export function trustFacades(networks: readonly string[]): TrustsPeer {
 /** Where callers have to show certificates, everybody who could connect is believed. */
 export const trustCertified: TrustsPeer = () => true;
 
-/** Where a call came from: the client, as far as whoever called for it is believed, else the peer itself. */
+/** The address of a call: the client's where its peer is trusted to forward it, else the peer's own. */
 export function clientAddressOf({ contextValues, header }: Omit<CallHead, "method">, trusts: TrustsPeer): string {
   const peer = contextValues.get(peerKey);
   const named = header.get(clientAddressHeader);

@@ -9,7 +9,7 @@ export interface FailedAttempts {
   readonly size: number;
 }
 
-/** Bounds of what is counted. */
+/** Bounds of the counters. */
 export interface FailedAttemptLimits {
   /** Failures that a network may have in one window. */
   readonly points: number;

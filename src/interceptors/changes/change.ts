@@ -7,7 +7,7 @@ import { toPublicJson } from "./public-json.ts";
 export interface ChangeFacts {
   readonly target: string;
   readonly before?: JsonObject;
-  /** Is added to what was asked for. */
+  /** Is added to the request's fields. */
   readonly after: JsonObject;
 }
 
@@ -21,12 +21,12 @@ export interface Change {
   note(em: SqlEntityManager, facts: ChangeFacts): Promise<void>;
 }
 
-/** The change that a call makes. Undefined: the call changes nothing, or nobody keeps a log. */
+/** The change that a call makes. Undefined: the call changes nothing, or there is no audit log. */
 export const changeKey = createContextKey<Change | undefined>(undefined, { description: "change" });
 
 type Context = Pick<HandlerContext, "values">;
 
-/** Keeps what a call's target was, for the audit log. */
+/** Keeps a call's target as it was before the change, for the audit log. */
 export function noteBefore<Desc extends DescMessage>(
   context: Context,
   schema: Desc,

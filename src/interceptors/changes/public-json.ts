@@ -15,7 +15,7 @@ export function toPublicJson<Desc extends DescMessage>(schema: Desc, message: Me
   return withoutSecrets(schema, json);
 }
 
-/** Whether a field's value must be shown to nobody but who called. */
+/** Whether a field's value must be shown to its caller alone. */
 export function isSecret(field: DescField): boolean {
   let found = redacted.get(field);
   if (found === undefined) {

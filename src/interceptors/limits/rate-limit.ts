@@ -74,7 +74,7 @@ async function run(next: Next, limits: RateLimits, request: Request, caller: Cal
   return tell(next, bounded.request, rateLimit);
 }
 
-/** What a request may come to, and the request with its message still to be read. */
+/** The bound of a request's tokens, and the request with its message still to be read. */
 async function readBound(request: Request): Promise<{ readonly request: Request; readonly bound: number }> {
   if (!request.stream) {
     return { request, bound: readTokenBound(request.message) };

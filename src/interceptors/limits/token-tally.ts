@@ -6,7 +6,7 @@ export interface TokenTally {
   tokens: number;
 }
 
-/** Counts for the limits of the caller's key. Undefined: nobody counts. */
+/** Counts for the limits of the caller's key. Undefined: there is nothing to count for. */
 export const tokenTallyKey = createContextKey<TokenTally | undefined>(undefined, { description: "token tally" });
 
 /** A hold whose charge is counted for the limits of the caller's key as well, if anybody counts. */

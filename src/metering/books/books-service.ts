@@ -22,7 +22,7 @@ export interface BooksDependencies {
   readonly logger: Logger;
 }
 
-/** The proof that the books add up, and what operators do with charges that could not be entered. */
+/** The proof that the books add up, and the handling of charges that could not be entered. */
 export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof BooksService> {
   const { storage, ledger, deadLetters, observer, logger } = deps;
 

@@ -14,7 +14,7 @@ const accountsAtOnce = 100;
 /** Lots in one step. */
 const lotsAtOnce = 100;
 
-/** Pays what accounts owe. */
+/** Pays the debts of accounts. */
 export interface Debts {
   /** Pays an account's debt out of its money that no core has leased. Returns how much was paid. */
   pay(accountId: string): Promise<PicoUsd>;

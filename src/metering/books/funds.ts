@@ -18,14 +18,14 @@ import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } fro
 import { insist, owes, takeBack } from "./refunds.ts";
 import { readLots, readStatement } from "./statement.ts";
 
-/** What funds are made of. */
+/** Dependencies. */
 export interface FundsParts {
   readonly storage: Storage;
   readonly ledger: CoreLedger;
   readonly limits: PaymentLimits;
   readonly clock: Clock;
   readonly random: Random;
-  /** Is told of every movement. Absent: nobody is. */
+  /** Is called with every movement. Absent: nothing is. */
   readonly announce?: Alongside;
 }
 
@@ -102,7 +102,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
     await alongside?.(em, movement);
   }
 
-  /** Adds a lot and tells of it. */
+  /** Adds a lot and announces it. */
   async function takeIn(
     em: SqlEntityManager,
     account: Account,

@@ -101,7 +101,7 @@ export function checkAmount(amount: PicoUsd): void {
   });
 }
 
-/** What an account has paid. Throws INVALID_ARGUMENT past what a 64-bit column holds, where SQLite would round it. */
+/** The new sum of what an account has paid. Throws INVALID_ARGUMENT past 64 bits, where SQLite would round it. */
 export function addPaid(total: bigint, amount: bigint): bigint {
   if (total + amount <= mostPaid) {
     return total + amount;

@@ -17,7 +17,7 @@ export class Conditions {
   }
 }
 
-/** What receipts and usage are chosen by. */
+/** Conditions that select receipts and usage. */
 export interface UsageFilter {
   /** A UUID. Empty: all accounts. */
   readonly accountId: string;

@@ -15,7 +15,7 @@ const advice: Readonly<Record<string, string>> = {
   SQLITE_14: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
 };
 
-/** Runs what uses a file of the data directory; an error says which file it was, and what to do about it. */
+/** Runs an operation on a file of the data directory; an error says which file it was, and what to do about it. */
 export function withDiskAdvice<T>(path: string, run: () => T): T {
   try {
     return run();
@@ -24,7 +24,7 @@ export function withDiskAdvice<T>(path: string, run: () => T): T {
   }
 }
 
-/** The error with what to do about it; one that is none of the disk's stays as it is. */
+/** Adds advice to an error of the disk; any other error stays as it is. */
 export function explainDiskFault(path: string, error: unknown): unknown {
   if (!isNativeError(error)) {
     return error;

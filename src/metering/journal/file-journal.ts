@@ -13,7 +13,7 @@ import { encodePromises, Unfinished } from "./unfinished.ts";
 const flushMs = 50;
 /** How long to wait before a disk that refused is tried again. */
 const retryMs = 1000;
-/** A file this large is rewritten with what still counts. */
+/** A file of this many bytes is rewritten with the records that still count. */
 const large = 16 * 1024 * 1024;
 
 /** A journal with the name of the core whose it is. */
@@ -48,7 +48,7 @@ export class FileJournal implements CoreJournal {
       clock: Clock;
       logger: Logger;
       coreId: string;
-      /** What the file says. */
+      /** The file's content. */
       content: JournalContent;
       unlock: () => void;
       instance?: string | undefined;
@@ -70,7 +70,7 @@ export class FileJournal implements CoreJournal {
     this.#rewrite();
   }
 
-  /** Keeps what is unfinished for people to look at: charged in the wrong database it would be somebody else's money. */
+  /** Sets unfinished charges aside for people: in another database they would take the money of other accounts. */
   #setAsideAll(): void {
     const lines = this.#unfinished.takeAll();
     this.#unusable = [...this.#unusable, ...lines.map((line) => Buffer.from(line.trimEnd()))];
@@ -156,7 +156,7 @@ export class FileJournal implements CoreJournal {
     });
   }
 
-  /** Writes what is not written yet. Returns whether the disk took it. */
+  /** Writes the records that are not written yet. Returns whether the disk took them. */
   #flush(): boolean {
     const { line, notes } = this.#unfinished.due;
     if (!this.#append(line, notes)) {
@@ -200,7 +200,7 @@ export class FileJournal implements CoreJournal {
     return this.#owner === undefined ? "" : encodeHeader(this.#owner);
   }
 
-  /** Keeps what is no record for people to look at. */
+  /** Sets bytes that are no record aside for people. */
   #keepAside(): void {
     if (this.#unusable.length === 0) {
       return;

@@ -97,7 +97,7 @@ function parseLine(line: Uint8Array): unknown[] | undefined {
   }
 }
 
-/** Takes in what a line lists. */
+/** Adds the records of a line. */
 function take(
   read: { owner: JournalOwner | undefined; records: JournalRecord[]; unusable: Uint8Array[]; newer: boolean },
   value: unknown,

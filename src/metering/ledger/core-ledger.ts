@@ -13,7 +13,7 @@ export interface CoreLedger extends Ledger {
   caughtUp(): Promise<void>;
   /** Looks at the account's money again, after some came in or may have. Never fails: what is not seen now is later. */
   refresh(accountId: string): Promise<void>;
-  /** Runs a function while none of the account's money is leased here but what running requests hold. */
+  /** Runs a function while this core leases no more of the account's money than running requests hold. */
   withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T>;
   /**
    * Makes a charge for what nothing is held for, and settles it: what the account has left pays, the rest is owed. Does

@@ -3,7 +3,7 @@ export class BrokenInvariant extends Error {
   override readonly name = "BrokenInvariant";
 }
 
-/** Checks, in every build, what must be true wherever money moves. The sentence says it. Throws BrokenInvariant. */
+/** Checks, in every build, a condition that must hold wherever money moves; the sentence states it. Throws BrokenInvariant. */
 export function invariant(condition: boolean, sentence: string): asserts condition {
   if (!condition) {
     throw new BrokenInvariant(sentence);

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 
-/** How soon what the ledger stands on may be there again. */
+/** A guess of when the ledger's database or journal may be there again. */
 const retryMs = 1000;
 
 /** LEDGER_UNAVAILABLE with a time to come back: nothing was run. */

@@ -7,10 +7,10 @@ import type { CoreLease } from "./core/core-lease.ts";
 import type { RunningRequests } from "./running-requests.ts";
 import type { WalletCache } from "./wallet/wallet-cache.ts";
 
-/** A killed process is billed what was noted at most this long before. */
+/** Progress is noted in the journal at this interval: after a kill, requests are charged up to their last note. */
 const noteMs = 1000;
 const tidyMs = 1000;
-/** How often what this core knows of its slices is compared with what the store says. */
+/** The interval between audits that compare this core's slices with the store's. */
 const auditMs = 60_000;
 
 /** Dependencies. */
@@ -20,13 +20,13 @@ export interface UpkeepParts {
   readonly budgets: BudgetCache;
   readonly coreLease: CoreLease;
   readonly debts: Pick<Debts, "payAll">;
-  /** Mends the connection on which other cores are heard. */
+  /** Restores the connection that brings announcements of other cores. */
   readonly listen: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Starts what keeps the ledger in order while requests run. Returns the function that ends it all. */
+/** Starts the periodic work that keeps the ledger in order. Returns the function that ends it. */
 export function startUpkeep({
   requests,
   wallets,

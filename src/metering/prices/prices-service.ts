@@ -9,7 +9,7 @@ import type { PriceList } from "./prices.ts";
 
 /** The prices that are, those that were, and the operator's hand on them. */
 export function createPricesService(prices: PriceList): ServiceImpl<typeof PricesService> {
-  /** Keeps what a price was, for the audit log. */
+  /** Reads a price before its change, for the audit log. */
   function keepPrice(context: HandlerContext, model: string): void {
     const price = prices.list().find((one) => one.model === model);
     if (price !== undefined) {

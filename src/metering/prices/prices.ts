@@ -58,7 +58,7 @@ export async function createPrices(parts: {
   readonly models: readonly ModelConfig[];
   /** The rates that lots pay. Absent: a book of the usual size. */
   readonly book?: PriceBook;
-  /** Is told of every change. Absent: nobody is. */
+  /** Is called with every change. Absent: nothing is. */
   readonly announce?: Announce;
 }): Promise<PriceList> {
   const prices = new PublishedPrices(parts);

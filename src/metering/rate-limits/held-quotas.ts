@@ -1,10 +1,10 @@
 import type { QuotaWish } from "./quota.ts";
 
-/** How a server is told what runs of this core hold. Neither rejects. */
+/** The commands that tell the server of the quotas that runs of this core hold. Neither rejects. */
 export interface QuotaServer {
   /** Gives back amounts; so much of each stays counted for a minute. `told` has name, amount, counted of each. */
   end(told: readonly (readonly [name: string, amount: number, counted: number])[]): void;
-  /** Says what is held, by all runs of this core. `isMoving`: runs that begin may have taken more already. */
+  /** Sends all that runs of this core hold. `isMoving`: runs that begin may have taken more already. */
   renew(told: readonly (readonly [name: string, amount: number, isMoving: boolean])[]): void;
 }
 
@@ -18,8 +18,9 @@ interface Held {
 const batchSize = 500;
 
 /**
- * What runs of this core hold of quotas that a server counts for all cores. Ends of one turn of the event loop go out
- * together; what is held is told again and again, so that the server forgets a core that is gone, and knows again what it lost.
+ * The parts of quotas that runs of this core hold, where a server counts for all cores. Ends of one turn of the event
+ * loop go out together. All that is held is sent again at an interval: the server forgets a core that falls silent, and
+ * learns anew what it has lost.
  */
 export class HeldQuotas {
   readonly #server: QuotaServer;
@@ -63,7 +64,7 @@ export class HeldQuotas {
     }
   }
 
-  /** Tells at once what has ended. */
+  /** Sends the ends of runs at once. */
   flush(): void {
     const ended = this.#ended;
     if (ended.size > 0) {
@@ -72,7 +73,7 @@ export class HeldQuotas {
     }
   }
 
-  /** Tells what is held. */
+  /** Sends all that is held. */
   renew(): void {
     this.flush();
     const all = [...this.#held].map(([name, { amount, beginning }]) => [name, amount, beginning > 0] as const);

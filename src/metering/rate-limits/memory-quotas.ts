@@ -1,7 +1,7 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import { type CountedSecond, judge, lapseOf, type QuotaState, type QuotaWish } from "./quota.ts";
 
-/** What came of a wish for parts of several quotas. */
+/** The result of asking for parts of several quotas. */
 export interface QuotaDecision {
   /** One for each wish, what was granted included. */
   readonly states: readonly QuotaState[];

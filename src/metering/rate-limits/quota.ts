@@ -1,7 +1,7 @@
 /** The span over which requests and tokens count. */
 export const windowMs = 60_000;
 
-/** What a run takes of a limit that counts what is under way: one place, or the bound of its tokens. */
+/** The part that a run takes of a limit that counts running requests: one place, or the bound of its tokens. */
 export interface QuotaWish {
   /** Which counter, the same on every core. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface QuotaState {
   readonly resetAfterMs: number;
 }
 
-/** What was counted within one second. */
+/** The count of one second. */
 export interface CountedSecond {
   /** Its number since the clock's start. */
   readonly second: number;

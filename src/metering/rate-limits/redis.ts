@@ -18,7 +18,7 @@ import type { RateLimitDecision, RunDecision, WindowState, Windows } from "./win
 /** How long a server that failed is left alone. */
 const retryMs = 1000;
 const heartbeatMs = 5000;
-/** A core that has not been heard of for so long is gone. */
+/** A core that has been silent for so long is taken for dead. */
 const coreLifetimeMs = heldLifetimeMs;
 const prefix = "tollgate:rate:";
 const quotaPrefix = "tollgate:quota:";
@@ -48,7 +48,7 @@ interface Scripts {
 /**
  * Windows that all cores share, in Valkey or Redis, by one script a request on the server's clock.
  *
- * What runs of all cores take of quotas is counted there, too, in the same call. A core that ends without a word is
+ * Quotas of runs are counted there for all cores, too, in the same call. A core that ends without a word is
  * forgotten after 15 s, with what it held.
  *
  * While the server is away each core counts by itself, with its share of the limit: the limit over

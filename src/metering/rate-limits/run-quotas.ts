@@ -6,12 +6,12 @@ import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { QuotaState, QuotaWish } from "./quota.ts";
 
-/** What a run wishes for, and of which limit. */
+/** A part of a limit that a run asks for, and the limit's kind. */
 export interface RunWish extends QuotaWish {
   readonly kind: "key places" | "account places" | "tokens";
 }
 
-/** What a request takes of its limits while it runs, in the order in which it is refused. */
+/** The parts of its limits that a request takes while it runs, in the order in which it is refused. */
 export function wishesOf(
   { accountId, keyId, maxInFlight, tokensPerMinute }: Caller,
   accountPlaces: number,
@@ -43,7 +43,7 @@ export function withTokens(
   return { ...state, tokens: { limit, remaining: Math.max(0, limit - used), resetAfterMs } };
 }
 
-/** RATE_LIMITED for a wish that does not fit. */
+/** The error RATE_LIMITED for a request that does not fit a quota. */
 export function quotaRefusal(wish: RunWish | undefined, state: QuotaState | undefined): ConnectError {
   if (wish === undefined || state === undefined) {
     throw new Error("a quota was refused that nobody asked for");

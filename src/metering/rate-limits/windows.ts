@@ -17,7 +17,7 @@ export interface RateLimitDecision extends WindowState {
   readonly admitted: boolean;
 }
 
-/** What came of the wish to run a request. */
+/** The result of asking to run a request. */
 export interface RunDecision {
   readonly window: RateLimitDecision;
   /** One for each wish, what the run took included. */

@@ -4,7 +4,7 @@ import type { Run } from "../ledger/run.ts";
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
 export const deadAfterMs = 30_000;
 
-/** How far a core's heart had come when it was looked at. */
+/** A core's heartbeat counter when it was read. */
 export interface CoreBeat {
   readonly coreId: string;
   readonly epoch: number;
@@ -179,7 +179,7 @@ export interface Charge extends Run {
   readonly lines: readonly ChargeLine[];
 }
 
-/** A charge that the store has, as far as it says what was charged. */
+/** A stored charge, as far as it says what was charged. */
 export type StoredCharge = Pick<Charge, "inputTokens" | "outputTokens" | "status">;
 
 /**
@@ -242,6 +242,6 @@ export interface LedgerStore {
    * that was lost.
    */
   listen(heard: (accountId: string) => void): Promise<void>;
-  /** Frees what the store itself has opened. */
+  /** Frees the resources that the store itself has opened. */
   end(): Promise<void>;
 }

@@ -82,7 +82,7 @@ export interface Exchange {
   readonly response: ServerResponse;
   readonly path: string;
   readonly body: Json;
-  /** Runs what happens later, and answers with the error if there is one. */
+  /** Runs work that ends later, and answers with its error if there is one. */
   guard(action: () => void): void;
 }
 

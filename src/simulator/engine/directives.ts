@@ -1,4 +1,4 @@
-/** A wish in a prompt: `[[sim:name]]` or `[[sim:name=value]]`. The value ends at the first `]]`. */
+/** A directive in a prompt: `[[sim:name]]` or `[[sim:name=value]]`. The value ends at the first `]]`. */
 export interface Directive {
   readonly name: string;
   /** Empty when there is none. */

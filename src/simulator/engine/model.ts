@@ -53,7 +53,7 @@ export class Model {
     this.#identity = hashText(traits.id);
   }
 
-  /** Starts a generation. `progress` hears of new tokens of the output, never before this returns. */
+  /** Starts a generation. `progress` is called with new tokens of the output, never before this returns. */
   start(generation: Generation, progress: (from: number, to: number) => void): Run {
     const seed = hashNumbers(generation.prompt, this.#identity ^ Math.imul(generation.seed, 0x9e3779b1));
     const output = answer({ ...generation, seed }, generation.limits, this.traits.answers);

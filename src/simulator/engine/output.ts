@@ -8,7 +8,7 @@ export type TokenKind = "silent" | "reasoning" | "text" | "call" | "arguments";
 export type FinishReason = "stop" | "length" | "tool_calls";
 
 /**
- * What a model says, token by token: ids, and what each adds for the reader. A `call` token starts
+ * A model's answer, token by token: ids, and the text that each adds for the reader. A `call` token starts
  * the next of `calls`; `arguments` tokens belong to the call started last.
  */
 export class Output {

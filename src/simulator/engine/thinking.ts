@@ -10,7 +10,7 @@ export interface ThinkingOptions {
   readonly shown: "field" | "tags" | "closing-tag";
 }
 
-/** A request's wish about thinking. */
+/** A request's setting of thinking. */
 export interface ThinkingSwitch {
   /** `thinking` or `enable_thinking` of the chat template. */
   readonly enabled: boolean | undefined;

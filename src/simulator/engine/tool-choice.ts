@@ -3,7 +3,7 @@ import { numberOf } from "./directives.ts";
 import type { Tool, ToolCall } from "./text/chat-template.ts";
 import type { Sequence } from "./text/random.ts";
 
-/** A request's wish about calling tools. */
+/** A request's setting of tool calls. */
 export type ToolChoice = "none" | "auto" | "required" | { readonly name: string };
 
 /** The facts that decide which tools are called. */

@@ -23,7 +23,7 @@ export interface SamplingRequest {
   readonly limits: Omit<Limits, "maxTokens">;
   readonly seed: number | undefined;
   readonly cacheSalt: string | undefined;
-  /** Ollama's wish about a prompt that is too long. */
+  /** Ollama's option for a prompt that is too long. */
   readonly truncate: boolean | undefined;
 }
 

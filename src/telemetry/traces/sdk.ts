@@ -16,7 +16,7 @@ import type { Logger } from "../../../lib/logger.ts";
 /** A tracer whose spans go to the collector that OTEL_EXPORTER_OTLP_… name. */
 export interface ExportingTracer {
   readonly tracer: Tracer;
-  /** Sends what was not sent yet. */
+  /** Sends the spans that were not sent yet. */
   close(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import {
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 
-/** A running span, and what its children have to know of it. */
+/** A running span, and its context for children. */
 export interface StartedSpan {
   readonly span: Span;
   /** Undefined: the tracer makes no spans any more. */

@@ -154,7 +154,7 @@ export function receiptDocument(receipt: Receipt) {
   };
 }
 
-/** Its counts may be no counts at all: what JSON cannot say is null. */
+/** Its counts may be no numbers; null where JSON has no word for them. */
 export function deadLetterDocument(letter: DeadLetter) {
   return {
     id: letter.id,

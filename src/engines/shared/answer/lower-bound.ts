@@ -1,7 +1,7 @@
 import type { EngineRequest, EngineUsage } from "../../interface.ts";
 
 /**
- * What a broken-off answer has cost at least, where the engine has not counted yet: a token for every word of
+ * A lower bound of the tokens of a broken-off answer whose engine has not counted yet: a token for every word of
  * the prompt and one for every piece of the answer, since no tokenizer joins words and few engines send less
  * than a token. A template's own text may come as a piece that is no token, so that nothing is decided by it
  * while the engine's count may still come.

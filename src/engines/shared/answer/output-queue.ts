@@ -22,7 +22,7 @@ export interface OutputSource {
 export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefined> {
   readonly #source: OutputSource;
   #waiting: EngineOutput | undefined;
-  /** The events of what waits; its own, so that more of them are appended in place. */
+  /** The waiting events; an array of its own, so that more are appended in place. */
   #waitingEvents: GenerationEvent[] = [];
   #waitingBytes = 0;
   #reader: PromiseWithResolvers<IteratorResult<EngineOutput, undefined>> | undefined;

@@ -32,7 +32,7 @@ export class PrefillEcho {
     if (this.#prefill.length >= telling) {
       this.#traits.repeatsPrefill = true;
     }
-    // What is short may be the model's own word, where the engine was seen not to repeat.
+    // A short match may be the model's own word, where the engine was seen not to repeat.
     return this.#traits.repeatsPrefill === false ? first : first.slice(this.#prefill.length);
   }
 }

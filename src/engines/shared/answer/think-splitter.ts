@@ -5,7 +5,7 @@ const openTag = "<think>";
 const closeTag = "</think>";
 
 /**
- * What the engine's text starts with: an answer, the inside of a block that the prompt's template has
+ * The start of the engine's text: an answer, the inside of a block that the prompt's template has
  * opened, or the continuation of a text that the caller began, whose leading white space counts.
  */
 export type TextStart = "answer" | "thinking" | "continuation";
@@ -30,7 +30,7 @@ export class ThinkSplitter {
     this.#trimming = start !== "continuation";
   }
 
-  /** Takes the next piece and adds what is settled by it to the events. */
+  /** Takes the next piece and adds the events that it completes. */
   push(piece: string, events: GenerationEvent[]): void {
     let rest = this.#held + piece;
     this.#held = "";
@@ -44,7 +44,7 @@ export class ThinkSplitter {
     this.#thinking = false;
   }
 
-  /** The answer is over: what was held back was no tag. */
+  /** The answer is over: the text that was held back was no tag. */
   end(events: GenerationEvent[]): void {
     this.#emit(this.#held, events);
     this.#held = "";

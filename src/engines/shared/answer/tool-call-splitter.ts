@@ -34,7 +34,7 @@ export class ToolCallSplitter {
     return this.#count;
   }
 
-  /** Takes the next piece and adds what is settled by it to the events. */
+  /** Takes the next piece and adds the events that it completes. */
   push(piece: string, events: GenerationEvent[]): void {
     this.#held += piece;
     for (;;) {

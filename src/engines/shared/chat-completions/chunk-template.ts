@@ -2,7 +2,7 @@ import type { Chunk } from "./chunk.ts";
 
 const textFields = ["content", "reasoning", "reasoning_content"] as const;
 
-/** The places where two chunks differ besides the text: the id and the time, which nobody reads, and the counts. */
+/** The places where two chunks differ besides the text: the id and the time, which are not needed, and the counts. */
 const holes = /(?<=[{,])(?:"id":"[^"\\]*|"(?:created|prompt_tokens|completion_tokens|total_tokens)":\d+)(?=[",}])/g;
 
 type Counts = Record<string, number>;
@@ -10,7 +10,7 @@ type Counts = Record<string, number>;
 /** A place of a chunk that differs, and the text that stands before it. */
 interface Hole {
   readonly before: string;
-  /** The name of a count, or of the field that the text goes to. Empty: nobody reads it. */
+  /** The name of a count, or of the field that the text goes to. Empty: it is not needed. */
   readonly name: string;
   readonly kind: "text" | "digits";
 }
@@ -25,7 +25,7 @@ export class ChunkTemplate {
   readonly #end: string;
   readonly #delta: Record<string, unknown>;
   readonly #counts: Counts;
-  /** What `read` answers; written anew each time. */
+  /** The result of `read`; written anew each time. */
   readonly #chunk: Chunk;
 
   private constructor(holes: readonly Hole[], end: string, chunk: Chunk) {

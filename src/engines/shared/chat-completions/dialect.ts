@@ -7,7 +7,7 @@ import type { WireUsage } from "./usage.ts";
 export type Fields = Record<string, unknown>;
 
 /**
- * What sets one OpenAI-compatible engine apart from the others. Requests carry the common fields and what
+ * The differences of one OpenAI-compatible engine from the others. Requests carry the common fields and those that
  * the dialect adds, nothing else.
  */
 export interface Dialect {

@@ -9,7 +9,7 @@ import {
 } from "../faults.ts";
 import type { HttpResponse } from "../http/connection.ts";
 
-/** An error as an OpenAI-compatible engine tells it, whichever way it wraps it. */
+/** An error of an OpenAI-compatible engine, whichever way it wraps it. */
 export interface EngineError {
   readonly message: string;
   readonly type: string;
@@ -122,7 +122,7 @@ function retryAfterMs(header: string | string[] | undefined): number {
   return seconds >= 1 && seconds <= 60 ? seconds * 1000 : 1000;
 }
 
-/** A message without its middle where it is longer than what is looked for: patterns take time by the square of a text. */
+/** A message without its middle where it is longer than any known one: patterns take time by the square of a text. */
 function ends(message: string): string {
   return message.length <= 4096 ? message : `${message.slice(0, 2048)} ${message.slice(-2048)}`;
 }

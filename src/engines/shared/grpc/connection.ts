@@ -81,7 +81,7 @@ const statuses: Partial<Record<Code, number>> = {
 /** The error text of grpc-js, in the server's place, for a message beyond the bound. */
 const tooLarge = "Received message larger than max";
 
-/** A failed call as the HTTP response that would say the same. Throws what is no failure of the engine. */
+/** A failed call as the HTTP response that would say the same. Rethrows any error that is not the engine's. */
 export function toResponse(error: unknown, signal: AbortSignal): HttpResponse {
   signal.throwIfAborted();
   if (detailOf(error) !== undefined) {

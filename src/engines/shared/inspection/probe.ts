@@ -1,7 +1,7 @@
 import type { Fields } from "../chat-completions/dialect.ts";
 import type { HttpConnection, HttpRequest, HttpResponse } from "../http/connection.ts";
 
-/** Asks a server for what it may or may not tell. */
+/** Asks a server for facts that it may or may not give. */
 export class Probe {
   readonly #connection: HttpConnection;
   readonly #signal: AbortSignal;

@@ -1,7 +1,7 @@
 import type { Fields } from "../chat-completions/dialect.ts";
 import { countIn, largestCount } from "../counts.ts";
 
-// What a server tells of itself may be any JSON: each value is taken only as what it can be, and shown to people as
+// A server's report on itself may be any JSON: a value of the wrong type is not taken, and all are shown to people as
 // plain text.
 
 /** Characters of a text that is shown. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { watchEnd } from "../../../../lib/net/send-whole.ts";
 import type { UnreadAnswer, UnreadAnswers } from "../../../../lib/net/unread-answers.ts";
 
-/** Longer chunks are written in pieces of so many bytes, so that what the client takes is seen. */
+/** Longer chunks are written in pieces of so many bytes, so that the client's progress can be seen. */
 const pieceBytes = 64 * 1024;
 /** A client that takes nothing for so long is given up, in milliseconds. */
 const patienceMs = 60_000;

@@ -107,7 +107,7 @@ async function admit(context: HandlerContext, gate: Gate, interceptors: readonly
   }
 }
 
-/** gzip that inflates a few messages at a time, and tells clients of data that is none. */
+/** gzip that inflates a few messages at a time, and answers data that is not gzip with an error. */
 function compressionInTurns(): Compression {
   const slots = new Slots(maxInflating);
   return { ...compressionGzip, decompress: (bytes, maxBytes) => slots.use(() => inflate(bytes, maxBytes)) };

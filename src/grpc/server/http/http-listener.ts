@@ -17,7 +17,7 @@ export interface HttpListenerOptions {
   readonly handler: RequestListener;
   /** Default: no TLS. */
   readonly tls?: ServerTls | undefined;
-  /** Who may connect where there is an authority of clients. */
+  /** Where there is an authority of clients: whether each must show its certificate. */
   readonly clients: "anybody" | "certified";
   readonly connections?: Partial<ConnectionLimits> | undefined;
   /** Ends the calls under way with this error. Default: they are cut off when the time for them is over. */

@@ -10,7 +10,7 @@ const drainMs = 5000;
 /** Requests of one connection that may wait for their answers. */
 const maxPipelined = 16;
 
-/** The body of a request, read when it is asked for and within the bounds of what is received. */
+/** The body of a request, read on demand and within the bounds for received messages. */
 export async function* readBody(
   request: IncomingMessage,
   values: ContextValues,

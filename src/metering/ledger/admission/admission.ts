@@ -31,7 +31,7 @@ export interface AdmissionParts {
   readonly mustBeOpen: () => void;
 }
 
-/** Sets money aside for requests: from memory where the wallet has enough, else with what the store can lease. */
+/** Sets money aside for requests: from memory where the wallet has enough, else from a new lease of the store. */
 export class Admission {
   readonly #parts: AdmissionParts;
 

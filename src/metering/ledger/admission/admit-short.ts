@@ -20,7 +20,7 @@ export interface Means {
   readonly budget: HeldBudget | undefined;
 }
 
-/** A budget with what of its window this core may spend. */
+/** A budget with the part of its window that this core may spend. */
 export interface HeldBudget {
   readonly budget: Budget;
   readonly wallet: BudgetWallet;

@@ -1,6 +1,6 @@
 import { type CoreBeat, deadAfterMs } from "../../store/ledger-store.ts";
 
-/** After a longer pause between two looks, everybody's time begins anew: what kept this core may have kept the others. */
+/** After a longer pause between two checks every core's time begins anew: the cause of the pause may have hit the others, too. */
 const mostBetweenLooksMs = 15_000;
 
 /**

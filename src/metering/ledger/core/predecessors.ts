@@ -2,7 +2,7 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import { type CoreEpoch, deadAfterMs, type LedgerStore } from "../../store/ledger-store.ts";
 
-/** How often the hearts of earlier epochs are looked at. */
+/** The interval between checks for signs of life of earlier epochs. */
 const lookMs = 1000;
 
 /**

@@ -21,7 +21,7 @@ const standingMs = 20_000;
 const idleMs = 300_000;
 const idleSharedMs = 3000;
 
-/** What keeping a wallet filled takes. */
+/** Dependencies of a cached wallet. */
 export interface RefillParts {
   readonly store: LedgerStore;
   readonly debts: Debts;
@@ -109,7 +109,7 @@ export class CachedWallet {
     }
     await this.#look(0, this.#parts.store.shared ? 0 : mostLeased);
     this.#stale = true;
-    // What just came in may be spent before the rest, which then need not be here any more.
+    // Money that just came in may be spent before the rest, which then need not stay here.
     await this.alone(() => this.#giveBack(this.wallet.takeSurplus()));
   }
 

@@ -1,7 +1,7 @@
 import type { FundingState, PicoUsd } from "../../interface.ts";
 import type { Lease } from "../../store/ledger-store.ts";
 
-/** What an account has paid, and whether anything of it is left: the facts that its rate limit depends on. */
+/** The sum that an account has paid, and whether anything of it is left: its rate limit depends on both. */
 export class PaidMoney {
   #createdAt = 0;
   #total = 0n;

@@ -4,7 +4,7 @@ import type { OpenSlice } from "./slices.ts";
 import { costOf, type Source, split } from "./split.ts";
 import type { WalletRates } from "./wallet-rates.ts";
 
-/** What tokens cost, and who pays. */
+/** The cost of tokens, and the sources that pay it. */
 export interface Payment {
   readonly lines: ChargeLine[];
   readonly cost: PicoUsd;

@@ -19,13 +19,13 @@ const mostDoubts = 1000;
 export interface SliceDifferences {
   /** Slices that this core does not know: the reply that told of them was lost. */
   readonly unknown: readonly StoredSlice[];
-  /** What known slices have more than is known here: they were not made smaller. */
+  /** Money of known slices beyond what is known here: they were not made smaller. */
   readonly surplus: readonly SlicePart[];
   /** Slices that this core believes to have and has not. */
   readonly lost: readonly string[];
 }
 
-/** What the audit needs of the wallets. */
+/** Wallets as the audit sees them. */
 export interface AuditedWallets {
   /** The wallets in memory. */
   readonly all: ReadonlyMap<string, AuditedWallet>;
@@ -144,7 +144,7 @@ export class SliceAudit {
     return suspects;
   }
 
-  /** What is known is taken before the store is asked, so that charges that it takes meanwhile make no difference. */
+  /** Reads the wallet before it asks the store, so that charges that come meanwhile make no difference. */
   async #compare(wallet: Wallet): Promise<SliceDifferences & { readonly stored: readonly StoredSlice[] }> {
     const known = wallet.unspent();
     const ended = new Set(this.#wallets.ended);

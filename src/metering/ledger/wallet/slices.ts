@@ -9,7 +9,7 @@ export interface OpenSlice extends LeasedSlice {
   available: PicoUsd;
   /** Charges to it that are not yet known to be in the store: until they are, it must stay open there. */
   uncommitted: number;
-  /** What those charges cost. */
+  /** The cost of those charges. */
   uncommittedCost: PicoUsd;
 }
 
@@ -24,12 +24,12 @@ export class Slices {
     return this.#available;
   }
 
-  /** Those with money, in the order of spending. */
+  /** The slices with money, in the order of spending. */
   get open(): readonly OpenSlice[] {
     return this.#open;
   }
 
-  /** Those with money and those that are used up. */
+  /** All slices, those that are used up included. */
   get all(): readonly OpenSlice[] {
     return this.#drained.length === 0 ? this.#open : [...this.#open, ...this.#drained];
   }

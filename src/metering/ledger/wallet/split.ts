@@ -7,7 +7,7 @@ export interface Source {
   readonly rates: Rates;
 }
 
-/** What one source paid. */
+/** The part of a cost that one source paid. */
 export interface Part {
   /** The source's place in the list. */
   readonly source: number;
@@ -21,11 +21,11 @@ export interface Split {
   readonly parts: Part[];
   /** Tokens that no source could pay whole. */
   readonly unpaid: ChargedTokens;
-  /** What the first unpaid token still costs. Undefined: nothing was paid of it. */
+  /** The unpaid rest of the first token that is not fully paid. Undefined: nothing was paid of it. */
   readonly due: PicoUsd | undefined;
 }
 
-/** What tokens cost at the given rates. */
+/** The cost of tokens at the given rates. */
 export function costOf(tokens: ChargedTokens, rates: Rates): PicoUsd {
   return tokens.inputTokens * rates.input + tokens.outputTokens * rates.output;
 }
@@ -67,7 +67,7 @@ class Splitting {
     return this.unpaid.inputTokens > 0 || this.unpaid.outputTokens > 0;
   }
 
-  /** What the shared token still costs. */
+  /** The unpaid rest of the shared token. */
   get due(): PicoUsd | undefined {
     return this.#shared === undefined ? undefined : Math.max(0, this.#shared.lowest - this.#shared.paid);
   }

@@ -7,7 +7,7 @@ export interface Ticket {
   leave(): void;
 }
 
-/** Those who wait for an account's money, served in the order of their coming. */
+/** Requests that wait for an account's money, served in the order of their coming. */
 export class WaitQueue {
   readonly #clock: Clock;
   readonly #lookAgainMs: number;

@@ -144,7 +144,7 @@ export class WalletCache implements AuditedWallets {
     await this.#audit.clearAll();
   }
 
-  /** Those whose money may be moved. A broken one stays as it is until the process ends, and its slices stay open. */
+  /** Wallets whose money may be moved. A broken one stays as it is until the process ends, and its slices stay open. */
   #sound(): CachedWallet[] {
     return [...this.#wallets.values()].filter(({ wallet }) => !wallet.broken);
   }

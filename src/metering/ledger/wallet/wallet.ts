@@ -24,7 +24,7 @@ export class Wallet {
   readonly accountId: string;
   /** Unspent money that this core could still lease, when it last looked. */
   unleased = 0n;
-  /** What the account owes, as far as this core knows: free money pays it before it is held. */
+  /** The account's debt, as far as this core knows: free money pays it before it is held. */
   debt = 0n;
   /** Unspent money that other cores hold, when this core last looked. */
   elsewhere = 0n;
@@ -48,12 +48,12 @@ export class Wallet {
     return this.#slices.available;
   }
 
-  /** What running requests hold. */
+  /** Money that running requests hold. */
   get held(): PicoUsd {
     return this.#held;
   }
 
-  /** What a new request may hold. Below zero after slices were lost: then nothing stands behind the holds. */
+  /** Money that a new request may hold. Below zero after slices were lost: then nothing stands behind the holds. */
   get free(): PicoUsd {
     return this.#slices.available - this.#held;
   }

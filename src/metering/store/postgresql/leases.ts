@@ -92,7 +92,7 @@ export class Leases {
     const { coreId, epoch } = this.#core;
     return this.#executor.transaction(async (query) => {
       const slices: LeasedSlice[] = [];
-      // Those whose first lots are too small for what they need take more of them, and then still more.
+      // Requests whose first lots are too small take more of them, and then still more.
       for (let lots = lotsAtOnce, wanting = requests; ; lots = Math.min(4 * lots, mostLots)) {
         slices.push(...(await this.#lease(query, wanting, at, lots)));
         const facts = await query<FactsRow>(factsSql, [accounts, coreId, at, lotsAtOnce, epoch]);
@@ -133,7 +133,7 @@ export class Leases {
   }
 }
 
-/** What of a request a lease has not met; undefined: nothing that could be met. */
+/** The rest of a request that a lease has not met. Undefined: nothing that could be met. */
 function lacking(request: LeaseRequest, lease: Lease | undefined): LeaseRequest | undefined {
   const got = lease?.slices.reduce((sum, slice) => sum + slice.granted, 0) ?? 0;
   if (lease === undefined || lease.unleased === 0n || got >= request.least) {

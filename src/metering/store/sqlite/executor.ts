@@ -8,7 +8,7 @@ export interface Runner {
   all<T>(sql: string, values: SQLInputValue[]): T[];
 }
 
-/** Runs a function while nobody else uses its connection. */
+/** Runs a function with its connection to itself. */
 export type Exclusive = <T>(run: (database: DatabaseSync) => T) => Promise<T>;
 
 /** Runs statements of the ledger on one connection, with or without a transaction around them. */

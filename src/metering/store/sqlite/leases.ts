@@ -15,7 +15,7 @@ const nextLots = `
   select id, kind, priority, price_version_id as priceVersion, created_at as createdAt, expires_at as expiresAt,
     ${freeMoney} as unleased from (${page()})`;
 
-/** Sums may pass what a number holds. */
+/** Sums may pass 2^53 - 1, the largest integer that a number holds exactly. */
 const factsSql = `
   select cast(coalesce((select sum(${freeMoney}) from (${page()})), 0) as text) as unleased,
     cast(coalesce((select sum(${freeMoney}) from (${page(true)})), 0)

@@ -76,7 +76,7 @@ export class Settlement {
     return lost;
   }
 
-  /** Takes back what was done for a charge that turned out to be fenced: almost never. */
+  /** Takes back the entries of a charge that turned out to be fenced: almost never. */
   #undo(run: Runner, { requestId, runId, lines }: Charge): void {
     run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);
     for (const { sliceId, cost } of lines) {

@@ -9,7 +9,7 @@ export function outputTooLong(field: string, asked: number, contextLength: numbe
   return new EngineError(400, message, { param: field });
 }
 
-/** The error for a prompt that leaves no room for what was asked. vLLM stops counting one token past the limit. */
+/** The error for a prompt that leaves no room for the tokens asked for. vLLM stops counting one token past the limit. */
 export function promptTooLong(tokens: number, asked: number, contextLength: number): EngineError {
   const room = contextLength - asked;
   const counted = Math.min(tokens, room + 1);

@@ -60,7 +60,7 @@ export class KvCache {
     return undefined;
   }
 
-  /** Tells that a block is full and what it holds; from now on others can reuse it. */
+  /** Marks a block as full and names its content; from now on others can reuse it. */
   seal(block: Block, hash: number): void {
     if (block.hash !== undefined || this.#known.has(hash)) {
       return;

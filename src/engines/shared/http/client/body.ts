@@ -4,7 +4,7 @@ import { malformed } from "./interface.ts";
 /** Finds the pieces and the end of one body. */
 export interface BodyReader {
   readonly done: boolean;
-  /** Takes bytes from a position and returns the position behind what belongs to the body. Throws a fault. */
+  /** Takes the body's bytes from a position and returns the position behind them. Throws a fault. */
   push(bytes: Buffer, from: number, onData: (piece: Buffer) => void): number;
   /** Whether the body may end with the connection. */
   readonly endsWithConnection: boolean;
@@ -146,7 +146,7 @@ class ChunkedBody implements BodyReader {
     }
   }
 
-  /** Passes over what nobody needs until the end of its line. */
+  /** Skips the rest of a line. */
   #skip(byte: number, next: ChunkState): void {
     this.#aside++;
     if (byte === cr) {

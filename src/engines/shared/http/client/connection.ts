@@ -3,7 +3,7 @@ import type { Head } from "./head.ts";
 import { HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 
-/** Learns what becomes of a connection. */
+/** Is called with the events of a connection. */
 export interface ConnectionOwner {
   /** It can carry another call; seconds that the server promises to keep it, where it says so. */
   onIdle(connection: Connection, idleSeconds: number | undefined): void;

@@ -45,7 +45,7 @@ export class HttpFault extends Error {
   }
 }
 
-/** A fault of what the server sent. */
+/** A fault in the bytes that the server sent. */
 export function malformed(what: string): HttpFault {
   return new HttpFault("MALFORMED", `the answer is no HTTP/1.1: ${what}`);
 }

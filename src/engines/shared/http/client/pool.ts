@@ -55,7 +55,7 @@ export class HttpPool {
     this.#turnMs = Math.min(longestTurnMs, Math.ceil(options.silenceTimeoutMs / turnsOfSilence));
   }
 
-  /** Sends a call; its handler learns what becomes of it, never before this returns. Throws on a message that cannot be sent. */
+  /** Sends a call; its handler gets the answer, never before this returns. Throws on a message that cannot be sent. */
   dispatch(message: RequestMessage, handler: ResponseHandler): HttpCall {
     checkMessage(message);
     const call: Call = { message, handler, connection: undefined };
