@@ -1,7 +1,7 @@
 import { validate as isUuid } from "uuid";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
-import type { Disk } from "./disk.ts";
+import { type Disk, writeDurably } from "./disk.ts";
 import { withDiskAdvice } from "./disk-faults.ts";
 import type { JournalContent } from "./journal-record.ts";
 
@@ -29,7 +29,7 @@ export function readCoreId(
     if (damaged || owner !== undefined) {
       logger.warn({ path, coreId }, "the file with the core's id was damaged and is made anew");
     }
-    disk.writeFileSync(path, `${coreId}\n`);
+    writeDurably(disk, path, `${coreId}\n`);
     return coreId;
   });
 }

@@ -8,9 +8,9 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { keepFilePrivate } from "../../../lib/private-files.ts";
 import { lockFile, lockInstance } from "../../storage/sqlite.ts";
 
@@ -29,7 +29,6 @@ export interface Disk {
   fsyncSync(descriptor: number): void;
   fdatasync(descriptor: number, done: (error: Error | null) => void): void;
   readFileSync(path: string): Buffer;
-  writeFileSync(path: string, text: string): void;
   renameSync(from: string, to: string): void;
   mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
   /** Makes a file unless there is one, and takes it from other users. */
@@ -43,5 +42,32 @@ export interface Disk {
 /** The machine's own disk. */
 export const systemDisk: Disk = {
   ...{ openSync, closeSync, writeSync, fstatSync, ftruncateSync, fsyncSync, fdatasync, readFileSync },
-  ...{ writeFileSync, renameSync, mkdirSync, keepFilePrivate, lockFile, lockInstance },
+  ...{ renameSync, mkdirSync, keepFilePrivate, lockFile, lockInstance },
 };
+
+/** Writes bytes at the end of a file. Returns how many. */
+export function writeAll(disk: Disk, descriptor: number, bytes: Uint8Array): number {
+  for (let at = 0; at < bytes.length; ) {
+    at += disk.writeSync(descriptor, bytes, at);
+  }
+  return bytes.length;
+}
+
+/** Has a directory's names outlive a power cut. */
+export function syncDirectory(disk: Disk, path: string): void {
+  const descriptor = disk.openSync(path, "r");
+  disk.fsyncSync(descriptor);
+  disk.closeSync(descriptor);
+}
+
+/** Writes a file anew, on the disk when it returns. */
+export function writeDurably(disk: Disk, path: string, text: string): void {
+  const descriptor = disk.openSync(path, "w+", 0o600);
+  try {
+    writeAll(disk, descriptor, Buffer.from(text));
+    disk.fsyncSync(descriptor);
+  } finally {
+    disk.closeSync(descriptor);
+  }
+  syncDirectory(disk, dirname(path));
+}

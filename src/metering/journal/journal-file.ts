@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { type Disk, systemDisk } from "./disk.ts";
+import { type Disk, syncDirectory, systemDisk, writeAll } from "./disk.ts";
 
 /** A file that is only ever appended to, or replaced as a whole. */
 export interface JournalFile {
@@ -123,17 +123,4 @@ export class DiskFile implements JournalFile {
 /** Bytes as a text of as many characters. */
 function toBinary(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
-}
-
-function writeAll(disk: Disk, descriptor: number, bytes: Uint8Array): number {
-  for (let at = 0; at < bytes.length; ) {
-    at += disk.writeSync(descriptor, bytes, at);
-  }
-  return bytes.length;
-}
-
-function syncDirectory(disk: Disk, path: string): void {
-  const descriptor = disk.openSync(path, "r");
-  disk.fsyncSync(descriptor);
-  disk.closeSync(descriptor);
 }

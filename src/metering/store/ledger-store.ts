@@ -122,6 +122,8 @@ export interface BudgetRequest {
   readonly limit: PicoUsd;
   /** The slice to make or to extend. The core names it, so that it can close a slice whose reply was lost. */
   readonly sliceId: string;
+  /** True when the store has answered for this slice before: one that it has forgotten since is not made anew. */
+  readonly isMade: boolean;
   /** The amount needed now. */
   readonly least: PicoUsd;
   /** The amount wanted when there is plenty. */
@@ -130,7 +132,7 @@ export interface BudgetRequest {
 
 /** A budget window's money, and the part of it that was leased just now. */
 export interface BudgetLease {
-  /** Undefined: the slice was closed by others; ask again under another name. */
+  /** Undefined: the slice was closed by others, or forgotten by a failover; ask again under another name. */
   readonly granted: PicoUsd | undefined;
   /** Money of the window that no core has leased or spent. */
   readonly unleased: PicoUsd;

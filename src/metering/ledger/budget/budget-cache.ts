@@ -113,8 +113,12 @@ export class BudgetCache {
       const { sliceId } = wallet;
       const lease = await store.acquireBudget({
         ...{ budgetId, accountId, windowName: window.name, windowStart: window.startsAt },
-        ...{ limit: budget.limit, sliceId, least, most },
+        ...{ limit: budget.limit, sliceId, isMade: wallet.isMade, least, most },
       });
+      if (wallet.sliceId !== sliceId) {
+        this.#ended.add(sliceId); // it was lost while it was asked for: what came is on no slice of this wallet
+        continue;
+      }
       wallet.unleased = lease.unleased;
       wallet.elsewhere = lease.elsewhere;
       if (lease.granted !== undefined) {

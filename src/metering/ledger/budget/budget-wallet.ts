@@ -9,6 +9,8 @@ export class BudgetWallet {
   readonly window: BudgetWindow;
   /** Its slice in the store; another one after it was lost. */
   sliceId: string;
+  /** True once the store has answered for the slice. */
+  isMade = false;
   /** The limit that its money was leased by. */
   limit: PicoUsd;
   /** Money of the window that no core had leased or spent when this core last looked. */
@@ -46,6 +48,7 @@ export class BudgetWallet {
   }
 
   add(granted: PicoUsd): void {
+    this.isMade = true;
     this.#available += granted;
   }
 
@@ -83,5 +86,6 @@ export class BudgetWallet {
     this.#available = 0;
     this.#uncommitted = 0; // those charges count in the slice that was lost
     this.sliceId = sliceId;
+    this.isMade = false;
   }
 }

@@ -36,6 +36,13 @@ const recountBudget: Statement = {
   from counted where id = $1 and window_name = $2 returning leased, spent`,
 };
 
+/** $1 slice, $2 core, $3 epoch, $4 amount. No row: it was closed, or a failover into the past has forgotten it. */
+const growSlice: Statement = {
+  name: "grow budget slice",
+  text: `
+  update budget_slice set granted = granted + $4 where id = $1 and open and core_id = $2 and epoch = $3 returning id`,
+};
+
 /** $1 slice, $2 budget, $3 window, $4 core, $5 epoch, $6 amount. No row: it was closed. */
 const extendSlice: Statement = {
   name: "extend budget slice",
@@ -146,7 +153,7 @@ export class Budgets {
   /** The transaction has the budget's window for itself. */
   async #lease(
     query: Query,
-    { budgetId, accountId, windowName, windowStart, limit, sliceId, least, most }: BudgetRequest,
+    { budgetId, accountId, windowName, windowStart, limit, sliceId, isMade, least, most }: BudgetRequest,
   ): Promise<BudgetLease> {
     const { coreId, epoch, cores } = this.#core;
     const window = [budgetId, windowName];
@@ -158,7 +165,9 @@ export class Budgets {
     const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
     const share = Math.floor(free / (2 * cores));
     const amount = Math.min(free, Math.max(least, Math.min(most, share)));
-    const [extended] = await query(extendSlice, [sliceId, ...window, coreId, epoch, amount]);
+    const [extended] = isMade
+      ? await query(growSlice, [sliceId, coreId, epoch, amount])
+      : await query(extendSlice, [sliceId, ...window, coreId, epoch, amount]);
     if (extended !== undefined && amount > 0) {
       await query(lendBudget, [...window, amount]);
     }

@@ -10,6 +10,11 @@ const recount = `
     and not exists (select 1 from budget_slice
       where budget_slice.id = usage.budget_slice_id and budget_id = ?1 and window_name = ?2)`;
 
+const extendSlice = `
+  insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
+  values (?, ?, ?, ?, ?, ?, 0, true)
+  on conflict (id) do update set granted = granted + excluded.granted where open and epoch = excluded.epoch`;
+
 interface BudgetRow {
   readonly bound: PicoUsd;
   readonly leased: PicoUsd;
@@ -32,7 +37,7 @@ export class Budgets {
 
   #lease(
     run: Runner,
-    { budgetId, accountId, windowName, windowStart, limit, sliceId, least, most }: BudgetRequest,
+    { budgetId, accountId, windowName, windowStart, limit, sliceId, isMade, least, most }: BudgetRequest,
   ): BudgetLease {
     const window = [budgetId, windowName];
     run.run(
@@ -56,12 +61,12 @@ export class Budgets {
     }
     const free = Math.max(0, limit - row.leased - row.spent);
     const amount = Math.min(free, Math.max(least, most));
-    const extended = run.run(
-      `insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
-       values (?, ?, ?, ?, ?, ?, 0, true)
-       on conflict (id) do update set granted = granted + excluded.granted where open and epoch = excluded.epoch`,
-      [sliceId, ...window, this.#core.coreId, this.#core.epoch, amount],
-    );
+    const { coreId, epoch } = this.#core;
+    const extended = isMade
+      ? run.run("update budget_slice set granted = granted + ? where id = ? and open and epoch = ?", [
+          ...[amount, sliceId, epoch],
+        ])
+      : run.run(extendSlice, [sliceId, ...window, coreId, epoch, amount]);
     if (extended === 0) {
       return { granted: undefined, unleased: free, elsewhere: 0 };
     }

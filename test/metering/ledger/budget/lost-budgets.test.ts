@@ -8,6 +8,8 @@ import type { Budget } from "../../../../src/accounts/interface.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
+import { BudgetCache } from "../../../../src/metering/ledger/budget/budget-cache.ts";
+import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
@@ -64,6 +66,52 @@ describe.each(dialects)("%s", (dialect) => {
     expect(rest.outputTokens).toBe(400);
     await clock.until(rest.settle(output(400), "completed"));
     expect(await spent(metering, budget)).toBe(1000 * out);
+    await prove(metering, clock);
+    await clock.until(metering.close());
+  }, 60_000);
+
+  test("money of a budget that comes on a slice that was lost meanwhile is leased anew on another one", async () => {
+    const clock = new ManualClock(Date.now());
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const account = await metering.account({ paid: 10 * usd });
+    const { store } = metering;
+    let asked = 0;
+    const losing: Pick<LedgerStore, "shared" | "acquireBudget" | "announce" | "closeBudgets"> = {
+      shared: store.shared,
+      announce: (accountId) => store.announce(accountId),
+      closeBudgets: (ids) => store.closeBudgets(ids),
+      async acquireBudget(request) {
+        const lease = await store.acquireBudget(request);
+        if (++asked === 1) {
+          cache.loseAll(); // others took this core for dead
+        }
+        return lease;
+      },
+    };
+    const parts = { clock, random: systemRandom, logger: silentLogger };
+    const cache = new BudgetCache({ ...parts, store: losing as LedgerStore });
+    const budget = budgetOf(1000 * out);
+    const wallet = cache.find(budget, account);
+    await clock.until(cache.fund(wallet, budget, 400 * out));
+    const own = (await slices(metering, budget)).find(({ id }) => id === wallet.sliceId);
+    expect(own).toMatchObject({ open: true, granted: wallet.available });
+    await clock.until(cache.close());
+    expect(await metering.storage.orm.em.fork().count(BudgetSlice, { open: true })).toBe(0);
+    await clock.until(metering.close());
+  }, 60_000);
+
+  test("a slice that a failover has forgotten is not made anew under the name that receipts have", async () => {
+    const clock = new ManualClock(Date.now());
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const held = await clock.until(metering.ledger.hold(request(account, output(100), { budget }), never));
+    const em = metering.storage.orm.em.fork();
+    await em.execute("delete from budget_slice");
+    await em.execute("update budget set leased = 0");
+    await clock.until(held.settle(output(100), "completed"));
+    const raised = { ...budget, limit: 5000 * out }; // the rest goes back, and more is leased
+    await clock.until(run(metering.ledger, request(account, output(2000), { budget: raised })));
     await prove(metering, clock);
     await clock.until(metering.close());
   }, 60_000);

@@ -1,0 +1,31 @@
+import type { Budget, Caller } from "../../../src/accounts/interface.ts";
+import type { Dice } from "../world/dice.ts";
+
+/** One USD in pico-USD. */
+export const usd = 1_000_000_000_000;
+
+/** Somebody who pays, as the simulation knows it. */
+export interface Customer {
+  readonly accountId: string;
+  readonly callers: readonly Caller[];
+  /** How much of all traffic is this customer's. */
+  readonly weight: number;
+  /** About what one top-up is. */
+  readonly purse: number;
+}
+
+/** Makes customers, rich and poor; some keys have budgets and limits of their own. */
+export function makeCustomers(count: number, dice: Dice): Customer[] {
+  return Array.from({ length: count }, () => {
+    const accountId = dice.uuid();
+    const purse = Math.floor(usd * dice.pick([0.002, 0.02, 0.2, 5]));
+    const caller = (more: Partial<Caller>): Caller => ({ kind: "caller", accountId, keyId: dice.uuid(), ...more });
+    const budget = (): Budget => ({
+      id: dice.uuid(),
+      limit: Math.floor(purse * dice.pick([0.1, 0.5, 3])),
+      period: dice.pick(["total", "day", "week", "month"] as const),
+    });
+    const callers = [caller({ keyId: "" }), caller({}), caller({ budget: budget() })];
+    return { accountId, callers, weight: dice.between(1, 5), purse };
+  });
+}

@@ -1,0 +1,201 @@
+import { composeMoney, type Money } from "../../../src/compose/core/money.ts";
+import { configSchema } from "../../../src/config/schema.ts";
+import { startBackground } from "../../../src/metering/background.ts";
+import type { MeteringObserver } from "../../../src/metering/interface.ts";
+import { openJournal } from "../../../src/metering/journal/open-journal.ts";
+import { PostgresqlLedgerStore } from "../../../src/metering/store/postgresql/store.ts";
+import { DatabaseClock } from "../../../src/storage/database-clock.ts";
+import { type Ear, simulatedPool } from "../database/pool.ts";
+import type { SimulatedServer } from "../database/server.ts";
+import { simulatedStorage } from "../database/storage.ts";
+import { type NetworkFaults, Wire } from "../database/wire.ts";
+import type { Dice } from "../world/dice.ts";
+import { SimulatedDisk } from "../world/disk.ts";
+import type { History } from "../world/history.ts";
+import { type MachineTime, SimulatedProcess } from "../world/process.ts";
+import type { Timeline } from "../world/timeline.ts";
+
+/** The world as a machine stands in it. */
+export interface Surroundings {
+  readonly timeline: Timeline;
+  readonly server: SimulatedServer;
+  readonly dice: Dice;
+  readonly history: History;
+  readonly ears: Set<Ear>;
+}
+
+/** How soon a service manager starts a program again that ended by itself. */
+const restartMs = 2000;
+
+/** A running core. */
+export interface Life {
+  readonly process: SimulatedProcess;
+  readonly money: Money;
+}
+
+export const modelNames = ["small", "large"] as const;
+export type ModelName = (typeof modelNames)[number];
+
+/** The configuration of every core; prices may be others after a restart. */
+export function configOf(large: string) {
+  const servers = [{ url: "http://127.0.0.1:1" }];
+  const price = (input: string, output: string) => ({ input, output });
+  return configSchema.parse({
+    models: [
+      { id: "small", servers, price: price("0.20", "0.25") },
+      { id: "large", servers, price: { ...price(large, "2.50"), floor: 0.5, ceiling: 2 } },
+    ],
+    rate_tiers: [{ paid_usd: "0", age_days: 0, rpm: 3000 }],
+    free_tier: { rpm: 2000 },
+    payments: { minimum_usd: "0", maximum_usd: "9000", rolling_24h_usd: "1000000" },
+  });
+}
+
+/** A machine with a disk and clocks of its own, on which a core is started again whenever it ends. */
+export class Machine {
+  readonly name: string;
+  readonly disk: SimulatedDisk;
+  readonly time: MachineTime;
+  readonly network: NetworkFaults = { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false };
+  readonly #around: Surroundings;
+  readonly #dice: Dice;
+  config = configOf("2.00");
+  /** Undefined: no core runs here, or it has not started yet. */
+  life: Life | undefined;
+  #process: SimulatedProcess | undefined;
+  #lives = 0;
+  /** Ends the wait for a restart. */
+  #cancelStart = () => {};
+  /** Whether it is to stay away. */
+  isGone = false;
+  /** Why the last start failed. */
+  failure: unknown;
+  failures = 0;
+
+  constructor(name: string, around: Surroundings, rate: number) {
+    this.name = name;
+    this.#around = around;
+    this.#dice = around.dice.fork(name);
+    this.disk = new SimulatedDisk(name, around.timeline, around.dice.fork(`${name}'s disk`));
+    this.time = { offsetMs: 0, rate };
+  }
+
+  get process(): SimulatedProcess | undefined {
+    return this.#process;
+  }
+
+  /** Starts a core after a while, unless one runs. */
+  startAfter(ms: number): void {
+    this.#cancelStart();
+    this.#cancelStart = this.#around.timeline.after(ms, () => this.start());
+  }
+
+  /** Starts a core if none runs then: for when what should start it may never come. */
+  startAfterWhateverBecomes(ms: number): void {
+    this.#around.timeline.after(ms, () => {
+      if (!this.#process?.alive) {
+        this.start();
+      }
+    });
+  }
+
+  /** The next core here has this price for the large model. */
+  configure(large: string): void {
+    this.config = configOf(large);
+  }
+
+  start(): void {
+    if (this.#process?.alive || this.isGone) {
+      return;
+    }
+    const { timeline, history } = this.#around;
+    const process = new SimulatedProcess(timeline, this.time);
+    this.#process = process;
+    this.life = undefined;
+    this.#lives++;
+    history.note(`${this.name} starts`);
+    process.onDeath(() => {
+      this.life = undefined;
+      history.note(`${this.name} is dead`);
+    });
+    this.#open(process).then(
+      (money) => {
+        if (process.alive) {
+          this.life = { process, money };
+          this.failures = 0;
+          history.note(`${this.name} serves`);
+        }
+      },
+      (error: unknown) => {
+        if (process.alive) {
+          this.failure = error;
+          this.failures++;
+          history.note(`${this.name} could not start: ${(error as Error).message}`);
+          process.kill();
+          this.startAfter(restartMs);
+        }
+      },
+    );
+  }
+
+  async #open(process: SimulatedProcess): Promise<Money> {
+    const { timeline, server, ears, history } = this.#around;
+    const random = this.#around.dice.fork(`${this.name} ${this.#lives}`, () => process.now());
+    const noted = (fault: string) => history.fault(`${this.name}: ${fault}`);
+    const wire = new Wire({ timeline, process, dice: this.#dice, faults: this.network, noted });
+    const pool = simulatedPool({ timeline, process, wire, server, ears });
+    const storage = simulatedStorage(server, wire, pool);
+    const logger = history.logger(this.name, process);
+    const observer: MeteringObserver = { ...silent, ...history.observer(this.name) };
+    const clock = await DatabaseClock.open(storage, process, logger);
+    clock.keepMeasuring();
+    const secrets = { dataDir: "/data", rateLimitUrl: "memory:" } as never;
+    const { config } = this;
+    const money = await composeMoney(
+      {
+        config,
+        secrets,
+        logger,
+        metrics: { metering: observer } as never,
+        random,
+        clock,
+        storage,
+        announce: async () => {},
+      },
+      () => {
+        const journal = openJournal("/data/cores", { clock, random, logger, disk: this.disk.of(process) });
+        return { journal, store: new PostgresqlLedgerStore({ pool, pooled: false }, random, journal.coreId) };
+      },
+    );
+    const { prices, ledger, deadLetters } = money;
+    const pricing = { interval_s: 30, max_step: 0.1 };
+    const utilisation = () => 0.4 + 0.6 * Math.abs(Math.sin(timeline.now / 100_000));
+    startBackground({
+      ...{ storage, ledger, prices, models: () => config.models, utilisation, pricing, clock, random, logger },
+      ...{ deadLetters, observer },
+    });
+    return money;
+  }
+
+  kill(): void {
+    this.#cancelStart();
+    this.#process?.kill();
+  }
+
+  /** Ends the core as SIGTERM does. Resolves when it is over. */
+  async stop(): Promise<void> {
+    this.#cancelStart();
+    const { life } = this;
+    if (life === undefined) {
+      this.kill();
+      return;
+    }
+    await life.money.stop();
+    life.process.kill();
+  }
+}
+
+const silent: MeteringObserver = {
+  ...{ charged() {}, uncharged() {}, deadLettered() {}, deadLetters() {}, committed() {}, refused() {} },
+  ...{ fenced() {}, broken() {}, threadEnded() {}, reconciled() {} },
+};

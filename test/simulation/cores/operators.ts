@@ -1,0 +1,130 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import type { Dice } from "../world/dice.ts";
+import type { History } from "../world/history.ts";
+import type { Timeline } from "../world/timeline.ts";
+import type { Customer } from "./customers.ts";
+import { type Machine, modelNames } from "./machine.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** Money that was moved, as whoever moved it knows. */
+export interface Deed {
+  readonly accountId: string;
+  readonly reference: string;
+  readonly amount: number;
+  readonly kind: "paid" | "grant" | "free" | "refund";
+  state: "asked" | "done" | "refused" | "unknown";
+  mayBeLost: boolean;
+}
+
+/** What a refund or top-up may be refused for. */
+const usual: ReadonlySet<string> = new Set(["REFUND_EXCEEDS_BALANCE", "LEDGER_UNAVAILABLE", "PAYMENT_LIMIT_REACHED"]);
+
+/** Those who move money and prices while requests run. */
+export class Operators {
+  readonly deeds: Deed[] = [];
+  readonly #timeline: Timeline;
+  readonly #dice: Dice;
+  readonly #history: History;
+  readonly #machines: readonly Machine[];
+  readonly #customers: readonly Customer[];
+  readonly #traffic: Traffic;
+  #stopped = false;
+
+  constructor(parts: {
+    timeline: Timeline;
+    dice: Dice;
+    history: History;
+    machines: readonly Machine[];
+    customers: readonly Customer[];
+    traffic: Traffic;
+  }) {
+    this.#timeline = parts.timeline;
+    this.#dice = parts.dice;
+    this.#history = parts.history;
+    this.#machines = parts.machines;
+    this.#customers = parts.customers;
+    this.#traffic = parts.traffic;
+  }
+
+  begin(meanMs: number): void {
+    this.#timeline.after(this.#dice.exponential(meanMs), () => {
+      if (!this.#stopped) {
+        this.begin(meanMs);
+        this.#act();
+      }
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #act(): void {
+    const { life } = this.#dice.pick(this.#machines);
+    const customer = this.#dice.pick(this.#customers);
+    const drawn = this.#dice.fraction();
+    if (life === undefined) {
+      return;
+    }
+    life.process.reach(() => {
+      if (drawn < 0.7) {
+        this.credit(customer, life);
+      } else if (drawn < 0.8) {
+        this.#refund(customer, life);
+      } else {
+        this.#move(life);
+      }
+    });
+  }
+
+  /** Money comes in. */
+  credit(customer: Customer, { money, process }: NonNullable<Machine["life"]>): void {
+    const kind = this.#dice.pick(["paid", "paid", "grant", "free"] as const);
+    const amount = Math.max(1, Math.floor(customer.purse * (0.2 + this.#dice.fraction())));
+    const lapses = this.#dice.chance(0.2) && { expiresAt: new Date(process.now() + this.#dice.between(1000, 120_000)) };
+    const credit = { accountId: customer.accountId, kind, amount, reference: this.#dice.uuid(), ...lapses };
+    this.#follow({ ...credit, state: "asked", mayBeLost: false }, () => money.funds.credit(credit));
+  }
+
+  #refund(customer: Customer, { money }: NonNullable<Machine["life"]>): void {
+    const amount = Math.max(1, Math.floor(customer.purse * this.#dice.fraction()));
+    const refund = { accountId: customer.accountId, amount, reference: this.#dice.uuid() };
+    this.#follow({ ...refund, kind: "refund", state: "asked", mayBeLost: false }, () => money.funds.refund(refund));
+  }
+
+  #follow(deed: Deed, run: () => Promise<unknown>): void {
+    this.deeds.push(deed);
+    run().then(
+      () => {
+        deed.state = "done";
+      },
+      (error: unknown) => {
+        const reason = Reason[detailOf(error)?.reason ?? 0] ?? "";
+        deed.state = reason === "REFUND_EXCEEDS_BALANCE" ? "refused" : "unknown";
+        if (!usual.has(reason) && !/terminated/.test((error as Error).message)) {
+          this.#history.violation(`a ${deed.kind} failed: ${(error as Error).stack}`);
+        }
+      },
+    );
+  }
+
+  /** A price moves: judges go by the dearest that there was from now on. */
+  #move({ money }: NonNullable<Machine["life"]>): void {
+    const model = this.#dice.pick(modelNames);
+    const rates = { input: this.#dice.between(100_000, 3_000_000), output: this.#dice.between(100_000, 3_000_000) };
+    this.mayCost(model, rates);
+    money.prices
+      .set(model, rates)
+      .catch((error: unknown) => this.#history.note(`a price did not move: ${String(error)}`));
+  }
+
+  /** The live price floats to twice its base at most. */
+  mayCost(model: string, { input, output }: { readonly input: number; readonly output: number }): void {
+    const known = this.#traffic.dearest.get(model) ?? { input: 0, output: 0 };
+    this.#traffic.dearest.set(model, {
+      input: Math.max(known.input, 2 * input),
+      output: Math.max(known.output, 2 * output),
+    });
+  }
+}

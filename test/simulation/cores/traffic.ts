@@ -1,0 +1,187 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { detailOf } from "../../../lib/errors/detail.ts";
+import type { ChargedTokens, Rates } from "../../../src/metering/interface.ts";
+import { isUnreachable } from "../../../src/storage/unreachable.ts";
+import type { Dice } from "../world/dice.ts";
+import type { History } from "../world/history.ts";
+import type { Timeline } from "../world/timeline.ts";
+import type { Customer } from "./customers.ts";
+import { type Life, type Machine, modelNames } from "./machine.ts";
+import { type Run, toCharged } from "./run.ts";
+
+/** How engines behave. Probabilities are of one request. */
+export interface EngineFaults {
+  /** Counts more than the cap. */
+  lies: number;
+  /** Counts what is no count. */
+  nonsense: number;
+}
+
+const never = new AbortController().signal;
+
+/** Sends requests to the cores that serve, and plays the engines that answer them. */
+export class Traffic {
+  readonly runs: Run[] = [];
+  readonly engines: EngineFaults = { lies: 0, nonsense: 0 };
+  /** The dearest rates that there have been, by model: no token admitted so far may cost more. */
+  readonly dearest = new Map<string, Rates>();
+  readonly #timeline: Timeline;
+  readonly #dice: Dice;
+  readonly #history: History;
+  readonly #machines: readonly Machine[];
+  readonly #customers: readonly Customer[];
+  /** Is told of each refusal for money. */
+  onRefused: (run: Run, worst: number, life: Life) => void = () => {};
+  #meanMs = 10;
+  #stopped = false;
+
+  constructor(parts: {
+    timeline: Timeline;
+    dice: Dice;
+    history: History;
+    machines: readonly Machine[];
+    customers: readonly Customer[];
+  }) {
+    this.#timeline = parts.timeline;
+    this.#dice = parts.dice;
+    this.#history = parts.history;
+    this.#machines = parts.machines;
+    this.#customers = parts.customers;
+  }
+
+  /** Sends requests on and on, so far apart in the mean. */
+  begin(meanMs: number): void {
+    this.#meanMs = meanMs;
+    this.#next();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #next(): void {
+    this.#timeline.after(this.#dice.exponential(this.#meanMs), () => {
+      if (!this.#stopped) {
+        this.#next();
+        this.#send();
+      }
+    });
+  }
+
+  #send(): void {
+    const { life, name } = this.#dice.pick(this.#machines);
+    const customer = this.#dice.pickWeighted(this.#customers);
+    const caller = this.#dice.pick(customer.callers);
+    const model = this.#dice.pick(modelNames);
+    const size = this.#dice.chance(0.05) ? 20_000 : 800;
+    const wanted = { inputTokens: this.#dice.between(1, size), outputTokens: this.#dice.between(0, size) };
+    // A client that retries sends the same id again, perhaps to another core.
+    const again = this.#dice.chance(0.02) ? this.runs.at(-this.#dice.between(1, 20)) : undefined;
+    const requestId =
+      again?.accountId === caller.accountId ? again.requestId : `req_${this.#dice.uuid().replaceAll("-", "")}`;
+    if (life === undefined || !life.process.alive) {
+      return;
+    }
+    const run: Run = {
+      ...{ requestId, accountId: caller.accountId, budgetId: caller.budget?.id, model, machine: name },
+      ...{ process: life.process, askedAt: this.#timeline.now, hold: undefined, counted: [], state: "asked" },
+      ...{ terms: { input: 0, output: 0 }, admitted: wanted, settled: undefined, mayBeLost: false, refusal: undefined },
+    };
+    this.runs.push(run);
+    life.process.reach(() => void this.#ask(run, life, caller, wanted));
+  }
+
+  async #ask(run: Run, life: Life, caller: Customer["callers"][number], wanted: ChargedTokens): Promise<void> {
+    const { money } = life;
+    const exact = Math.max(1, Math.floor(wanted.inputTokens / 2));
+    let leave = (_tokens: number) => {};
+    try {
+      ({ leave } = await money.rateLimits.begin(caller, wanted.inputTokens + wanted.outputTokens));
+      const { requestId, model } = run;
+      const { accountId, keyId, budget } = caller;
+      run.hold = await money.ledger.hold(
+        {
+          requestId,
+          accountId,
+          keyId,
+          budget,
+          model,
+          ...wanted,
+          ...(this.#dice.chance(0.5) && { countInput: async () => exact }),
+        },
+        never,
+      );
+    } catch (error) {
+      leave(0);
+      run.state = "refused";
+      run.refusal = Reason[detailOf(error)?.reason ?? 0] ?? "";
+      if (run.refusal === "UNSPECIFIED" && !isUnreachable(error)) {
+        this.#history.violation(`a request was refused without a reason: ${(error as Error).stack}`);
+      }
+      const terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
+      this.onRefused(run, wanted.inputTokens * terms.input + wanted.outputTokens * terms.output, life);
+      return;
+    }
+    run.state = "held";
+    run.terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
+    run.admitted = { inputTokens: wanted.inputTokens, outputTokens: run.hold.outputTokens };
+    if (this.#dice.chance(0.03)) {
+      run.hold.release(); // no server could be reached
+      run.state = "released";
+      leave(0);
+      return;
+    }
+    this.#generate(run, life, exact, leave);
+  }
+
+  /** An engine answers piece by piece. */
+  #generate(run: Run, { process }: Life, inputTokens: number, leave: (tokens: number) => void): void {
+    const { hold } = run;
+    if (hold === undefined) {
+      return;
+    }
+    const passes = this.#dice.chance(this.engines.lies) ? 3 : 1;
+    const all = Math.floor(hold.outputTokens * this.#dice.fraction() * passes);
+    const pieces = this.#dice.between(1, 6);
+    const pieceMs = this.#dice.exponential(this.#dice.chance(0.1) ? 3000 : 150);
+    const nonsense = this.#dice.chance(this.engines.nonsense);
+    let piece = 0;
+    const step = () => {
+      piece++;
+      let tokens: ChargedTokens = { inputTokens, outputTokens: Math.floor((all * piece) / pieces) };
+      if (nonsense && piece === pieces) {
+        tokens = this.#dice.pick([
+          { inputTokens, outputTokens: Number.NaN },
+          { inputTokens: -5, outputTokens: 1e300 },
+          { inputTokens: 0.5, outputTokens: 2 ** 60 },
+        ]);
+      }
+      run.counted.push({ at: this.#timeline.now, tokens: toCharged(tokens, run) });
+      try {
+        hold.progress(tokens);
+      } catch (error) {
+        this.#history.note(`${run.requestId} could not go on: ${(error as Error).message}`);
+      }
+      if (piece < pieces) {
+        process.after(pieceMs, step);
+      } else {
+        void this.#settle(run, tokens, leave);
+      }
+    };
+    process.after(pieceMs, step);
+  }
+
+  async #settle(run: Run, tokens: ChargedTokens, leave: (tokens: number) => void): Promise<void> {
+    const status = this.#dice.pick(["completed", "completed", "cancelled", "failed"] as const);
+    run.state = "settling";
+    run.settled = { tokens: toCharged(tokens, run), status };
+    try {
+      await run.hold?.settle(tokens, status);
+      run.state = "acknowledged";
+    } catch (error) {
+      run.state = "failed";
+      this.#history.note(`${run.requestId} could not be settled: ${(error as Error).message}`);
+    }
+    leave(run.settled.tokens.inputTokens + run.settled.tokens.outputTokens);
+  }
+}

@@ -1,0 +1,132 @@
+import type { Meaning, Tables } from "./statement.ts";
+
+// What the statements about budgets mean, beside src/metering/store/postgresql/budgets.ts.
+
+interface ClosingSlice {
+  readonly id: string;
+  readonly budget_id: string;
+  readonly window_name: string;
+  readonly granted: number;
+  readonly spent: number;
+}
+
+/** Closes slices of budgets: what they spent is spent, the rest can be leased again. */
+export function closeBudgetSlices(tables: Tables, slices: readonly ClosingSlice[]): readonly object[] {
+  for (const { id, budget_id, window_name, granted, spent } of slices) {
+    tables.run("update budget_slice set open = false where id = ?", id);
+    tables.run(
+      "update budget set leased = leased - ?, spent = spent + ? where id = ? and window_name = ?",
+      ...[granted, spent, budget_id, window_name],
+    );
+  }
+  return [];
+}
+
+/** Counts costs in their budgets, whether or not the slices are open. */
+export function spendBudgets(tables: Tables, costs: ReadonlyMap<string, number>): void {
+  for (const [id, cost] of costs) {
+    const [slice] = tables.all<{ open: number; budget_id: string; window_name: string }>(
+      "update budget_slice set spent = spent + ? where id = ? returning open, budget_id, window_name",
+      ...[cost, id],
+    );
+    if (slice !== undefined && slice.open === 0) {
+      const window = [slice.budget_id, slice.window_name];
+      tables.run("update budget set spent = spent + ? where id = ? and window_name = ?", cost, ...window);
+    }
+  }
+}
+
+export const budgetStatements: Readonly<Record<string, Meaning>> = {
+  "make budget"(tables, [id, window, account]) {
+    tables.run(
+      `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
+       on conflict do nothing`,
+      ...[String(id), String(window), String(account)],
+    );
+    return [];
+  },
+
+  "lock budget": (tables, [id, window]) =>
+    tables.all("select bound, leased, spent from budget where id = ? and window_name = ?", String(id), String(window)),
+
+  "recount budget"(tables, [id, window, start, limit, account]) {
+    const [counted] = tables.all<{ cost: number }>(
+      `select cast(coalesce(sum(usage.cost), 0) as integer) as cost from usage
+       where usage.account_id = ?3 and usage.settled_at >= ?4
+         and usage.key_id in (select id from api_key where id = ?1 or limits_of = ?1)
+         and not exists (select 1 from budget_slice
+           where budget_slice.id = usage.budget_slice_id and budget_id = ?1 and window_name = ?2)`,
+      ...[String(id), String(window), String(account), Number(start)],
+    );
+    const cost = counted?.cost ?? 0;
+    return tables.all(
+      `update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?
+       returning leased, spent`,
+      ...[Number(limit), cost, cost, String(id), String(window)],
+    );
+  },
+
+  "extend budget slice": (tables, [slice, id, window, core, epoch, amount]) =>
+    tables.all(
+      `insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
+       values (?1, ?2, ?3, ?4, ?5, ?6, 0, true)
+       on conflict (id) do update set granted = budget_slice.granted + excluded.granted
+         where budget_slice.open and budget_slice.core_id = ?4 and budget_slice.epoch = ?5
+       returning id`,
+      ...[String(slice), String(id), String(window), String(core), Number(epoch), Number(amount)],
+    ),
+
+  "grow budget slice": (tables, [slice, core, epoch, amount]) =>
+    tables.all(
+      "update budget_slice set granted = granted + ? where id = ? and open and core_id = ? and epoch = ? returning id",
+      ...[Number(amount), String(slice), String(core), Number(epoch)],
+    ),
+
+  "lend budget"(tables, [id, window, amount]) {
+    const values = [Number(amount), String(id), String(window)] as const;
+    tables.run("update budget set leased = leased + ? where id = ? and window_name = ?", ...values);
+    return [];
+  },
+
+  "budget elsewhere": (tables, [id, window, slice]) =>
+    tables.all(
+      `select coalesce(sum(max(granted - spent, 0)), 0) as elsewhere from budget_slice
+       where budget_id = ? and window_name = ? and open and id <> ?`,
+      ...[String(id), String(window), String(slice)],
+    ),
+
+  "budget spending": (tables, [id, window]) =>
+    tables.all(
+      `select budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
+         where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
+       from budget where id = ? and window_name = ?`,
+      ...[String(id), String(window)],
+    ),
+
+  "close budgets"(tables, [slices, core, epoch]) {
+    const mine = (slices as string[]).flatMap((id) =>
+      tables.all<ClosingSlice>(
+        `select id, budget_id, window_name, granted, spent from budget_slice
+         where id = ? and open and core_id = ? and epoch = ?`,
+        ...[id, String(core), Number(epoch)],
+      ),
+    );
+    return closeBudgetSlices(tables, mine);
+  },
+
+  "give back budgets"(tables, [slices, amounts, core, epoch]) {
+    for (const [at, id] of (slices as string[]).entries()) {
+      const amount = Number((amounts as number[])[at]);
+      const [mine] = tables.all<{ budget_id: string; window_name: string }>(
+        `update budget_slice set granted = granted - ? where id = ? and open and core_id = ? and epoch = ?
+         returning budget_id, window_name`,
+        ...[amount, id, String(core), Number(epoch)],
+      );
+      if (mine !== undefined) {
+        const window = [mine.budget_id, mine.window_name];
+        tables.run("update budget set leased = leased - ? where id = ? and window_name = ?", amount, ...window);
+      }
+    }
+    return [];
+  },
+};

@@ -1,0 +1,107 @@
+import { lineColumns, listNames, usageColumns } from "../../../src/metering/store/usage-columns.ts";
+import { spendBudgets } from "./budgets.ts";
+import { type Meaning, parseArray, type Tables } from "./statement.ts";
+
+// What the statements about charges mean, beside src/metering/store/postgresql/statements.ts.
+
+type Value = string | number | null;
+type Row = Readonly<Record<string, Value>>;
+
+const marks = (columns: readonly unknown[]) => columns.map(() => "?").join(", ");
+const insertUsage = `
+  insert into usage (${listNames(usageColumns)}) values (${marks(usageColumns)}) on conflict do nothing`;
+const insertLine = `
+  insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)}) values (?, ?, ?, ${marks(lineColumns)})`;
+
+/** Rows out of parameters that carry a column each. */
+function toRows(
+  columns: readonly { readonly property: string; readonly type: string }[],
+  values: readonly unknown[],
+): Row[] {
+  const arrays = columns.map(({ type }, at) => parseArray(values[at], type));
+  return (arrays[0] ?? []).map((_, row) =>
+    Object.fromEntries(columns.map(({ property }, at) => [property, arrays[at]?.[row] ?? null])),
+  );
+}
+
+interface Line extends Row {
+  readonly charge: number;
+  readonly seq: number;
+}
+
+function readLines(values: readonly unknown[]): Line[] {
+  const first = usageColumns.length;
+  const places = parseArray(values[first], "bigint");
+  const seqs = parseArray(values[first + 1], "bigint");
+  const rows = toRows(lineColumns, values.slice(first + 2));
+  return rows.map((row, at) => ({ ...row, charge: Number(places[at]), seq: Number(seqs[at]) }));
+}
+
+const add = (sums: Map<string, number>, key: Value | undefined, cost: Value | undefined) => {
+  if (key != null) {
+    sums.set(String(key), (sums.get(String(key)) ?? 0) + Number(cost));
+  }
+};
+
+/** Whether all slices of a charge are open and of this epoch of this core. */
+function readMine(tables: Tables, lines: readonly Line[], core: string, epoch: number): ReadonlySet<string> {
+  const mine = new Set<string>();
+  for (const sliceId of new Set(lines.map((line) => String(line.sliceId)))) {
+    const sql = "select 1 from slice where id = ? and open and core_id = ? and epoch = ?";
+    if (tables.get(sql, sliceId, core, epoch) !== undefined) {
+      mine.add(sliceId);
+    }
+  }
+  return mine;
+}
+
+export const chargeStatements: Readonly<Record<string, Meaning>> = {
+  settle(tables, values) {
+    const charges = toRows(usageColumns, values);
+    const lines = readLines(values);
+    const mine = readMine(tables, lines, String(values.at(-2)), Number(values.at(-1)));
+    const fenced = new Set(lines.filter(({ sliceId }) => !mine.has(String(sliceId))).map(({ charge }) => charge));
+    const answer: { n: number; fenced: boolean }[] = [];
+    const [spent, budgets, debts] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+    for (const [at, charge] of charges.entries()) {
+      const n = at + 1;
+      const run = [charge.requestId as string, charge.runId as string] as const;
+      if (fenced.has(n)) {
+        const stored = tables.get("select 1 from usage where request_id = ? and run_id = ?", ...run) !== undefined;
+        answer.push({ n, fenced: !stored });
+        continue;
+      }
+      if (tables.run(insertUsage, ...usageColumns.map(({ property }) => charge[property] ?? null)) === 0) {
+        answer.push({ n, fenced: false });
+        continue;
+      }
+      for (const line of lines.filter((one) => one.charge === n)) {
+        tables.run(insertLine, ...run, line.seq, ...lineColumns.map(({ property }) => line[property] ?? null));
+        add(spent, line.sliceId, line.cost);
+      }
+      add(budgets, charge.budgetSliceId, charge.cost);
+      if (Number(charge.shortfall) > 0) {
+        add(debts, charge.accountId, charge.shortfall);
+      }
+    }
+    spendBudgets(tables, budgets);
+    for (const [id, cost] of spent) {
+      tables.run("update slice set spent = spent + ? where id = ?", cost, id);
+    }
+    for (const [id, shortfall] of debts) {
+      tables.run("update account set debt = debt + ? where id = ?", shortfall, id);
+    }
+    return answer;
+  },
+
+  settled: (tables, [requestIds, runIds]) =>
+    (requestIds as string[]).flatMap((requestId, at) =>
+      tables.all<object>(
+        `select request_id, run_id, input_tokens, output_tokens, status from usage where request_id = ? and run_id = ?`,
+        ...[requestId, String((runIds as string[])[at])],
+      ),
+    ),
+
+  "is charged": (tables, [account, request]) =>
+    tables.all("select 1 from usage where request_id = ? and account_id = ? limit 1", String(request), String(account)),
+};

@@ -1,0 +1,100 @@
+import type { Pool, PoolClient } from "pg";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { Timeline } from "../world/timeline.ts";
+import type { SimulatedServer } from "./server.ts";
+import type { Wire } from "./wire.ts";
+
+/** Hears what is announced on the server, one a process. */
+export interface Ear {
+  hear(payload: string): void;
+  broke(): void;
+}
+
+interface Query {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: unknown[];
+}
+
+/** The connections of one process to the simulated server, as the driver gives them. */
+export function simulatedPool(parts: {
+  readonly timeline: Timeline;
+  readonly process: SimulatedProcess;
+  readonly wire: Wire;
+  readonly server: SimulatedServer;
+  readonly ears: Set<Ear>;
+}): Pool {
+  const { timeline, process, wire, server, ears } = parts;
+  const toResult = (rows: readonly object[]) => ({ rows, rowCount: rows.length });
+
+  const announce = (payload: string) => {
+    for (const ear of ears) {
+      timeline.after(1, () => ears.has(ear) && ear.hear(payload));
+    }
+  };
+  const query = ({ name, text, values = [] }: Query) =>
+    wire.call(name ?? text, () => {
+      if (name !== undefined) {
+        return toResult(server.execute(name, values));
+      }
+      if (text.startsWith("select pg_notify")) {
+        announce(String(values[1]));
+        return toResult([]);
+      }
+      if (text.includes("extract(epoch from now())")) {
+        return toResult([{ now: server.now() }]);
+      }
+      throw new Error(`the simulation does not know the statement ${text}`);
+    });
+
+  const connect = () => {
+    const listeners = new Map<string, (...values: never[]) => void>();
+    const ear: Ear = {
+      hear: (payload) => process.reach(() => listeners.get("notification")?.({ payload } as never)),
+      broke: () => process.reach(() => listeners.get("error")?.(new Error("the connection broke") as never)),
+    };
+    const client = {
+      on: (event: string, listener: (...values: never[]) => void) => void listeners.set(event, listener),
+      release: () => void ears.delete(ear),
+      query(asked: string | Query): Promise<unknown> {
+        const text = typeof asked === "string" ? asked : asked.text;
+        if (text.startsWith("begin")) {
+          return wire.begin(() => server.begin());
+        }
+        if (text === "commit") {
+          return wire.commit(() => server.commit());
+        }
+        if (text.startsWith("listen")) {
+          return wire.call("listen", () => void ears.add(ear));
+        }
+        if (text === "select 1") {
+          return wire.call("ask", () => {
+            if (!ears.has(ear)) {
+              ear.broke();
+            }
+          });
+        }
+        const { name = text, values = [] } = asked as Query;
+        return new Promise((resolve, reject) => {
+          if (process.act()) {
+            try {
+              resolve(toResult(server.execute(name, values)));
+            } catch (error) {
+              reject(error);
+            }
+          }
+        });
+      },
+    };
+    return Promise.resolve(client as unknown as PoolClient);
+  };
+
+  const pool = {
+    totalCount: 1, // the store tells a pool from a client by it
+    query: (first: string | Query, values?: unknown[]) =>
+      query(typeof first === "string" ? { text: first, ...(values === undefined ? {} : { values }) } : first),
+    connect,
+    end: async () => {},
+  };
+  return pool as unknown as Pool;
+}

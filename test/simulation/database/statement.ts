@@ -1,0 +1,46 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+
+/** The tables as a statement sees them. */
+export interface Tables {
+  /** Returns how many rows changed. */
+  run(sql: string, ...values: SQLInputValue[]): number;
+  all<Row>(sql: string, ...values: SQLInputValue[]): Row[];
+  get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined;
+  /** The server's clock in milliseconds since the epoch. */
+  now(): number;
+}
+
+/** What a statement of the product does, said once more for SQLite: its parameters are those of the driver, in their order. */
+export type Meaning = (tables: Tables, values: readonly unknown[]) => readonly object[];
+
+/** Statements of SQLite, each prepared once. */
+export function tablesOf(database: DatabaseSync, now: () => number): Tables {
+  const statements = new Map<string, StatementSync>();
+  const prepare = (sql: string) => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = database.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+  return {
+    run: (sql, ...values) => Number(prepare(sql).run(...values).changes),
+    all: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).all(...values) as Row[],
+    get: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values) as Row | undefined,
+    now,
+  };
+}
+
+/** Reads an array literal of PostgreSQL, as the settlement's parameters are written. */
+export function parseArray(literal: unknown, type: string): readonly (string | number | null)[] {
+  const text = String(literal).slice(1, -1);
+  if (text === "") {
+    return [];
+  }
+  if (type === "text") {
+    return JSON.parse(`[${text}]`) as string[];
+  }
+  const parts = text.split(",");
+  return parts.map((part) => (part === "null" ? null : type === "uuid" ? part : Number(part)));
+}

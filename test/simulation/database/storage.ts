@@ -1,0 +1,86 @@
+import type { Pool } from "pg";
+import type { PostgresqlStorage, Storage } from "../../../src/storage/orm.ts";
+import { memorySnapshot } from "../../../src/storage/snapshot.ts";
+import type { SimulatedServer } from "./server.ts";
+import type { Wire } from "./wire.ts";
+
+/** Functions of the ORM's entity manager that ask the database. */
+const asking: ReadonlySet<string | symbol> = new Set([
+  "transactional",
+  "execute",
+  "find",
+  "findOne",
+  "findOneOrFail",
+  "count",
+  "upsert",
+  "nativeDelete",
+]);
+
+type Functions = Record<string | symbol, (...parameters: unknown[]) => unknown>;
+
+/** What is said to PostgreSQL alone, and how SQLite is told the same. */
+function translate(sql: string, now: number): string {
+  return sql
+    .replaceAll("core.heartbeat_at::text", "cast(core.heartbeat_at as text)")
+    .replaceAll("now() - interval '10 minutes'", String(now - 600_000));
+}
+
+/** The entity manager of a transaction: SQLite locks the whole database, and needs no lock on a table. */
+function inTransaction(em: object): object {
+  return new Proxy(em, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (name === "execute") {
+        return (sql: string, ...more: unknown[]) =>
+          sql.startsWith("lock table") ? Promise.resolve([]) : (value as Functions[string]).call(target, sql, ...more);
+      }
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Entity managers whose every call goes over the wire; a transaction is done as a whole where it arrives. */
+function overWire(em: object, wire: Wire): object {
+  return new Proxy(em, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function" || !asking.has(name)) {
+        return typeof value === "function" ? value.bind(target) : value;
+      }
+      return (...parameters: unknown[]) => {
+        const [run, ...more] = parameters;
+        const given =
+          name === "transactional"
+            ? [(inner: object) => (run as Functions[string])(inTransaction(inner)), ...more]
+            : parameters;
+        return wire.call(`orm ${String(name)}`, () => value.apply(target, given) as Promise<unknown>);
+      };
+    },
+  });
+}
+
+/** The database as one process has it: far away, and PostgreSQL as far as it can tell. */
+export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool): PostgresqlStorage {
+  const fork = () => overWire(server.storage.orm.em.fork(), wire);
+  const snapshot = () =>
+    wire.call("snapshot", () => {
+      const { rows, close } = memorySnapshot(server.database);
+      return {
+        rows: (sql: string, parameters?: readonly unknown[]) => rows(translate(sql, server.now()), parameters),
+        close,
+      };
+    });
+  return {
+    dialect: "postgresql",
+    pool,
+    pooled: false,
+    orm: { em: { fork } },
+    snapshot,
+    close: async () => {},
+  } as never;
+}
+
+/** The database as judges see it: at once, and as neither dialect, whose own rules go by the time of a real server. */
+export function judgesStorage(server: SimulatedServer): Storage {
+  return { ...server.storage, dialect: "simulated" as never };
+}

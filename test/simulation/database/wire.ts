@@ -1,0 +1,174 @@
+import type { Dice } from "../world/dice.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { Timeline } from "../world/timeline.ts";
+
+/** What may become of a call to the database. Probabilities are of one call. */
+export interface NetworkFaults {
+  /** The call never comes. */
+  lost: number;
+  /** It is done, and the reply never comes. */
+  replyLost: number;
+  /** It is done long after the caller gave up. */
+  late: number;
+  /** It takes up to some seconds. */
+  slow: number;
+  /** Nothing gets through. */
+  isDown: boolean;
+}
+
+/** A statement without an answer for this long has failed as far as its caller can tell. */
+const timeoutMs = 10_000;
+
+/** The way from one process to the database and back: calls overtake each other, get lost, come late, are done without a reply. */
+export class Wire {
+  readonly #timeline: Timeline;
+  readonly #process: SimulatedProcess;
+  readonly #dice: Dice;
+  readonly #faults: NetworkFaults;
+  readonly #noted: (fault: string) => void;
+
+  constructor(parts: {
+    readonly timeline: Timeline;
+    readonly process: SimulatedProcess;
+    readonly dice: Dice;
+    readonly faults: NetworkFaults;
+    /** Is told of each fault. */
+    readonly noted: (fault: string) => void;
+  }) {
+    this.#timeline = parts.timeline;
+    this.#process = parts.process;
+    this.#dice = parts.dice;
+    this.#faults = parts.faults;
+    this.#noted = parts.noted;
+  }
+
+  /** Has the server do something. Rejects as the driver does when there is no reply; then nobody knows whether it was done. */
+  call<T>(name: string, run: () => T | Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (!this.#process.act()) {
+        return; // the dead wait for ever
+      }
+      const reply = (give: () => void) => {
+        this.#after(this.#span(), () => this.#process.reach(give));
+      };
+      const fate = this.#draw(name);
+      if (fate === "down" || fate === "lost") {
+        this.#after(this.#dice.chance(0.5) ? 1 : timeoutMs, () => this.#process.reach(() => reject(broken())));
+        return;
+      }
+      const arrive = () => {
+        if (this.#faults.isDown) {
+          reply(() => reject(broken()));
+          return;
+        }
+        this.#do(run, (give) => {
+          if (fate === "replyLost") {
+            this.#after(this.#dice.chance(0.7) ? 1 : timeoutMs, () => this.#process.reach(() => reject(broken())));
+          } else if (fate !== "late") {
+            reply(() => give(resolve, reject));
+          }
+        });
+      };
+      if (fate === "late") {
+        this.#after(timeoutMs, () => this.#process.reach(() => reject(broken())));
+        this.#after(timeoutMs + this.#dice.exponential(5000), arrive);
+      } else {
+        this.#after(this.#span(), arrive);
+      }
+    });
+  }
+
+  /** As call, for a transaction: what its client does next is done at once, and only the reply to its end takes time. */
+  begin(run: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (!this.#process.act()) {
+        return;
+      }
+      if (this.#draw("begin") === "down") {
+        this.#after(1, () => this.#process.reach(() => reject(broken())));
+        return;
+      }
+      this.#after(this.#span(), () =>
+        this.#process.reach(() => {
+          if (this.#faults.isDown) {
+            reject(broken());
+          } else {
+            run();
+            resolve();
+          }
+        }),
+      );
+    });
+  }
+
+  /** The end of a transaction. */
+  commit(run: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (!this.#process.act()) {
+        return;
+      }
+      const fate = this.#draw("commit");
+      if (fate === "lost") {
+        this.#after(1, () => this.#process.reach(() => reject(broken())));
+        return;
+      }
+      run();
+      const isLost = fate === "replyLost" || fate === "late";
+      const give = isLost ? () => reject(broken()) : () => resolve();
+      this.#after(isLost && this.#dice.chance(0.3) ? timeoutMs : this.#span(), () => this.#process.reach(give));
+    });
+  }
+
+  #do<T>(
+    run: () => T | Promise<T>,
+    done: (give: (resolve: (value: T) => void, reject: (error: unknown) => void) => void) => void,
+  ): void {
+    const failed = (error: unknown) => done((_, reject) => reject(error));
+    let result: T | Promise<T>;
+    try {
+      result = run();
+    } catch (error) {
+      failed(error);
+      return;
+    }
+    if (result instanceof Promise) {
+      this.#timeline.finish(result.then((value) => done((resolve) => resolve(value)), failed));
+    } else {
+      const value = result;
+      done((resolve) => resolve(value));
+    }
+  }
+
+  #draw(name: string): "fine" | "down" | "lost" | "replyLost" | "late" {
+    const { lost, replyLost, late, isDown } = this.#faults;
+    if (isDown) {
+      return "down";
+    }
+    const drawn = this.#dice.fraction();
+    const fate =
+      drawn < lost
+        ? "lost"
+        : drawn < lost + replyLost
+          ? "replyLost"
+          : drawn < lost + replyLost + late
+            ? "late"
+            : "fine";
+    if (fate !== "fine") {
+      this.#noted(`${fate}: ${name}`);
+    }
+    return fate;
+  }
+
+  #span(): number {
+    return this.#dice.chance(this.#faults.slow) ? this.#dice.exponential(1000) : 0.1 + this.#dice.exponential(0.5);
+  }
+
+  #after(ms: number, happen: () => void): void {
+    this.#timeline.after(ms, happen);
+  }
+}
+
+/** As the driver and the system say it. */
+function broken(): Error {
+  return Object.assign(new Error("Connection terminated unexpectedly"), { code: "ECONNRESET" });
+}

@@ -1,0 +1,262 @@
+import type { World } from "./world.ts";
+
+const second = 1000;
+const hour = 3_600_000;
+const day = 86_400_000;
+
+/** Something that goes wrong. */
+export interface Fault {
+  readonly name: string;
+  /** How often it comes, beside the others. */
+  readonly weight: number;
+  strike(world: World): void;
+}
+
+/** Lets a part of the network be bad for a while. */
+function badNetwork(world: World, how: Partial<World["machines"][number]["network"]>): void {
+  const { dice, timeline } = world;
+  const { network, name } = dice.pick(world.machines);
+  const before = { ...network };
+  world.history.fault(`${name}: network ${JSON.stringify(how)}`);
+  Object.assign(network, how);
+  timeline.after(dice.exponential(5 * second), () => {
+    for (const key of Object.keys(how) as (keyof typeof before)[]) {
+      Object.assign(network, { [key]: world.isHealed ? (key === "isDown" ? false : 0) : before[key] });
+    }
+  });
+}
+
+export const faults: readonly Fault[] = [
+  {
+    name: "kill",
+    weight: 4,
+    strike({ dice, machines, history }) {
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: kill -9`);
+      machine.kill();
+      machine.startAfter(dice.chance(0.7) ? dice.exponential(3 * second) : dice.between(20, 90) * second);
+    },
+  },
+  {
+    name: "kill in the middle",
+    weight: 6,
+    strike({ dice, machines, history }) {
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: kill -9 in the middle`);
+      machine.process?.onDeath(() => machine.startAfter(dice.exponential(3 * second)));
+      machine.process?.killAfter(dice.between(0, 30));
+    },
+  },
+  {
+    name: "stop",
+    weight: 1,
+    strike({ dice, machines, history }) {
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: SIGTERM`);
+      void machine.stop().then(() => machine.startAfter(dice.exponential(3 * second)));
+      machine.startAfterWhateverBecomes(60 * second);
+    },
+  },
+  {
+    name: "power cut",
+    weight: 1,
+    strike(world) {
+      const { dice, machines, history } = world;
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: power cut`);
+      machine.kill();
+      world.excuse("unsynced", machine);
+      machine.disk.cutPower();
+      machine.startAfter(dice.exponential(20 * second));
+    },
+  },
+  {
+    name: "suspend",
+    weight: 2,
+    strike({ dice, machines, history }) {
+      const machine = dice.pick(machines);
+      const ms = dice.chance(0.5) ? dice.exponential(2 * second) : dice.between(15, 100) * second;
+      history.fault(`${machine.name}: suspended for ${Math.round(ms)} ms`);
+      machine.process?.suspend(ms);
+    },
+  },
+  {
+    name: "clock",
+    weight: 1,
+    strike({ dice, machines, history }) {
+      const machine = dice.pick(machines);
+      machine.time.offsetMs = dice.pick([0, 3 * second, -3 * second, hour, -hour, day, -day]);
+      history.fault(`${machine.name}: wall clock ${machine.time.offsetMs} ms off`);
+    },
+  },
+  {
+    name: "server's clock",
+    weight: 1,
+    strike(world) {
+      world.serverOffsetMs = world.dice.pick([0, 0, 3 * second, -hour, hour, day, -day]);
+      world.history.fault(`the server's clock is ${world.serverOffsetMs} ms off`);
+    },
+  },
+  { name: "lost calls", weight: 2, strike: (world) => badNetwork(world, { lost: world.dice.pick([0.01, 0.1, 0.5]) }) },
+  {
+    name: "lost replies",
+    weight: 3,
+    strike: (world) => badNetwork(world, { replyLost: world.dice.pick([0.01, 0.1, 0.5]) }),
+  },
+  { name: "late calls", weight: 1, strike: (world) => badNetwork(world, { late: world.dice.pick([0.005, 0.05]) }) },
+  { name: "slow calls", weight: 2, strike: (world) => badNetwork(world, { slow: world.dice.pick([0.05, 0.5]) }) },
+  { name: "cut off", weight: 1, strike: (world) => badNetwork(world, { isDown: true }) },
+  {
+    name: "server away",
+    weight: 1,
+    strike(world) {
+      const { dice, timeline, machines, history } = world;
+      history.fault("the server is away");
+      world.breakConnections();
+      for (const { network } of machines) {
+        network.isDown = true;
+      }
+      timeline.after(dice.chance(0.7) ? dice.exponential(3 * second) : dice.between(20, 60) * second, () => {
+        history.note("the server is back");
+        for (const { network } of machines) {
+          network.isDown = false;
+        }
+      });
+    },
+  },
+  {
+    name: "failover",
+    weight: 1,
+    strike(world) {
+      const { dice, timeline, history, server } = world;
+      server.remember();
+      timeline.after(dice.exponential(0.5 * second), () => {
+        history.fault("the server fails over into the past");
+        server.goBack();
+        world.breakConnections();
+        world.excuseWhatIsGone();
+        history.unsettle();
+      });
+    },
+  },
+  {
+    name: "disk full",
+    weight: 1,
+    strike({ dice, timeline, machines, history }) {
+      const { disk, name } = dice.pick(machines);
+      history.fault(`${name}: disk full`);
+      disk.faults.room = dice.between(0, 2000);
+      timeline.after(dice.exponential(10 * second), () => {
+        disk.faults.room = Number.POSITIVE_INFINITY;
+      });
+    },
+  },
+  {
+    name: "disk fails to sync",
+    weight: 1,
+    strike({ dice, timeline, machines, history }) {
+      const { disk, name } = dice.pick(machines);
+      history.fault(`${name}: disk fails to sync`);
+      disk.faults.failsToSync = true;
+      timeline.after(dice.exponential(5 * second), () => {
+        disk.faults.failsToSync = false;
+      });
+    },
+  },
+  {
+    name: "lying disk",
+    weight: 0.5,
+    strike(world) {
+      const { dice, timeline, machines, history } = world;
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: the disk lies about syncing`);
+      machine.disk.faults.lies = true;
+      timeline.after(dice.exponential(5 * second), () => {
+        history.fault(`${machine.name}: power cut`);
+        machine.disk.faults.lies = false;
+        machine.kill();
+        world.excuse("lost journal", machine);
+        machine.disk.cutPower();
+        machine.startAfter(dice.exponential(5 * second));
+      });
+    },
+  },
+  {
+    name: "rotten journal",
+    weight: 0.5,
+    strike(world) {
+      const { dice, machines, history } = world;
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: killed, and its journal has rotten bytes`);
+      machine.kill();
+      world.excuse("lost journal", machine);
+      machine.disk.rot("/data/cores/1/journal", dice.between(1, 20));
+      machine.startAfter(dice.exponential(5 * second));
+    },
+  },
+  {
+    name: "old journal",
+    weight: 0.5,
+    strike(world) {
+      const { dice, timeline, machines, history } = world;
+      const machine = dice.pick(machines);
+      const old = machine.disk.copy();
+      timeline.after(dice.exponential(10 * second), () => {
+        history.fault(`${machine.name}: killed, and its disk is an older one`);
+        machine.kill();
+        world.excuse("lost journal", machine);
+        machine.disk.restore(old);
+        machine.startAfter(dice.exponential(5 * second));
+      });
+    },
+  },
+  {
+    name: "journal gone",
+    weight: 0.5,
+    strike(world) {
+      const { dice, machines, history } = world;
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: killed, and its disk is empty`);
+      machine.kill();
+      world.excuse("lost journal", machine);
+      machine.disk.restore(new Map());
+      machine.startAfter(dice.exponential(5 * second));
+    },
+  },
+  {
+    name: "twin",
+    weight: 0.5,
+    strike(world) {
+      const { dice, machines, history } = world;
+      const machine = dice.pick(machines);
+      history.fault(`${machine.name}: another machine starts on a copy of its disk`);
+      world.addTwin(machine, dice.between(20, 90) * second);
+    },
+  },
+  {
+    name: "other prices configured",
+    weight: 1,
+    strike(world) {
+      const { dice, machines, history } = world;
+      const machine = dice.pick(machines);
+      const price = dice.pick(["1.00", "2.00", "2.50"]);
+      history.fault(`${machine.name}: killed, and started with another price, ${price}`);
+      machine.kill();
+      machine.configure(price);
+      machine.startAfter(dice.exponential(5 * second));
+    },
+  },
+  {
+    name: "lying engine",
+    weight: 1,
+    strike({ dice, timeline, traffic, history }) {
+      history.fault("an engine lies");
+      traffic.engines.lies = 0.2;
+      traffic.engines.nonsense = 0.1;
+      timeline.after(dice.exponential(5 * second), () => {
+        traffic.engines.lies = 0;
+        traffic.engines.nonsense = 0;
+      });
+    },
+  },
+];

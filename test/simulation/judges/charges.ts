@@ -1,0 +1,131 @@
+import type { Run } from "../cores/run.ts";
+import type { World } from "../world.ts";
+
+/** A killed process loses no more than this: a note a second, which is written 50 ms later, and each 256 tokens. */
+const noteMs = 1100;
+const flushMs = 60;
+const noteTokens = 256;
+
+interface Receipts {
+  input: number;
+  output: number;
+  cost: number;
+  count: number;
+}
+
+function readReceipts({ server }: World): Map<string, Receipts> {
+  const rows = server.tables.all<{ id: string } & Receipts>(
+    `select account_id || ' ' || request_id as id, sum(input_tokens) as input, sum(output_tokens) as output,
+       sum(cost) as cost, count(*) as count from usage group by account_id, request_id`,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Every run was charged what was acknowledged, at most once and at no more than its terms. */
+export function judgeCharges(world: World): void {
+  const receipts = readReceipts(world);
+  const letters = new Set(
+    world.server.tables
+      .all<{ charge: string }>("select charge from dead_letter")
+      .map(({ charge }) => String((JSON.parse(charge) as { requestId: unknown }).requestId)),
+  );
+  const runs = Map.groupBy(world.traffic.runs, ({ accountId, requestId }) => `${accountId} ${requestId}`);
+  for (const [id, group] of runs) {
+    const found = receipts.get(id) ?? { input: 0, output: 0, cost: 0, count: 0 };
+    receipts.delete(id);
+    const fault = judgeMost(group, found) ?? judgeLeast(group, found, letters.has(group[0]?.requestId ?? ""));
+    if (fault !== undefined) {
+      world.history.violation(`${id}: ${fault}: ${describe(group)}, receipts ${JSON.stringify(found)}`);
+    }
+  }
+  for (const id of receipts.keys()) {
+    world.history.violation(`${id} has a receipt and was never run`);
+  }
+}
+
+const last = ({ settled, counted }: Run) =>
+  settled?.tokens ?? counted.at(-1)?.tokens ?? { inputTokens: 0, outputTokens: 0 };
+
+function judgeMost(group: readonly Run[], found: Receipts): string | undefined {
+  const all = group.filter(({ state }) => state !== "refused" && state !== "released" && state !== "asked");
+  const input = all.reduce((sum, run) => sum + last(run).inputTokens, 0);
+  const output = all.reduce((sum, run) => sum + last(run).outputTokens, 0);
+  if (found.input > input || found.output > output) {
+    return "was charged more than was counted";
+  }
+  const terms = all.at(-1)?.terms;
+  if (terms !== undefined && found.cost > found.input * terms.input + found.output * terms.output) {
+    return "cost more than any price that there was";
+  }
+  return undefined;
+}
+
+/** What must have been charged of it at least. */
+function judgeLeast(group: readonly Run[], found: Receipts, isDeadLetter: boolean): string | undefined {
+  if (isDeadLetter || group.some(({ mayBeLost }) => mayBeLost)) {
+    return undefined;
+  }
+  let input = 0;
+  let output = 0;
+  for (const run of group) {
+    const least = leastOf(run);
+    input += least.inputTokens;
+    output += least.outputTokens;
+  }
+  return found.input < input || found.output < output ? `was charged less than ${input} + ${output}` : undefined;
+}
+
+function leastOf(run: Run): { inputTokens: number; outputTokens: number } {
+  if (run.state === "acknowledged") {
+    return last(run);
+  }
+  const { diedAt } = run.process;
+  if (diedAt === undefined || run.process.wasSuspended || (run.state !== "held" && run.state !== "settling")) {
+    return { inputTokens: 0, outputTokens: 0 };
+  }
+  const before = (ms: number) => run.counted.findLast(({ at }) => at < diedAt - ms)?.tokens;
+  const noted = before(noteMs);
+  const recent = before(flushMs);
+  return {
+    inputTokens: noted?.inputTokens ?? 0,
+    outputTokens: Math.max(noted?.outputTokens ?? 0, (recent?.outputTokens ?? 0) - noteTokens),
+  };
+}
+
+function describe(group: readonly Run[]): string {
+  return group
+    .map(
+      (run) => `${run.machine} ${run.state} ${JSON.stringify(run.settled ?? last(run))}, died at ${run.process.diedAt}`,
+    )
+    .join(" and ");
+}
+
+/** Every request was answered, and nothing is held for those that ended. */
+export function judgeAnswers({ traffic, machines, history }: World): void {
+  for (const { life, name } of machines) {
+    const state = life?.money.ledger.state();
+    if (state !== undefined && (state.holds > 0 || state.held > 0 || state.backlog > 0)) {
+      history.violation(`${name} still holds: ${JSON.stringify(state)}`);
+    }
+  }
+  for (const run of traffic.runs) {
+    if (run.process.alive && (run.state === "asked" || run.state === "settling" || run.state === "held")) {
+      history.violation(`${run.requestId} on ${run.machine} was never answered: ${run.state}`);
+    }
+  }
+}
+
+/** What came in stays in. */
+export function judgeDeeds({ operators, server, history }: World): void {
+  const rows = server.tables.all<{ reference: string; amount: number }>("select reference, amount from payment");
+  const stored = new Map(rows.map(({ reference, amount }) => [reference, amount]));
+  for (const { reference, amount, state, kind, mayBeLost } of operators.deeds) {
+    const found = stored.get(reference);
+    if (state === "done" && !mayBeLost && found !== amount) {
+      history.violation(`a ${kind} of ${amount} was acknowledged and is ${found ?? "nowhere"}`);
+    }
+    if (state === "refused" && found !== undefined) {
+      history.violation(`a ${kind} was refused and is there`);
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import type { SimulatedServer } from "./database/server.ts";
+import { faults } from "./faults.ts";
+import { judgeBooks, judgeLeases } from "./judges/books.ts";
+import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
+import { World } from "./world.ts";
+
+/** What a run came to. */
+export interface Outcome {
+  readonly seed: number;
+  readonly requests: number;
+  readonly admitted: number;
+  readonly events: number;
+  readonly faults: number;
+  /** Milliseconds of simulated time. */
+  readonly simulatedMs: number;
+  /** Another number when anything that was noted was another. */
+  readonly digest: string;
+  readonly violations: readonly string[];
+}
+
+/** What is different from a seed's own world. */
+export interface Settings {
+  /** Takes the history, line by line. */
+  readonly tell?: (line: string) => void;
+  readonly requests?: number;
+}
+
+const healMs = 240_000;
+const stopMs = 120_000;
+
+/** Lives one world from its beginning to its end, and judges it. */
+export async function simulate(
+  seed: number,
+  server: SimulatedServer,
+  { tell, requests = 2000 }: Settings = {},
+): Promise<Outcome> {
+  const shape = { cores: 1 + (seed % 4), customers: 2 + (seed % 5), ...(tell && { tell }) };
+  const world = new World(seed, server, shape);
+  const { timeline, dice, machines, traffic, operators, history } = world;
+  for (const machine of machines) {
+    machine.start();
+  }
+  await timeline.pass(2000);
+  await openAccounts(world);
+  const meanMs = dice.pick([5, 20, 60]);
+  traffic.begin(meanMs);
+  operators.begin(meanMs * 15);
+  beginFaults(world, meanMs * dice.pick([30, 100]));
+  while (traffic.runs.length < requests && timeline.now < 3_600_000) {
+    await timeline.pass(20_000);
+    if (history.violations.length === 0) {
+      await judgeBooks(world);
+    }
+  }
+  world.heal();
+  traffic.stop();
+  operators.stop();
+  await timeline.pass(healMs);
+  for (const machine of machines) {
+    if (machine.life === undefined && !machine.isGone) {
+      history.violation(`${machine.name} does not start again: ${String(machine.failure)}`);
+    }
+  }
+  judgeAnswers(world);
+  await endAll(world);
+  judgeCharges(world);
+  judgeDeeds(world);
+  judgeLeases(world);
+  await judgeBooks(world);
+  return {
+    ...{ seed, requests: traffic.runs.length, admitted: traffic.runs.filter(({ hold }) => hold !== undefined).length },
+    ...{ events: timeline.count, faults: history.faults, simulatedMs: timeline.now, digest: history.digest },
+    violations: history.violations,
+  };
+}
+
+async function openAccounts({ machines, customers, operators, timeline, history }: World): Promise<void> {
+  const life = machines.find((machine) => machine.life !== undefined)?.life;
+  if (life === undefined) {
+    history.violation(`no core starts: ${String(machines[0]?.failure)}`);
+    return;
+  }
+  for (const customer of customers) {
+    const opening = life.money.funds.open({ id: customer.accountId, name: "", maxKeys: 9 }, 0);
+    await timeline.until(opening, 10_000);
+    operators.credit(customer, life);
+    await timeline.pass(100);
+  }
+}
+
+/** Each world has some kinds of faults, and not the others: so rare ones come together too. */
+function beginFaults(world: World, meanMs: number): void {
+  const { dice, timeline } = world;
+  const mine = faults.filter(() => dice.chance(0.4));
+  const next = () => {
+    timeline.after(dice.exponential(meanMs), () => {
+      if (!world.isHealed) {
+        dice.pickWeighted(mine).strike(world);
+        next();
+      }
+    });
+  };
+  if (mine.length > 0) {
+    next();
+  }
+}
+
+/** Ends all cores in good order; one more clears away what the dead had, and ends too. */
+async function endAll(world: World): Promise<void> {
+  const { machines, timeline, history } = world;
+  const [last, ...others] = machines.filter(({ life }) => life !== undefined);
+  if (last === undefined) {
+    return;
+  }
+  if (!(await timeline.until(Promise.all(others.map((machine) => machine.stop())), stopMs))) {
+    history.violation("a core does not end");
+  }
+  await timeline.pass(stopMs);
+  if (!(await timeline.until(last.stop(), stopMs))) {
+    history.violation("the last core does not end");
+  }
+}

@@ -1,0 +1,127 @@
+import { type Customer, makeCustomers } from "./cores/customers.ts";
+import { Machine, modelNames } from "./cores/machine.ts";
+import { Operators } from "./cores/operators.ts";
+import { Traffic } from "./cores/traffic.ts";
+import type { Ear } from "./database/pool.ts";
+import type { SimulatedServer } from "./database/server.ts";
+import { Dice } from "./world/dice.ts";
+import { History } from "./world/history.ts";
+import { beginning } from "./world/process.ts";
+import { Timeline } from "./world/timeline.ts";
+
+/** Why something that was promised may be lost all the same: nobody promised it against this. */
+export type Excuse = "unsynced" | "lost journal";
+
+/** Machines, a database server, customers and operators: all that happens in it follows from its seed. */
+export class World {
+  readonly timeline = new Timeline();
+  readonly dice: Dice;
+  readonly history: History;
+  readonly server: SimulatedServer;
+  readonly machines: Machine[] = [];
+  readonly customers: readonly Customer[];
+  readonly traffic: Traffic;
+  readonly operators: Operators;
+  /** What the server's clock shows beyond the world's time. */
+  serverOffsetMs = 0;
+  /** Whether everything works again, for good. */
+  isHealed = false;
+  readonly #ears = new Set<Ear>();
+
+  constructor(
+    seed: number,
+    server: SimulatedServer,
+    options: { cores: number; customers: number; tell?: (line: string) => void },
+  ) {
+    const { timeline } = this;
+    this.dice = new Dice(seed, () => beginning + timeline.now);
+    this.server = server;
+    this.history = new History(timeline, options.tell);
+    server.empty();
+    server.now = () => Math.floor(beginning + timeline.now + this.serverOffsetMs);
+    timeline.afterEach = () => server.rollback();
+    this.customers = makeCustomers(
+      options.customers,
+      this.dice.fork("customers", () => beginning),
+    );
+    for (let at = 1; at <= options.cores; at++) {
+      this.#addMachine(`core ${at}`);
+    }
+    const parts = { timeline, history: this.history, machines: this.machines, customers: this.customers };
+    this.traffic = new Traffic({ ...parts, dice: this.dice.fork("traffic", () => beginning + timeline.now) });
+    this.operators = new Operators({ ...parts, dice: this.dice.fork("operators"), traffic: this.traffic });
+    for (const model of modelNames) {
+      this.operators.mayCost(model, { input: 2_500_000, output: 2_500_000 });
+    }
+  }
+
+  #addMachine(name: string): Machine {
+    const { timeline, server, history } = this;
+    const around = { timeline, server, dice: this.dice, history, ears: this.#ears };
+    const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500);
+    this.machines.push(machine);
+    return machine;
+  }
+
+  /** Starts a machine with a copy of another one's disk, for a while. */
+  addTwin(machine: Machine, ms: number): void {
+    const twin = this.#addMachine(`twin ${this.machines.length} of ${machine.name}`);
+    twin.disk.restore(machine.disk.copy());
+    twin.start();
+    this.timeline.after(ms, () => {
+      twin.isGone = true;
+      this.excuse("lost journal", twin);
+      twin.kill();
+    });
+  }
+
+  breakConnections(): void {
+    for (const ear of this.#ears) {
+      ear.broke();
+    }
+    this.#ears.clear();
+  }
+
+  /** What a machine promised may be lost from now on, as its journal is. */
+  excuse(why: Excuse, { name }: Machine): void {
+    for (const run of this.traffic.runs) {
+      const isDurable = why === "unsynced" && run.state === "acknowledged";
+      if (run.machine === name && !isDurable) {
+        run.mayBeLost = true;
+      }
+    }
+  }
+
+  /** What was stored and is no more after a failover into the past. */
+  excuseWhatIsGone(): void {
+    const stored = new Set(
+      this.server.tables.all<{ id: string }>("select distinct request_id as id from usage").map(({ id }) => id),
+    );
+    for (const run of this.traffic.runs) {
+      const stillRuns = run.process.alive && (run.state === "held" || run.state === "asked");
+      run.mayBeLost ||= !stillRuns && !stored.has(run.requestId);
+    }
+    const paid = new Set(
+      this.server.tables.all<{ id: string }>("select reference as id from payment").map(({ id }) => id),
+    );
+    for (const deed of this.operators.deeds) {
+      deed.mayBeLost ||= !paid.has(deed.reference);
+    }
+  }
+
+  /** Ends all faults, and starts what does not run. */
+  heal(): void {
+    this.isHealed = true;
+    this.serverOffsetMs = 0;
+    Object.assign(this.traffic.engines, { lies: 0, nonsense: 0 });
+    for (const machine of this.machines) {
+      Object.assign(machine.network, { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false });
+      Object.assign(machine.disk.faults, { room: Number.POSITIVE_INFINITY, failsToSync: false, lies: false });
+      machine.time.offsetMs = 0;
+      machine.process?.killAfter(Number.POSITIVE_INFINITY);
+      if (!machine.process?.alive) {
+        machine.startAfter(1);
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { inspect } from "node:util";
+import type { Logger } from "../../../lib/logger.ts";
+import type { MeteringObserver } from "../../../src/metering/interface.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** What happened in a world: for people who replay it, and the figures of a run. */
+export class History {
+  readonly #timeline: Timeline;
+  readonly #tell: ((line: string) => void) | undefined;
+  /** Rules that were broken, in words. */
+  readonly violations: string[] = [];
+  faults = 0;
+  /** Until when what a core finds may be known and still be cleared up. */
+  #unsettledUntil = 0;
+  #lastFault = 0;
+  #digest = 0;
+
+  /** tell: takes each line. Absent: nothing is written. */
+  constructor(timeline: Timeline, tell?: (line: string) => void) {
+    this.#timeline = timeline;
+    this.#tell = tell;
+  }
+
+  /** A number that is another one when anything noted was. */
+  get digest(): string {
+    return (this.#digest >>> 0).toString(16).padStart(8, "0");
+  }
+
+  note(what: string): void {
+    for (let at = 0; at < what.length; at++) {
+      this.#digest = Math.imul(this.#digest ^ what.charCodeAt(at), 0x01000193);
+    }
+    this.#digest = Math.imul(this.#digest ^ Math.floor(this.#timeline.now * 1000), 0x01000193);
+    this.#tell?.(`${(this.#timeline.now / 1000).toFixed(3).padStart(10)} ${what}`);
+  }
+
+  fault(what: string): void {
+    this.faults++;
+    this.#lastFault = this.#timeline.now;
+    this.note(`FAULT ${what}`);
+  }
+
+  /** Something was lost that cores need two audits to find. */
+  unsettle(): void {
+    this.#unsettledUntil = this.#timeline.now + 150_000;
+  }
+
+  violation(what: string): void {
+    this.violations.push(`at ${(this.#timeline.now / 1000).toFixed(3)} s: ${what}`);
+    this.note(`VIOLATION ${what}`);
+  }
+
+  /** The log of a core; what its process says once it is dead is heard by nobody. */
+  logger(name: string, process: SimulatedProcess): Logger {
+    const tell = this.#tell;
+    const log = (level: string) => (fields: object, message: string) => {
+      if (tell !== undefined && process.alive) {
+        this.#tell?.(
+          `           ${name} ${level}: ${message} ${inspect(fields, { breakLength: Number.POSITIVE_INFINITY, depth: 3 }).slice(0, 600)}`,
+        );
+      }
+    };
+    return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  }
+
+  observer(name: string): Partial<MeteringObserver> {
+    return {
+      broken: () => this.violation(`${name}: an account's money moved as it never may`),
+      reconciled: (ok) => {
+        if (!ok && this.#timeline.now > this.#unsettledUntil && this.#timeline.now - this.#lastFault > 30_000) {
+          this.violation(`${name}: the books do not add up`);
+        }
+      },
+    };
+  }
+}

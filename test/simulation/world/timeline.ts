@@ -1,0 +1,83 @@
+import { TimerHeap } from "../../support/clocks/timer-heap.ts";
+
+/**
+ * Simulated time. One event happens after the other, and all promises that follow from it run before the next one: what
+ * happens depends on nothing but the seed. The clock moves only from event to event.
+ */
+export class Timeline {
+  readonly #events = new TimerHeap();
+  readonly #work: Promise<unknown>[] = [];
+  #now = 0;
+  #count = 0;
+  /** Is called after each event, once all that follows from it has run. */
+  afterEach: () => void = () => {};
+
+  /** Milliseconds since the beginning. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Events so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Lets something happen after a span. Returns the function that cancels it. */
+  after(ms: number, happen: () => void): () => void {
+    return this.#events.add(this.#now + Math.max(0, ms), happen);
+  }
+
+  /** Lets something happen at a time. */
+  at(time: number, happen: () => void): void {
+    this.#events.add(Math.max(this.#now, time), happen);
+  }
+
+  /** Has the next event wait for work that an event has begun and that takes no simulated time. */
+  finish(work: Promise<unknown>): void {
+    this.#work.push(work);
+  }
+
+  /** Lets time pass. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await this.#run(end, () => false);
+    this.#now = end;
+  }
+
+  /** Lets time pass until a promise is settled, at most so long. Returns whether it was. */
+  async until(promise: Promise<unknown>, mostMs: number): Promise<boolean> {
+    let settled = false;
+    const note = () => {
+      settled = true;
+    };
+    promise.then(note, note);
+    await this.#promisesRun();
+    await this.#run(this.#now + mostMs, () => settled);
+    return settled;
+  }
+
+  async #run(end: number, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      const event = this.#events.take(end);
+      if (event === undefined) {
+        return;
+      }
+      this.#now = Math.max(this.#now, event.at);
+      this.#count++;
+      event.callback();
+      await this.#promisesRun();
+      this.afterEach();
+    }
+  }
+
+  /** A turn of Node.js's event loop comes when no promise is left that could go on. */
+  async #promisesRun(): Promise<void> {
+    for (let work = this.#work.shift(); work !== undefined; work = this.#work.shift()) {
+      await work;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#work.length > 0) {
+      await this.#promisesRun();
+    }
+  }
+}
