@@ -10,8 +10,8 @@ import { account, fillDirectory } from "./postgres-template.ts";
 
 /** A PostgreSQL server of a test file's or a script's own, which it may do anything to. */
 export interface PostgresqlServer {
-  /** Makes an empty database and returns its URL. */
-  createDatabase(): Promise<string>;
+  /** Makes a database, a copy of the named one or empty, and returns its URL. */
+  createDatabase(template?: string): Promise<string>;
   /** Ends it as a crash does: nothing is finished, nobody is told. */
   crash(): Promise<void>;
   /** Starts it again on the data that the crash left. */
@@ -37,7 +37,7 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
   await fillDirectory(directory, server);
   await server.start();
   return {
-    createDatabase: () => createDatabase(`postgresql://postgres:password@127.0.0.1:${port}/postgres`),
+    createDatabase: (template) => createDatabase(`postgresql://postgres:password@127.0.0.1:${port}/postgres`, template),
     async crash() {
       const { process: postmaster } = server as unknown as { process: ChildProcess };
       const exited = once(postmaster, "exit");
@@ -54,13 +54,13 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
 
 let made = 0;
 
-async function createDatabase(serverUrl: string): Promise<string> {
+async function createDatabase(serverUrl: string, template = "template1"): Promise<string> {
   const name = `test_${process.pid}_${made++}`;
   const client = new Client({ connectionString: serverUrl });
   await client.connect();
   try {
     await client.query(`drop database if exists ${name} with (force)`);
-    await client.query(`create database ${name}`);
+    await client.query(`create database ${name} template ${template}`);
   } finally {
     await client.end();
   }

@@ -11,7 +11,7 @@ import { Price } from "../../src/storage/entities/metering/price.ts";
 import { migrations as postgresqlMigrations } from "../../src/storage/migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "../../src/storage/migrations/sqlite/index.ts";
 import { openStorage } from "../../src/storage/orm.ts";
-import { databases, dialects } from "../metering/databases.ts";
+import { dialects, emptyDatabases } from "../metering/databases.ts";
 
 // A database as the first version left it, with customers' money in it, and every migration since on top.
 
@@ -19,7 +19,7 @@ type Row = Record<string, string | number | null>;
 const fixture = new URL("first-schema.json", import.meta.url);
 const { key, tables } = JSON.parse(readFileSync(fixture, "utf8")) as { key: string; tables: Record<string, Row[]> };
 const migrations = { sqlite: sqliteMigrations, postgresql: postgresqlMigrations };
-const newDatabase = databases();
+const newDatabase = emptyDatabases();
 
 interface Connection {
   run(sql: string, parameters?: unknown[]): Promise<unknown>;
