@@ -5,7 +5,7 @@ export function sendNote(response: ServerResponse, status: number, title: string
   const body = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)} · Tollgate</title>${head}</head>
-<body><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p></body>
+<body><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p></main></body>
 </html>
 `;
   response.writeHead(status, {

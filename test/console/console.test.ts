@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { liveAsCustomer } from "./customer-life.ts";
+import { judgePages } from "./judge.ts";
+import { liveAsOperator } from "./operator-life.ts";
+import { openStage, readAmount, type Stage } from "./stage.ts";
+import { weigh } from "./weight.ts";
+
+// One browser and one Tollgate with its simulated fleet, for everything that only a browser shows.
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+}, 120_000);
+afterAll(() => stage.close());
+
+const heaviest = 150_000;
+
+test("an operator gets from the printed link to an answer, its receipt and proven books", async () => {
+  const { receipt, balanceBefore, balanceAfter } = await liveAsOperator(stage);
+  expect(receipt).toBeGreaterThan(0n);
+  expect(balanceBefore - balanceAfter).toBe(receipt);
+});
+
+test("a customer sees its own account by its key, and nobody else's by any page", async () => {
+  const { own, other, forbidden, menu } = await liveAsCustomer(stage);
+  expect(own).toBeGreaterThan(0n);
+  expect(other).not.toContain("$");
+  expect(forbidden).toBe(`${stage.origin}/overview`);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage"]);
+});
+
+test("every page has one heading, fits 360 pixels, and gives nothing to find fault with in either theme", async () => {
+  expect(await judgePages(stage)).toEqual([]);
+}, 240_000);
+
+test("a cold overview weighs less than its budget and asks no other host", async () => {
+  const { bytes, hosts } = await weigh(stage);
+  expect(bytes).toBeLessThan(heaviest);
+  expect(hosts).toEqual([new URL(stage.origin).host]);
+});
+
+test("what the page shows is what the ledger holds", async () => {
+  const [account] = (await stage.tollgate.admin("accounts", "list")) as { id: string; balance_usd: string }[];
+  const { context, page } = await stage.visit();
+  await page.goto(await stage.makeLink("reader"));
+  await page.goto(`/accounts/${account?.id}`);
+  const balance = await readAmount(page, "balance");
+  const remaining = await page
+    .locator('tbody [data-name="remaining"]')
+    .evaluateAll((amounts) => amounts.map((amount) => amount.getAttribute("data-pico-usd") ?? ""));
+  expect(remaining.reduce((all, one) => all + BigInt(one), 0n)).toBe(balance);
+  expect(`${balance / 10n ** 12n}.${String(balance % 10n ** 12n).padStart(12, "0")}`.replace(/0{1,10}$/, "")).toBe(
+    account?.balance_usd,
+  );
+  expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
+  await context.close();
+});
+
+test("no page broke a policy or threw an error", () => {
+  expect(stage.complaints).toEqual([]);
+});

@@ -1,0 +1,94 @@
+import axe, { type RunOptions } from "axe-core";
+import type { Page } from "playwright-core";
+import type { Stage } from "./stage.ts";
+
+const narrow = { width: 360, height: 740 };
+/** All that another theme can change. */
+const ofColours: RunOptions = { runOnly: ["color-contrast"] };
+const wide = { width: 1280, height: 800 };
+
+/** Looks at every page as it stands, in both themes and both widths. Returns what is wrong, in words. */
+export async function judgePages(stage: Stage): Promise<readonly string[]> {
+  const { context, page } = await stage.visit();
+  await context.addInitScript({ content: axe.source });
+  const faults: string[] = [];
+  await page.goto("/sign-in");
+  faults.push(...(await judge(page, "/sign-in")));
+  await page.goto(await stage.makeLink());
+  for (const path of await findPaths(stage)) {
+    await page.goto(path);
+    faults.push(...(await judge(page, path)));
+  }
+  faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)));
+  await context.close();
+  return faults;
+}
+
+/** Every page of the console, those of one thing with a thing that is there. */
+async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
+  const accounts = (await tollgate.admin("accounts", "list")) as { id: string }[];
+  const account = accounts.at(-1)?.id ?? "";
+  const plain = [
+    "overview",
+    "first-run",
+    "accounts",
+    "models",
+    "usage",
+    "playground",
+    "fleet",
+    "books",
+    "audit",
+    "settings",
+  ];
+  return [
+    ...plain.map((page) => `/${page}`),
+    `/keys?account=${account}`,
+    `/accounts/${account}`,
+    "/models/tollgate-sim/plain",
+    "/receipts/none",
+    "/no-such-page",
+  ];
+}
+
+async function judgeReceipt(page: Page): Promise<readonly string[]> {
+  await page.goto("/overview");
+  await page.locator('a[href^="/receipts/"]').first().click();
+  await page.getByRole("heading", { level: 1, name: "Receipt" }).waitFor();
+  return judge(page, "a receipt");
+}
+
+async function judgeDialog(page: Page): Promise<readonly string[]> {
+  await page.goto("/keys");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Limits of its own").click();
+  return judge(page, "a dialog");
+}
+
+async function judge(page: Page, path: string): Promise<readonly string[]> {
+  await page.locator("h1").waitFor();
+  await page.locator(".loading").first().waitFor({ state: "detached" });
+  const faults: string[] = [];
+  const headings = await page.locator("h1").count();
+  if (headings !== 1) {
+    faults.push(`${path} has ${headings} headings`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  faults.push(...(await findAxeFaults(page, {})).map((fault) => `${path}: ${fault}`));
+  await page.emulateMedia({ colorScheme: "dark" });
+  faults.push(...(await findAxeFaults(page, ofColours)).map((fault) => `${path}, dark: ${fault}`));
+  await page.setViewportSize(narrow);
+  const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
+  if (overflow > 0) {
+    faults.push(`${path} is ${overflow} pixels too wide`);
+  }
+  await page.setViewportSize(wide);
+  return faults;
+}
+
+async function findAxeFaults(page: Page, rules: RunOptions): Promise<readonly string[]> {
+  const { violations } = await page.evaluate(
+    (options) => (globalThis as unknown as { axe: typeof axe }).axe.run({ ...options, resultTypes: ["violations"] }),
+    rules,
+  );
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}

@@ -1,0 +1,123 @@
+import type { Page } from "playwright-core";
+import { readAmount, type Stage } from "./stage.ts";
+
+interface Life {
+  /** What one request cost by its receipt. */
+  readonly receipt: bigint;
+  readonly balanceBefore: bigint;
+  readonly balanceAfter: bigint;
+}
+
+/** Link, live overview, account, top-up, key, playground, receipt, books, drain, price: as a person does it. */
+export async function liveAsOperator(stage: Stage): Promise<Life> {
+  const { context, page } = await stage.visit();
+  const link = await stage.makeLink();
+  await page.goto(link);
+  await page.waitForURL("**/overview");
+  await page.getByText("of 5 healthy").waitFor();
+  await refuseSecondUse(stage, link);
+  const account = await makeAccount(page);
+  await topUp(page);
+  const balanceBefore = await readAmount(page, "balance");
+  const key = await makeKey(page);
+  const receipt = await sendPrompt(page, key);
+  await prove(page);
+  await drainAndResume(page);
+  await setPrice(page);
+  await page.goto(account);
+  await page.getByText("The sum of 2 lots below").waitFor();
+  const balanceAfter = await readAmount(page, "balance");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in");
+  await context.close();
+  return { receipt, balanceBefore, balanceAfter };
+}
+
+async function refuseSecondUse(stage: Stage, link: string): Promise<void> {
+  const { context, page } = await stage.visit();
+  const answer = await page.goto(link);
+  if (answer?.status() !== 410 || !(await page.content()).includes("tollgate console-link")) {
+    throw new Error(`a used link is answered with ${answer?.status()}: ${await page.content()}`);
+  }
+  await context.close();
+}
+
+/** By the menu. */
+async function open(page: Page, name: string): Promise<void> {
+  await page.getByRole("navigation").getByRole("link", { name }).click();
+}
+
+async function makeAccount(page: Page): Promise<string> {
+  await open(page, "Accounts");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByLabel("Name").fill("Northwind Research");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { level: 1, name: "Northwind Research" }).waitFor();
+  return page.url();
+}
+
+async function topUp(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Top up" }).click();
+  await page.getByLabel("Amount").fill("25.50");
+  await page.getByLabel("Reference").fill("invoice-1");
+  await page.getByRole("button", { name: "Top up" }).click();
+  await page.locator('[data-name="balance"][data-pico-usd="26500000000000"]').waitFor();
+}
+
+async function makeKey(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByLabel("Name").fill("production");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  const key = (await page.locator("dialog code").textContent()) ?? "";
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("row", { name: /production.*Active/ }).waitFor();
+  return key;
+}
+
+/** Through the messages surface; the receipt says what the playground said. */
+async function sendPrompt(page: Page, key: string): Promise<bigint> {
+  await open(page, "Playground");
+  await page.getByLabel("API key").fill(key);
+  await page.getByLabel("Surface").selectOption({ label: "Messages" });
+  await page.getByLabel("Model").selectOption("tollgate-sim/plain");
+  await page.getByLabel("Prompt").fill("Why is the sky blue?");
+  await page.getByRole("button", { name: "Send" }).click();
+  const receipt = page.getByRole("link", { name: "Open the receipt" });
+  await receipt.waitFor();
+  const shown = await readAmount(page, "total");
+  await receipt.click();
+  await page.getByRole("heading", { level: 1, name: "Receipt" }).waitFor();
+  await page.getByText("The lines add up to the cost").waitFor();
+  const total = await readAmount(page, "total");
+  if (total !== shown) {
+    throw new Error(`the playground showed ${shown} pico-USD, the receipt ${total}`);
+  }
+  return total;
+}
+
+async function prove(page: Page): Promise<void> {
+  await open(page, "Books");
+  await page.getByRole("button", { name: "Prove now" }).click();
+  await page.getByRole("status").getByText("The books hold").waitFor();
+}
+
+async function drainAndResume(page: Page): Promise<void> {
+  await open(page, "Fleet");
+  const row = page.getByRole("row").filter({ hasText: "tollgate-sim/embedder" });
+  await row.getByRole("button", { name: "Drain" }).click();
+  await row.getByText("Draining").waitFor();
+  await row.getByRole("button", { name: "Resume" }).click();
+  await row.getByText("Healthy").waitFor();
+}
+
+/** Three times the price asks to be confirmed. */
+async function setPrice(page: Page): Promise<void> {
+  await open(page, "Models");
+  await page.getByRole("link", { name: "tollgate-sim/plain" }).click();
+  await page.getByRole("button", { name: "Set price" }).click();
+  await page.getByLabel("Input").fill("0.75");
+  await page.getByText("Money that comes in from now on pays this").waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.locator('[data-name="rate"][data-pico-usd="750000000000"]').first().waitFor();
+}

@@ -1,0 +1,59 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { startChromium } from "../../scripts/test-services/chromium.ts";
+import { createSite, freePorts, startTollgate, type Tollgate } from "../support/tollgate.ts";
+
+/** A browser in front of a console, with the simulated fleet behind it. */
+export interface Stage {
+  readonly tollgate: Tollgate;
+  /** http://host:port of the console. */
+  readonly origin: string;
+  readonly browser: Browser;
+  /** A visitor without cookies. What the browser complains of is collected. */
+  visit(options?: Parameters<Browser["newContext"]>[0]): Promise<{ context: BrowserContext; page: Page }>;
+  /** A link that signs an operator in once. */
+  makeLink(role?: string): Promise<string>;
+  /** Policies that were broken and errors that nobody caught, in the browser. */
+  readonly complaints: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const site = await createSite();
+  const config = await site.configure({ listen: { ...freePorts.listen, console: "127.0.0.1:0" } });
+  const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
+  const origin = `http://${tollgate.addresses.console}`;
+  const complaints: string[] = [];
+  return {
+    tollgate,
+    origin,
+    browser,
+    complaints,
+    async visit(options) {
+      const context = await browser.newContext({ locale: "en-US", baseURL: origin, ...options });
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("console", (message) => {
+        if (/Content.Security.Policy|Trusted/i.test(message.text())) {
+          complaints.push(message.text());
+        }
+      });
+      return { context, page };
+    },
+    async makeLink(role = "owner") {
+      const { url } = (await tollgate.admin("console-link", "--role", role, "--url", origin)) as { url: string };
+      return url;
+    },
+    async close() {
+      await browser.close();
+      await tollgate.stop();
+      await site.remove();
+    },
+  };
+}
+
+/** The exact amount that a page shows under a name, in pico-USD; of several the first. */
+export async function readAmount(page: Page, name: string): Promise<bigint> {
+  const shown = page.locator(`[data-name="${name}"]`).first();
+  return BigInt((await shown.getAttribute("data-pico-usd")) ?? "");
+}
