@@ -2,7 +2,7 @@
 
 pip install grpcio grpcio-tools grpcio-status
 python -m grpc_tools.protoc -I proto --python_out=OUT --grpc_python_out=OUT \
-    proto/{access,errors,inference,metering}/v1/*.proto
+    proto/tollgate/{access,errors,inference,metering,validate}/v1/*.proto
 PYTHONPATH=OUT python docs/examples/client.py 127.0.0.1:50051 SERVICE_TOKEN ACCOUNT MODEL
 """
 
