@@ -11,9 +11,12 @@ import type { MeteringObserver } from "./interface.ts";
 import type { CoreLedger } from "./ledger/core-ledger.ts";
 import { createPriceController } from "./prices/price-controller.ts";
 import type { PriceList } from "./prices/prices.ts";
+import type { LedgerStore } from "./store/ledger-store.ts";
 
 const pricesMs = 5000;
 const expiryMs = 60_000;
+const foldMs = 60_000;
+const hourMs = 3_600_000;
 const deadLettersMs = 30_000;
 const firstCountMs = 1000;
 const reconcileMs = 3_600_000;
@@ -24,6 +27,7 @@ const firstReconcileMs = 60_000;
 export interface BackgroundParts {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
+  readonly store: Pick<LedgerStore, "foldTallies">;
   readonly prices: PriceList;
   readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use. */
@@ -55,10 +59,14 @@ export function startBackground(parts: BackgroundParts): () => void {
       logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
     }
   };
+  const foldTallies = async () => {
+    while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}
+  };
   const countDeadLetters = async () => observer.deadLetters(await deadLetters.count());
   const jobs = [
     repeat(clock, intervalMs, logger, "move prices", movePrices),
     repeat(clock, expiryMs, logger, "let lots expire", () => expireLots(parts)),
+    repeat(clock, foldMs, logger, "sum the usage of hours that are over", foldTallies),
     repeat(clock, reconcileMs * apart, logger, "prove the books", proveBooks, firstReconcileMs * apart),
     repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
   ];

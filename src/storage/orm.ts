@@ -8,8 +8,9 @@ import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { checkServer, sessionSetup } from "./session.ts";
-import { limited, memorySnapshot, openPostgresqlSnapshot, openSqliteSnapshot, type Snapshot } from "./snapshot.ts";
+import { limited, memorySnapshot, openPostgresqlSnapshot, type Snapshot } from "./snapshot.ts";
 import { lockFile, openSqlite, sqliteDialect } from "./sqlite.ts";
+import { SqliteSnapshots } from "./sqlite-snapshots.ts";
 import { AnswerLimit } from "./workarounds/answer-limit.ts";
 import { releaseLostConnections } from "./workarounds/lost-connections.ts";
 
@@ -103,17 +104,19 @@ async function openFile(path: string): Promise<SqliteStorage> {
     dbName: path,
     driverOptions: sqliteDialect(database),
   });
+  const snapshots = new SqliteSnapshots(path);
   return {
     dialect: "sqlite",
     path,
     orm,
-    snapshot: limited(async () => (path === ":memory:" ? memorySnapshot(database) : openSqliteSnapshot(path))),
+    snapshot: limited(async () => (path === ":memory:" ? memorySnapshot(database) : snapshots.open())),
     exclusive: (run) =>
       orm.em
         .getKysely()
         .connection()
         .execute(async () => run(database)),
     async close() {
+      await snapshots.end();
       await orm.close();
       database.close();
       unlock();

@@ -1,7 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Pool } from "pg";
-import { startThread } from "../../lib/assets.ts";
-import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.ts";
 import type { LongQuery } from "./workarounds/answer-limit.ts";
 
 /** A row as the driver gives it: whole numbers are numbers, bigints or decimal strings. */
@@ -14,50 +12,11 @@ export interface Snapshot {
   close(): Promise<void>;
 }
 
-const pieceSize = 1000;
+/** Rows of a piece. */
+export const pieceSize = 1000;
 const mostSnapshots = 4;
 /** The first rows of a query that sums up all receipts come when it has read them all. */
 const pieceMs = 1_800_000;
-
-/** A snapshot of a SQLite file, read by a thread of its own: a long query must not stop the event loop. */
-export async function openSqliteSnapshot(path: string): Promise<Snapshot> {
-  const worker = startThread("src/storage/sqlite-reader", { workerData: { path, piece: pieceSize } });
-  worker.unref();
-  const ask = (question: ReaderQuestion) =>
-    new Promise<ReaderAnswer>((resolve, reject) => {
-      worker.ref();
-      const settle = (conclude: () => void) => {
-        worker.unref();
-        worker.off("message", answered);
-        worker.off("error", failed);
-        conclude();
-      };
-      const answered = (answer: ReaderAnswer) =>
-        settle(() => ("error" in answer ? reject(new Error(answer.error)) : resolve(answer)));
-      const failed = (error: Error) => settle(() => reject(error));
-      worker.on("message", answered);
-      worker.on("error", failed);
-      worker.postMessage(question);
-    });
-  return {
-    async *rows(sql, parameters = []) {
-      let question: ReaderQuestion = { sql, parameters: parameters.map(toSqlite) };
-      for (;;) {
-        const { rows = [], done } = (await ask(question)) as Exclude<ReaderAnswer, { error: string }>;
-        if (rows.length > 0) {
-          yield rows;
-        }
-        if (done) {
-          return;
-        }
-        question = "more";
-      }
-    },
-    async close() {
-      await worker.terminate();
-    },
-  };
-}
 
 /** A database in memory, which no other thread can open, read as it is. */
 export function memorySnapshot(database: DatabaseSync): Snapshot {
@@ -140,6 +99,7 @@ export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> 
   };
 }
 
-function toSqlite(parameter: unknown) {
+/** A parameter as SQLite takes it. */
+export function toSqlite(parameter: unknown) {
   return parameter instanceof Date ? parameter.getTime() : (parameter as string | number | null);
 }

@@ -3,8 +3,8 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** A query to begin, or "more" of the last one. */
-export type ReaderQuestion = { readonly sql: string; readonly parameters: readonly SQLInputValue[] } | "more";
+/** A query to begin, "more" of the last one, or the "end" of the snapshot: the next query begins another one. */
+export type ReaderQuestion = { readonly sql: string; readonly parameters: readonly SQLInputValue[] } | "more" | "end";
 
 /** Some rows. done: there are no more. */
 export type ReaderAnswer =
@@ -13,7 +13,6 @@ export type ReaderAnswer =
 
 const { path, piece } = workerData as { path: string; piece: number };
 const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, readBigInts: true });
-database.exec("begin"); // the snapshot is the one of the first read from here on
 
 let rows: Iterator<Record<string, unknown>> = [].values();
 
@@ -23,7 +22,16 @@ parentPort?.on("message", (question: ReaderQuestion) => {
 
 function answer(question: ReaderQuestion): ReaderAnswer {
   try {
+    if (question === "end") {
+      if (database.isTransaction) {
+        database.exec("rollback");
+      }
+      return { rows: [], done: true };
+    }
     if (question !== "more") {
+      if (!database.isTransaction) {
+        database.exec("begin"); // the snapshot is the one of the first read from here on
+      }
       rows = database.prepare(question.sql).iterate(...question.parameters);
     }
     const found: Record<string, unknown>[] = [];

@@ -10,13 +10,13 @@ const minute = 60_000;
 test("the books are proved within minutes of the start, then every hour, and a finding is an alarm", async () => {
   const clock = new ManualClock(Date.now());
   const metering = await openMetering({ clock });
-  const { storage, ledger, prices, time } = metering;
+  const { storage, store, ledger, prices, time } = metering;
   const account = await metering.account({ paid: usd });
   const proofs: boolean[] = [];
   const alarms: string[] = [];
   const logger: Logger = { debug() {}, info() {}, warn() {}, error: (_, message) => void alarms.push(message) };
   const stop = startBackground({
-    ...{ storage, ledger, prices, models: () => [], clock: time, logger },
+    ...{ storage, store, ledger, prices, models: () => [], clock: time, logger },
     random: { ...systemRandom, fraction: () => 0.5 },
     pricing: { interval_s: 60, max_step: 0.1 },
     utilisation: () => 0,

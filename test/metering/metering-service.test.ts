@@ -16,6 +16,7 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import { readAll } from "../../lib/rpc/pages.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/access/principal.ts";
+import { reconcile } from "../../src/metering/books/reconcile.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { Usage } from "../../src/storage/entities/metering/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";
@@ -179,16 +180,16 @@ describe.each(dialects)("%s", (dialect) => {
     const parts = await start();
     const account = await parts.metering.account();
     const cost = Number.MAX_SAFE_INTEGER;
-    const rows = Array.from({ length: 2000 }, (_, at) => ({
-      ...{ requestId: `r${at}`, runId: v7(), accountId: account, keyId: "k", model: testModel, cost },
-      ...{ inputTokens: 1, outputTokens: 0, shortfall: 0, status: "completed" as const, settledAt: new Date() },
+    const charges = Array.from({ length: 2000 }, (_, at) => ({
+      ...{ requestId: `r${at}`, runId: v7(), accountId: account, keyId: "k", model: testModel, cost, lines: [] },
+      ...{ inputTokens: 1, outputTokens: 0, shortfall: 0, status: "completed" as const, settledAt: Date.now() },
     }));
-    await parts.metering.storage.orm.em.fork().insertMany(Usage, rows);
+    await parts.metering.store.settle(charges);
     const costPicoUsd = 2n ** 63n - 1n;
     const totalCostPicoUsd = String(2000n * BigInt(cost)); // 1.8e19
     expect(await parts.usage(operator, {})).toMatchObject([{ requests: 2000n, costPicoUsd, totalCostPicoUsd }]);
-    const few = rows.slice(0, 1000).map((row) => ({ ...row, runId: v7(), keyId: "few" }));
-    await parts.metering.storage.orm.em.fork().insertMany(Usage, few);
+    const few = charges.slice(0, 1000).map((charge) => ({ ...charge, runId: v7(), keyId: "few" }));
+    await parts.metering.store.settle(few);
     const exact = 1000n * BigInt(cost);
     expect(await parts.usage(operator, { keyId: "few" })).toMatchObject([
       { costPicoUsd: exact, totalCostPicoUsd: String(exact) },
@@ -250,6 +251,35 @@ describe.each(dialects)("%s", (dialect) => {
     const midnight = timestampFromMs(Date.UTC(2026, 4, 2));
     expect(await usage(operator, { from: midnight, groupBy: [UsageGroup.MODEL] })).toMatchObject([{ requests: 2n }]);
     expect(await usage(operator, { to: midnight, groupBy: [UsageGroup.MODEL] })).toMatchObject([{ requests: 2n }]);
+    // The same whether or not it has been summed up, however an hour is cut.
+    const edge = {
+      from: timestampFromMs(Date.UTC(2026, 4, 1, 23, 30)),
+      to: timestampFromMs(Date.UTC(2026, 4, 2, 0, 30)),
+    };
+    const asked = [
+      ...[{}, { groupBy: [UsageGroup.DAY] }, { groupBy: [UsageGroup.HOUR, UsageGroup.MODEL] }, { keyId: "b" }],
+      ...[edge, { ...edge, from: midnight }, { ...edge, to: midnight }, { ...edge, groupBy: [UsageGroup.HOUR] }],
+      { from: edge.from, to: timestampFromMs(Date.UTC(2026, 4, 1, 23, 45)) },
+    ];
+    const before = await Promise.all(asked.map((of) => usage(operator, of)));
+    expect(before[4]).toHaveLength(3);
+    expect(before.at(-1)).toEqual([]);
+    const { store, storage } = parts.metering;
+    const hour = Date.UTC(2026, 4, 2) / 3_600_000;
+    expect(await store.foldTallies(hour)).toBe(2);
+    expect(await store.foldTallies(hour)).toBe(0);
+    expect(await Promise.all(asked.map((of) => usage(operator, of)))).toEqual(before);
+    await spend(parts, first, "b");
+    expect(await store.foldTallies(hour + 24)).toBe(2);
+    expect(await usage(operator, { keyId: "b", groupBy: [UsageGroup.DAY] })).toMatchObject([
+      { day: "2026-05-01", requests: 1n },
+      { day: "2026-05-02", requests: 2n },
+    ]);
+    expect(await reconcile(storage)).toMatchObject({ ok: true, findings: [] });
+    const em = storage.orm.em.fork();
+    await em.execute("update usage_rollup set cost_low = cost_low + 1 where span = 'day' and key_id = 'a'");
+    const { findings } = await reconcile(storage);
+    expect(findings.map(({ rule }) => rule)).toEqual(["the usage of a day is that of its hours"]);
     expect(await usage(caller(second), {})).toMatchObject([{ accountId: second, keyId: "c" }]);
     expect(await reasonOf(() => usage(caller(second), { accountId: first }))).toBe(Reason.PERMISSION_DENIED);
     await parts.clock.until(parts.metering.close());

@@ -38,6 +38,7 @@ export interface Money extends Part {
   readonly funds: Funds;
   readonly windows: Awaited<ReturnType<typeof openWindows>>;
   readonly rateLimits: ConfiguredRateLimits;
+  readonly store: Pick<LedgerStore, "foldTallies">;
   /** The announcements about accounts between cores that share a store. */
   readonly announcements: Pick<LedgerStore, "listen" | "announce">;
 }
@@ -102,7 +103,7 @@ export async function composeMoney(
     clock,
   });
   return {
-    ...{ observer, prices, deadLetters, ledger, funds, windows, rateLimits, announcements: store },
+    ...{ observer, prices, deadLetters, ledger, funds, windows, rateLimits, store, announcements: store },
     services: [
       registration(MeteringService, createMeteringService({ storage })),
       registration(PricesService, createPricesService(prices)),

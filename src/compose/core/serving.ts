@@ -17,9 +17,19 @@ import type { Money } from "./money.ts";
 /** The metered services, and the periodic work on prices and books. */
 export function composeServing(foundation: Foundation, money: Money, fleet: Fleet, overload: Overload): Part {
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
-  const { prices, deadLetters, ledger, windows } = money;
+  const { prices, deadLetters, ledger, store, windows } = money;
   const stopBackground = startBackground({
-    ...{ storage, ledger, prices, models: () => catalogue.list(), pricing: config.pricing, clock, random, logger },
+    ...{
+      storage,
+      ledger,
+      store,
+      prices,
+      models: () => catalogue.list(),
+      pricing: config.pricing,
+      clock,
+      random,
+      logger,
+    },
     deadLetters,
     observer: money.observer,
     utilisation: (model) => fleet.utilisation(model),

@@ -8,8 +8,8 @@ import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { readEntity } from "../../storage/read-entity.ts";
 import type { Snapshot } from "../../storage/snapshot.ts";
+import { Conditions } from "./conditions.ts";
 import { toReceipt } from "./receipts.ts";
-import { Conditions, usageConditions } from "./usage-conditions.ts";
 
 type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
 
@@ -22,16 +22,17 @@ export async function listReceipts(storage: Storage, asked: Asked) {
     `receipts of ${JSON.stringify(filtersOf(asked))}`,
     asked,
     (start) => readRuns(storage, asked, start),
-    ({ usage }) => `${usage.settledAt.getTime()} ${usage.runId} ${usage.requestId}`,
+    ({ settledMs, usage }) => `${settledMs} ${usage.runId} ${usage.requestId}`,
     (key) => keyPattern.test(key) && isStorable(key),
   );
   return { receipts: entries.map(({ usage, lines }): Receipt => toReceipt(usage, lines)), nextPageToken };
 }
 
-/** The time of settlement, the run and the request. */
-const keyPattern = /^(\d{1,15}) ([0-9a-f-]{36}) (.+)$/s;
+/** The time of settlement, the run and the request. Times of old receipts have fractions of milliseconds in SQLite. */
+const keyPattern = /^(\d{1,15}(?:\.\d{1,20})?) ([0-9a-f-]{36}) (.+)$/s;
 
 interface StoredRun {
+  readonly settledMs: number;
   readonly usage: Usage;
   readonly lines: readonly UsageLine[];
 }
@@ -45,23 +46,24 @@ async function readRuns(storage: Storage, asked: Asked, { after, limit }: PageSt
   if (asked.accountId !== "" && !isUuid(asked.accountId)) {
     return [];
   }
-  const conditions = usageConditions(asked);
-  if (asked.requestId !== "") {
-    conditions.add("request_id = ?", asked.requestId);
-  }
+  const conditions = toConditions(asked);
   const [, at, runId, requestId] = keyPattern.exec(after ?? "") ?? [];
   if (at !== undefined) {
-    conditions.add("(settled_at, run_id, request_id) < (?, ?, ?)", new Date(Number(at)), runId, requestId);
+    const time = storage.dialect === "sqlite" ? Number(at) : new Date(Number(at));
+    conditions.add("(settled_at, run_id, request_id) < (?, ?, ?)", time, runId, requestId);
   }
   const snapshot = await storage.snapshot();
   try {
     const runs: Usage[] = [];
+    const times: number[] = [];
     const sql = `select * from usage ${conditions.where} order by settled_at desc, run_id desc, request_id desc limit ${limit}`;
     for await (const rows of snapshot.rows(sql, conditions.parameters)) {
       runs.push(...rows.map((row) => readEntity(Usage, row)));
+      times.push(...rows.map((row) => (typeof row.settled_at === "number" ? row.settled_at : Number.NaN)));
     }
     const lines = Map.groupBy(await readLines(snapshot, runs), ({ runId }) => runId);
-    return runs.map((usage) => ({
+    return runs.map((usage, at) => ({
+      settledMs: times[at] || usage.settledAt.getTime(),
       usage,
       lines: (lines.get(usage.runId) ?? []).filter(({ requestId }) => requestId === usage.requestId),
     }));
@@ -80,4 +82,27 @@ async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Promise<Us
     }
   }
   return lines;
+}
+
+function toConditions({ accountId, keyId, model, requestId, from, to }: Asked): Conditions {
+  const conditions = new Conditions();
+  if (accountId !== "") {
+    conditions.add("account_id = ?", accountId);
+  }
+  if (keyId !== "") {
+    conditions.add("key_id = ?", keyId);
+  }
+  if (model !== "") {
+    conditions.add("model = ?", model);
+  }
+  if (requestId !== "") {
+    conditions.add("request_id = ?", requestId);
+  }
+  if (from !== undefined) {
+    conditions.add("settled_at >= ?", timestampDate(from));
+  }
+  if (to !== undefined) {
+    conditions.add("settled_at < ?", timestampDate(to));
+  }
+  return conditions;
 }

@@ -1,4 +1,5 @@
 import { fittingSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
+import { hourlySums } from "../store/rollups.ts";
 
 /** Something that must hold: a query for the rows that break it, as id, expected and found. */
 export interface Rule {
@@ -11,7 +12,7 @@ export interface Rule {
 
 /**
  * The sums of each account, as `readSum` reads them. `granted` comes from the payments, each other sum from where it is
- * kept; the balance is `unspent` less `lent`, which open slices have spent.
+ * kept; the balance is `unspent` less `lent`, which open slices have spent. The receipts are in the sums of the hours.
  */
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
@@ -27,7 +28,9 @@ export const accountSums = `
     on lots.account_id = account.id
   left join (select account_id, ${sumColumns("spent", "lent")} from slice where open group by account_id) slices
     on slices.account_id = account.id
-  left join (select account_id, count(*) as count, ${sumColumns("cost", "spent")} from usage group by account_id) requests
+  left join (
+    select account_id, sum(requests) as count, sum(cost_high) as spent_high, sum(cost_low) as spent_low
+    from (${hourlySums}) hours group by account_id) requests
     on requests.account_id = account.id
   order by account.id`;
 
@@ -174,7 +177,7 @@ export const rules: readonly Rule[] = [
     "id",
     "account.debt",
     `select id, ${fittingSum("amount")} as amount from (
-       select account_id as id, shortfall as amount from usage where shortfall > 0
+       select account_id as id, shortfall as amount from (${hourlySums}) hours where shortfall > 0
        union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
        where lot_entry.kind = 'debt') owed group by id`,
   ),

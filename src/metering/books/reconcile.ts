@@ -5,6 +5,7 @@ import type { Row, Snapshot } from "../../storage/snapshot.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
 import { budgetRules } from "./budget-rules.ts";
 import { accountSums, rules } from "./reconcile-rules.ts";
+import { rollupRules } from "./rollup-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
 
@@ -28,7 +29,7 @@ export async function reconcile(
       .slice(0, mostFindings)
       .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
     const totals = await addAccounts(snapshot, findings);
-    for (const rule of [...rules, ...budgetRules]) {
+    for (const rule of [...rules, ...budgetRules, ...rollupRules]) {
       if (rule.only !== undefined && rule.only !== storage.dialect) {
         continue;
       }

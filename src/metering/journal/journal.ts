@@ -13,6 +13,8 @@ export interface JournalEntry extends Run {
   readonly maxRates?: Rates;
   /** The slice of its key's budget that its cost counts in. Absent: there is no budget. */
   readonly budgetSliceId?: string;
+  /** The last moment of its budget's window, in milliseconds since the epoch. Absent: there is no budget. */
+  readonly settleBy?: number;
 }
 
 /** The owner of a journal: its charges are made in this database alone, by this core. */

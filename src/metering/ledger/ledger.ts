@@ -136,12 +136,15 @@ class SliceLedger implements CoreLedger {
     if (fault !== undefined) {
       throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
     }
-    await this.#settler.settle(await this.#late.make({ ...charge, settledAt: this.#parts.clock.now() }));
+    // One of a budget stays in its window.
+    const settledAt = charge.budgetSliceId === undefined ? Math.floor(this.#parts.clock.now()) : charge.settledAt;
+    await this.#settler.settle(await this.#late.make({ ...charge, settledAt }));
   }
 
   async budgetState({ id, limit, period }: Budget): Promise<BudgetState> {
-    const { name, endsAt } = windowAt(period, this.#parts.clock.now());
-    const { spent } = await this.#parts.store.budgetSpending(id, name);
+    const { name, startsAt, endsAt } = windowAt(period, this.#parts.clock.now());
+    const window = { budgetId: id, windowName: name, windowStart: startsAt, limit };
+    const { spent } = await this.#parts.store.budgetSpending(window);
     return { spent, left: Math.max(0, limit - spent), resetsAt: endsAt };
   }
 

@@ -65,7 +65,7 @@ async function chargeRemains(
   await wallets.closeSlices(adopted.map((slice) => slice.id)); // the charges may still have needed them; what is left pays the others
   const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
   const known = await askSettled(parts, running);
-  const settledAt = clock.now();
+  const settledAt = Math.floor(clock.now());
   const late: Charge[] = [];
   for (const entry of running) {
     const charge = toRecovered(entry, settledAt);
@@ -107,9 +107,10 @@ async function askSettled(
 }
 
 /** The charge for a request that ran when its core died, still without money. */
-function toRecovered(entry: JournalEntry, settledAt: number): Charge {
+function toRecovered(entry: JournalEntry, now: number): Charge {
   const { requestId, runId, accountId, keyId, model, tokens, maxRates, budgetSliceId } = entry;
   const { inputTokens, outputTokens } = tokens;
+  const settledAt = Math.min(now, entry.settleBy ?? now);
   return {
     ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
     ...{ cost: 0, shortfall: 0, status: "recovered", settledAt, lines: [] },

@@ -140,6 +140,9 @@ export interface BudgetLease {
   readonly elsewhere: PicoUsd;
 }
 
+/** Asks what the keys of a budget have spent in a window. */
+export type SpendingRequest = Pick<BudgetRequest, "budgetId" | "windowName" | "windowStart" | "limit">;
+
 /** The spending in one window of a budget. */
 export interface BudgetSpending {
   readonly spent: PicoUsd;
@@ -230,8 +233,10 @@ export interface LedgerStore {
   giveBackBudgets(parts: readonly SlicePart[]): Promise<void>;
   /** Ends slices of budgets: what they spent is spent, the rest can be leased again. */
   closeBudgets(sliceIds: readonly string[]): Promise<void>;
-  /** The spending in a window, as far as the store knows: it knows of nothing before the first lease. */
-  budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending>;
+  /** The spending of a budget's keys in a window, as far as the store has it. */
+  budgetSpending(window: SpendingRequest): Promise<BudgetSpending>;
+  /** Folds tallies of the hours before one (whole hours since 1970) into rollups, some at a time. Returns how many. */
+  foldTallies(before: number): Promise<number>;
   /**
    * Takes cores for dead whose hearts are still where they were, and ends slices of all that are dead, at most 1,000.
    * Returns how many.

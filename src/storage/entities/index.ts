@@ -7,6 +7,7 @@ import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
 import { Lot, LotEntry } from "./metering/lot.ts";
 import { Price, PriceVersion } from "./metering/price.ts";
+import { UsageRollup, UsageTally } from "./metering/rollup.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
 import { Operator } from "./operator.ts";
@@ -26,6 +27,8 @@ export const entities = [
   Slice,
   Usage,
   UsageLine,
+  UsageTally,
+  UsageRollup,
   Budget,
   BudgetSlice,
   DeadLetter,

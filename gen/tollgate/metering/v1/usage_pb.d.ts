@@ -88,7 +88,7 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   shortfallPicoUsd: bigint;
 
   /**
-   * When it was settled.
+   * When it was settled; of a key with a budget no later than the period of its admission ended.
    *
    * @generated from field: google.protobuf.Timestamp settled_at = 11;
    */

@@ -35,3 +35,11 @@ export function windowAt(period: BudgetPeriod, now: number): BudgetWindow {
       return { name: "total", startsAt: 0, endsAt: undefined };
   }
 }
+
+/**
+ * The time that a charge within a window is entered under: its own, or the window's last moment where it came late, or the
+ * first one where the clock was turned back. So what was settled since a window began is what counts in it.
+ */
+export function withinWindow({ startsAt, endsAt = Number.MAX_SAFE_INTEGER }: BudgetWindow, now: number): number {
+  return Math.min(Math.max(now, startsAt), endsAt - 1);
+}

@@ -3,6 +3,7 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { ChargedTokens, PicoUsd, RunFacts, Settled, SettleStatus } from "../../interface.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Charge } from "../../store/ledger-store.ts";
+import { withinWindow } from "../budget/budget-window.ts";
 import type { HoldKeeper, RunningHold } from "../hold.ts";
 import type { RunningRequests } from "../running-requests.ts";
 import type { Payment } from "../wallet/payment.ts";
@@ -28,8 +29,9 @@ export class Settlement implements HoldKeeper {
     this.#parts = parts;
   }
 
-  note({ request, rates, budgetSliceId }: RunningHold, tokens: ChargedTokens): void {
-    this.#parts.journal.note({ ...request, tokens, maxRates: rates, ...inBudget(budgetSliceId) });
+  note({ request, rates, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens): void {
+    const settleBy = budget === undefined ? {} : { settleBy: withinWindow(budget.window, Number.POSITIVE_INFINITY) };
+    this.#parts.journal.note({ ...request, tokens, maxRates: rates, ...inBudget(budgetSliceId), ...settleBy });
   }
 
   shrink({ wallet, budget }: RunningHold, amount: PicoUsd): void {
@@ -96,12 +98,14 @@ export class Settlement implements HoldKeeper {
     return payment;
   }
 
-  #toCharge({ request, rates, budgetSliceId }: RunningHold, tokens: ChargedTokens, status: SettleStatus) {
+  #toCharge({ request, rates, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens, status: SettleStatus) {
     const { requestId, runId, accountId, keyId, model } = request;
     const { inputTokens, outputTokens } = tokens;
+    const now = Math.floor(this.#parts.clock.now());
+    const settledAt = budget === undefined ? now : withinWindow(budget.window, now);
     return {
       ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
-      ...{ status, settledAt: this.#parts.clock.now(), maxRates: rates, ...inBudget(budgetSliceId) },
+      ...{ status, settledAt, maxRates: rates, ...inBudget(budgetSliceId) },
     } satisfies Partial<Charge>;
   }
 }

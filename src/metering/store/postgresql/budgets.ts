@@ -1,4 +1,5 @@
-import type { BudgetLease, BudgetRequest, BudgetSpending, SlicePart } from "../ledger-store.ts";
+import type { BudgetLease, BudgetRequest, BudgetSpending, SlicePart, SpendingRequest } from "../ledger-store.ts";
+import { chargedSince } from "../rollups.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Query, Statement } from "./executor.ts";
 
@@ -19,19 +20,22 @@ const lockBudget: Statement = {
   text: "select bound, leased, spent from budget where id = $1 and window_name = $2 for update",
 };
 
-/**
- * $1 budget, $2 window, $3 its start in milliseconds, $4 the limit, $5 account. Counts anew what the keys of the chain have spent in the window
- * outside of it.
- */
+/** $1 budget, $3 the window's start in milliseconds. */
+const charged = chargedSince({
+  account: "(select account_id from api_key where id = $1)",
+  keys: "select id::text from api_key where id = $1 or limits_of = $1",
+  day: "floor($3::float8 / 86400000)::int",
+  hour: "floor($3::float8 / 3600000)::int",
+});
+
+/** $2 window, $4 the limit. Counts anew what the keys of the chain were charged in the window outside of its slices. */
 const recountBudget: Statement = {
   name: "recount budget",
   text: `
   with counted as (
-    select coalesce(sum(usage.cost), 0)::bigint as cost from usage
-    where usage.account_id = $5 and usage.settled_at >= to_timestamp($3::float8 / 1000)
-      and usage.key_id in (select id::text from api_key where id = $1 or limits_of = $1)
-      and not exists (select from budget_slice
-        where budget_slice.id = usage.budget_slice_id and budget_id = $1 and window_name = $2))
+    select greatest(0, coalesce(sum(cost), 0) - coalesce((
+      select sum(spent) from budget_slice where budget_id = $1 and window_name = $2), 0))::bigint as cost
+    from (${charged}) parts)
   update budget set bound = $4, spent = spent - prior + counted.cost, prior = counted.cost
   from counted where id = $1 and window_name = $2 returning leased, spent`,
 };
@@ -121,13 +125,15 @@ const giveBackBudgetsSql: Statement = {
     and held.id = budget.id and held.window_name = budget.window_name`,
 };
 
-/** $1 budget, $2 window. */
+/** $2 window, $4 the limit. What has not been leased by this limit has to be counted. */
 const budgetSpendingSql: Statement = {
   name: "budget spending",
   text: `
-  select (budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
-    where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0))::text as spent
-  from budget where id = $1 and window_name = $2`,
+  select coalesce(
+    (select budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
+       where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
+     from budget where id = $1 and window_name = $2 and bound = $4),
+    (select sum(cost) from (${charged}) parts), 0)::text as spent`,
 };
 
 interface BudgetRow {
@@ -160,7 +166,7 @@ export class Budgets {
     await query(makeBudget, [...window, accountId]);
     let [row] = await query<BudgetRow>(lockBudget, window);
     if (Number(row?.bound) !== limit) {
-      [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit, accountId]);
+      [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit]);
     }
     const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
     const share = Math.floor(free / (2 * cores));
@@ -185,8 +191,9 @@ export class Budgets {
     await this.#executor.query(closeBudgetsSql, [sliceIds, this.#core.coreId, this.#core.epoch]);
   }
 
-  async spending(budgetId: string, windowName: string): Promise<BudgetSpending> {
-    const [row] = await this.#executor.query<{ spent: string }>(budgetSpendingSql, [budgetId, windowName]);
+  async spending({ budgetId, windowName, windowStart, limit }: SpendingRequest): Promise<BudgetSpending> {
+    const values = [budgetId, windowName, windowStart, limit];
+    const [row] = await this.#executor.query<{ spent: string }>(budgetSpendingSql, values);
     return { spent: Number(row?.spent ?? 0) };
   }
 

@@ -17,6 +17,7 @@ import type {
   SettleOutcome,
   SlicePart,
   SliceRange,
+  SpendingRequest,
   StoredCharge,
   StoredSlice,
 } from "../ledger-store.ts";
@@ -27,6 +28,7 @@ import { Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
 import { isViolation, Settlement } from "./settlement.ts";
 import { Slices } from "./slices.ts";
+import { Tallies } from "./tallies.ts";
 
 /** How PostgreSQL is reached. */
 export interface Connections {
@@ -48,6 +50,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #slices: Slices;
   readonly #settlement: Settlement;
   readonly #budgets: Budgets;
+  readonly #tallies: Tallies;
   readonly #announcements: Announcements;
   readonly #listening: Pool | undefined;
 
@@ -58,6 +61,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#slices = new Slices(executor, this.#epochs);
     this.#settlement = new Settlement(executor, this.#epochs);
     this.#budgets = new Budgets(executor, this.#epochs);
+    this.#tallies = new Tallies(executor);
     this.#listening = listening;
     // A session of a pooler's hears nothing: what is listened on belongs to somebody else in the next moment.
     this.#announcements = new Announcements(
@@ -126,8 +130,12 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#budgets.close(sliceIds);
   }
 
-  budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending> {
-    return this.#budgets.spending(budgetId, windowName);
+  budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
+    return this.#budgets.spending(window);
+  }
+
+  foldTallies(before: number): Promise<number> {
+    return this.#tallies.fold(before);
   }
 
   async reap(dead: readonly CoreBeat[]): Promise<number> {

@@ -1,14 +1,41 @@
 import type { PicoUsd } from "../../interface.ts";
-import type { BudgetLease, BudgetRequest, BudgetSpending, Charge, SlicePart } from "../ledger-store.ts";
+import type {
+  BudgetLease,
+  BudgetRequest,
+  BudgetSpending,
+  Charge,
+  SlicePart,
+  SpendingRequest,
+} from "../ledger-store.ts";
+import { chargedSince } from "../rollups.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
 
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/** ?1 budget, ?3 the window's start in days, ?4 in hours. */
+const charged = chargedSince({
+  ...{ account: "(select account_id from api_key where id = ?1)", day: "?3", hour: "?4" },
+  keys: "select id from api_key where id = ?1 or limits_of = ?1",
+});
+
+/** ?2 the window's name. What the keys were charged in the window outside of its slices. */
 const recount = `
-  select cast(coalesce(sum(usage.cost), 0) as integer) as cost from usage
-  where usage.account_id = ?3 and usage.settled_at >= ?4
-    and usage.key_id in (select id from api_key where id = ?1 or limits_of = ?1)
-    and not exists (select 1 from budget_slice
-      where budget_slice.id = usage.budget_slice_id and budget_id = ?1 and window_name = ?2)`;
+  select max(0, coalesce(sum(cost), 0) - coalesce((
+    select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
+  from (${charged})`;
+
+/** ?5 the limit. What has not been leased by this limit has to be counted. */
+const spending = `
+  select coalesce(
+    (select spent + coalesce((select sum(slice.spent) from budget_slice slice
+       where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
+     from budget where id = ?1 and window_name = ?2 and bound = ?5),
+    (select sum(cost) from (${charged})), 0) as spent`;
+
+/** The start of a window in days and in hours. */
+const startOf = (ms: number) => [Math.floor(ms / dayMs), Math.floor(ms / hourMs)];
 
 const extendSlice = `
   insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
@@ -52,7 +79,7 @@ export class Budgets {
       ) as BudgetRow;
     let row = read();
     if (row.bound !== limit) {
-      const { cost } = run.get<{ cost: PicoUsd }>(recount, [...window, accountId, windowStart]) as { cost: PicoUsd };
+      const { cost } = run.get<{ cost: PicoUsd }>(recount, [...window, ...startOf(windowStart)]) as { cost: PicoUsd };
       run.run("update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?", [
         ...[limit, cost, cost],
         ...window,
@@ -109,16 +136,9 @@ export class Budgets {
     });
   }
 
-  spending(budgetId: string, windowName: string): Promise<BudgetSpending> {
-    return this.#executor.plain(({ get }) => {
-      const found = get<BudgetSpending>(
-        `select spent + coalesce((select sum(slice.spent) from budget_slice slice
-           where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
-         from budget where id = ? and window_name = ?`,
-        [budgetId, windowName],
-      );
-      return { spent: found?.spent ?? 0 };
-    });
+  spending({ budgetId, windowName, windowStart, limit }: SpendingRequest): Promise<BudgetSpending> {
+    const values = [budgetId, windowName, ...startOf(windowStart), limit];
+    return this.#executor.plain(({ get }) => ({ spent: get<BudgetSpending>(spending, values)?.spent ?? 0 }));
   }
 }
 

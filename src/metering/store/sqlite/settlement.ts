@@ -5,6 +5,7 @@ import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
+import { tally } from "./tallies.ts";
 
 /** A value too big, a constraint broken, a type that does not fit. https://www.sqlite.org/rescode.html */
 const violations: ReadonlySet<number> = new Set([18, 19, 20]);
@@ -51,10 +52,9 @@ export class Settlement {
           insertLines(run, charge);
         }
       }
-      spendBudgets(
-        run,
-        charges.filter((_, at) => outcomes[at] === "stored"),
-      );
+      const lasting = charges.filter((_, at) => outcomes[at] === "stored");
+      spendBudgets(run, lasting);
+      tally(run, lasting, this.#core.coreId);
       return outcomes;
     });
   }

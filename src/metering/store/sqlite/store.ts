@@ -15,6 +15,7 @@ import type {
   SettleOutcome,
   SlicePart,
   SliceRange,
+  SpendingRequest,
   StoredCharge,
   StoredSlice,
 } from "../ledger-store.ts";
@@ -24,6 +25,7 @@ import { type Exclusive, Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
 import { isViolation, Settlement } from "./settlement.ts";
 import { Slices } from "./slices.ts";
+import { Tallies } from "./tallies.ts";
 
 /** The ledger in a SQLite file: one core, whose slices are whole lots. */
 export class SqliteLedgerStore implements LedgerStore {
@@ -33,6 +35,7 @@ export class SqliteLedgerStore implements LedgerStore {
   readonly #slices: Slices;
   readonly #settlement: Settlement;
   readonly #budgets: Budgets;
+  readonly #tallies: Tallies;
 
   /** The epoch is one that this process has begun already; 0: none. */
   constructor(exclusive: Exclusive, random: Random, coreId: string, epoch = 0) {
@@ -42,6 +45,7 @@ export class SqliteLedgerStore implements LedgerStore {
     this.#slices = new Slices(executor, this.#epochs);
     this.#settlement = new Settlement(executor, this.#epochs);
     this.#budgets = new Budgets(executor, this.#epochs);
+    this.#tallies = new Tallies(executor);
   }
 
   identify(): Promise<string> {
@@ -104,8 +108,12 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.#budgets.close(sliceIds);
   }
 
-  budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending> {
-    return this.#budgets.spending(budgetId, windowName);
+  budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
+    return this.#budgets.spending(window);
+  }
+
+  foldTallies(before: number): Promise<number> {
+    return this.#tallies.fold(before);
   }
 
   async reap(): Promise<number> {

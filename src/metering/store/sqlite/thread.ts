@@ -17,6 +17,7 @@ import type {
   SettleOutcome,
   SlicePart,
   SliceRange,
+  SpendingRequest,
   StoredCharge,
   StoredSlice,
 } from "../ledger-store.ts";
@@ -102,8 +103,12 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("closeBudgets", sliceIds);
   }
 
-  budgetSpending(budgetId: string, windowName: string): Promise<BudgetSpending> {
-    return this.#call("budgetSpending", budgetId, windowName);
+  budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
+    return this.#call("budgetSpending", window);
+  }
+
+  foldTallies(before: number): Promise<number> {
+    return this.#call("foldTallies", before);
   }
 
   reap(dead: readonly CoreBeat[]): Promise<number> {

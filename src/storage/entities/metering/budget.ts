@@ -37,10 +37,7 @@ export const BudgetSlice = defineEntity({
     spent: amount(),
     open: p.boolean(),
   },
-  indexes: [
-    { properties: ["coreId"], where: "open" },
-    { properties: ["budgetId", "windowName"], where: "open" },
-  ],
+  indexes: [{ properties: ["coreId"], where: "open" }, { properties: ["budgetId", "windowName"] }],
   checks: [{ name: "budget_slice_amounts", expression: "granted >= 0 and spent >= 0" }],
 });
 export type BudgetSlice = InferEntity<typeof BudgetSlice>;

@@ -8,6 +8,7 @@ import { ApiKeys } from "../../../../src/accounts/keys/api-keys.ts";
 import { reconcile } from "../../../../src/metering/books/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";
 import { windowAt } from "../../../../src/metering/ledger/budget/budget-window.ts";
+import type { SpendingRequest } from "../../../../src/metering/store/ledger-store.ts";
 import type { BudgetPeriod } from "../../../../src/storage/entities/api-key.ts";
 import { ApiKey } from "../../../../src/storage/entities/api-key.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
@@ -48,6 +49,18 @@ describe.each(dialects)("%s", (dialect) => {
     return { metering: await openMetering({ clock, url }), clock, midnight };
   }
 
+  /** A key that is stored, so that what it spent without a limit is found. */
+  async function addKey({ storage }: Metering, accountId: string): Promise<string> {
+    const id = v7();
+    await storage.orm.em.fork().insert(ApiKey, {
+      ...{ id, accountId, name: "", digest: Buffer.from(id), pepperVersion: 1, prefix: "", last4: "" },
+      ...{ rpm: null, createdAt: new Date(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedTo: null },
+      ...{ rotatedFrom: null, requestId: null, models: null, tokensPerMinute: null, maxInFlight: null, budget: null },
+      ...{ budgetPeriod: null, limitsOf: null },
+    });
+    return id;
+  }
+
   test("a request takes from the balance and from its key's budget, and is clamped to what is left of it", async () => {
     const { metering, clock } = await open();
     const account = await metering.account({ paid: 10 * usd });
@@ -84,21 +97,26 @@ describe.each(dialects)("%s", (dialect) => {
   test("what comes late counts in the window of its admission; the next one begins whole", async () => {
     const { metering, clock, midnight } = await openBeforeMidnight();
     const account = await metering.account({ paid: 10 * usd });
-    const budget = budgetOf(1000 * out, "day");
-    const late = await clock.until(metering.ledger.hold(request(account, output(900), { budget }), never));
+    const keyId = await addKey(metering, account);
+    const budget: Budget = { id: keyId, limit: 1000 * out, period: "day" };
+    const late = await clock.until(metering.ledger.hold(request(account, output(900), { keyId, budget }), never));
     const { resetsAt = 0 } = await metering.ledger.budgetState(budget);
-    const [day, next] = [windowAt("day", metering.time.now()).name, windowAt("day", resetsAt).name];
+    const [today, tomorrow] = [metering.time.now(), resetsAt].map((at) => {
+      const { name, startsAt } = windowAt("day", at);
+      return { budgetId: budget.id, windowName: name, windowStart: startsAt, limit: budget.limit };
+    }) as [SpendingRequest, SpendingRequest];
     expect(resetsAt).toBe(midnight);
     await clock.pass(beforeMidnightMs + 1000);
     expect(metering.time.now()).toBeGreaterThan(midnight);
     await clock.until(late.settle(output(900), "completed"));
-    expect(await metering.store.budgetSpending(budget.id, day)).toEqual({ spent: 900 * out });
-    expect(await metering.store.budgetSpending(budget.id, next)).toEqual({ spent: 0 });
-    const whole = await clock.until(metering.ledger.hold(request(account, output(1000), { budget }), never));
+    expect(await metering.store.budgetSpending(today)).toEqual({ spent: 900 * out });
+    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: 0 });
+    const wanted = request(account, output(1000), { keyId, budget });
+    const whole = await clock.until(metering.ledger.hold(wanted, never));
     expect(whole.outputTokens).toBe(1000);
     await clock.until(whole.settle(output(1000), "completed"));
-    expect(await metering.store.budgetSpending(budget.id, day)).toEqual({ spent: 900 * out });
-    expect(await metering.store.budgetSpending(budget.id, next)).toEqual({ spent: 1000 * out });
+    expect(await metering.store.budgetSpending(today)).toEqual({ spent: 900 * out });
+    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: 1000 * out });
     expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
     await clock.until(metering.close());
   });
@@ -128,21 +146,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("a limit counts what the key had spent in the window before it was set, and a changed one what it spends on", async () => {
     const { metering, clock } = await open();
     const account = await metering.account({ paid: 10 * usd });
-    const keyId = v7();
-    await metering.storage.orm.em.fork().insert(ApiKey, {
-      ...{
-        id: keyId,
-        accountId: account,
-        name: "",
-        digest: Buffer.from(keyId),
-        pepperVersion: 1,
-        prefix: "",
-        last4: "",
-      },
-      ...{ rpm: null, createdAt: new Date(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedTo: null },
-      ...{ rotatedFrom: null, requestId: null, models: null, tokensPerMinute: null, maxInFlight: null, budget: null },
-      ...{ budgetPeriod: null, limitsOf: null },
-    });
+    const keyId = await addKey(metering, account);
     await clock.until(run(metering.ledger, request(account, output(400), { keyId })));
     const budget: Budget = { id: keyId, limit: 1000 * out, period: "month" };
     await clock.until(run(metering.ledger, request(account, output(100), { keyId, budget })));

@@ -1,0 +1,55 @@
+import { allAccounts } from "../../storage/entities/metering/rollup.ts";
+import { hourlySums, hourOf, sumNames, sumsOfReceipts } from "../store/rollups.ts";
+import type { Rule } from "./reconcile-rules.ts";
+
+/** Sums as a text that a finding tells. */
+const told = (table: string) =>
+  sumNames.map((name) => `cast(coalesce(${table}.${name}, 0) as text)`).join(" || ' ' || ");
+
+/** Two queries must have the same sums, key by key. A row is named by its key. */
+const same = (rule: Pick<Rule, "name" | "only">, keys: readonly string[], expected: string, found: string): Rule => {
+  const key = keys.join(", ");
+  const sums = (query: string) =>
+    `select ${key}, ${sumNames.map((name) => `sum(${name}) as ${name}`).join(", ")} from (${query}) parts group by ${key}`;
+  const id = keys.map((name) => `cast(coalesce(expected.${name}, found.${name}) as text)`).join(" || ' ' || ");
+  return {
+    ...rule,
+    table: "usage_rollup",
+    sql: `
+      select ${id} as id, ${told("expected")} as expected, ${told("found")} as found
+      from (${sums(expected)}) expected full join (${sums(found)}) found
+        on ${keys.map((name) => `expected.${name} = found.${name}`).join(" and ")}
+      where ${told("expected")} <> ${told("found")}`,
+  };
+};
+
+const rollups = (span: string, accounts: "=" | "<>") => `
+  select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
+  where span = '${span}' and account_id ${accounts} '${allAccounts}'`;
+
+const receipts = (dialect: "sqlite" | "postgresql") => {
+  const hour = hourOf[dialect]("settled_at");
+  return `select account_id, ${hour} as hour, key_id, model, ${sumsOfReceipts} from usage
+    group by account_id, ${hour}, key_id, model`;
+};
+
+const hourKeys = ["account_id", "hour", "key_id", "model"];
+
+/** The rules that sums of usage must keep: requests, tokens and cost, hour by hour. */
+export const rollupRules: readonly Rule[] = [
+  ...(["sqlite", "postgresql"] as const).map((only) =>
+    same({ name: "the usage of an hour is that of its receipts", only }, hourKeys, receipts(only), hourlySums),
+  ),
+  same(
+    { name: "the usage of a day is that of its hours" },
+    ["account_id", "slot", "key_id", "model"],
+    `select account_id, slot / 24 as slot, key_id, model, ${sumNames.join(", ")} from usage_rollup where span = 'hour'`,
+    `select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup where span = 'day'`,
+  ),
+  same(
+    { name: "the usage of all accounts is that of each of them" },
+    ["slot", "model"],
+    rollups("hour", "<>"),
+    rollups("hour", "="),
+  ),
+];

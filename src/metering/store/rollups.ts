@@ -1,0 +1,66 @@
+// How charges become the sums that usage is read from: SQL that both databases take.
+
+import { allAccounts, mostTokens } from "../../storage/entities/metering/rollup.ts";
+import { sumColumns } from "../../storage/exact-sum.ts";
+
+/** The columns that are summed up, in the order of the tables. */
+export const sumNames = ["requests", "input_tokens", "output_tokens", "cost_high", "cost_low", "shortfall"] as const;
+
+const capped = (column: string) =>
+  `sum(case when ${column} > ${mostTokens} then ${mostTokens} else ${column} end) as ${column}`;
+
+/** The sums over receipts, or charges that have their columns. */
+export const sumsOfReceipts = [
+  ...["count(*) as requests", capped("input_tokens"), capped("output_tokens")],
+  ...[sumColumns("cost", "cost"), "sum(shortfall) as shortfall"],
+].join(", ");
+
+/** The sums over sums. */
+export const sumsOfSums = sumNames.map((name) => `sum(${name}) as ${name}`).join(", ");
+
+/** Adds the sums of a row that cannot be inserted to those of the row that is there. */
+export const addSums = (table: string): string =>
+  sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
+
+const rollupKey = "account_id, span, slot, key_id, model";
+
+/**
+ * Adds tallies to the rollups, given a table of them: to those of their hour and of their day, of their account and of
+ * all. Rows are locked in the order of their keys.
+ */
+export const foldInto = (tallies: string): string => `
+  insert into usage_rollup (${rollupKey}, ${sumNames.join(", ")})
+  select ${rollupKey}, ${sumsOfSums}
+  from (
+    select account_id, 'hour' as span, hour as slot, key_id, model, ${sumNames.join(", ")} from ${tallies}
+    union all select account_id, 'day', hour / 24, key_id, model, ${sumNames.join(", ")} from ${tallies}
+    union all select '${allAccounts}', 'hour', hour, '', model, ${sumNames.join(", ")} from ${tallies}
+    union all select '${allAccounts}', 'day', hour / 24, '', model, ${sumNames.join(", ")} from ${tallies}) parts
+  where true
+  group by ${rollupKey} order by ${rollupKey}
+  on conflict (${rollupKey}) do update set ${addSums("usage_rollup")}`;
+
+/** An hour of SQLite's milliseconds, which may have fractions, and of PostgreSQL's times. */
+export const hourOf = {
+  sqlite: (column: string) => `cast(${column} / 3600000 as integer)`,
+  postgresql: (column: string) => `floor(extract(epoch from ${column}) / 3600)::int`,
+} as const;
+
+/** The cost of each row that an account's keys have in the sums since a window's start, which a day begins with. */
+export const chargedSince = (of: {
+  readonly account: string;
+  readonly keys: string;
+  readonly day: string;
+  readonly hour: string;
+}): string => `
+  select cost_high * 1000000 + cost_low as cost from usage_rollup
+  where account_id = ${of.account} and span = 'day' and slot >= ${of.day} and key_id in (${of.keys})
+  union all
+  select cost_high * 1000000 + cost_low from usage_tally
+  where account_id = ${of.account} and hour >= ${of.hour} and key_id in (${of.keys})`;
+
+/** All sums of hours, of each account: those that are folded and those that are not. */
+export const hourlySums = `
+  select account_id, slot as hour, key_id, model, ${sumNames.join(", ")} from usage_rollup
+  where span = 'hour' and account_id <> '${allAccounts}'
+  union all select account_id, hour, key_id, model, ${sumNames.join(", ")} from usage_tally`;

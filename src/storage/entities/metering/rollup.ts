@@ -1,0 +1,64 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+
+/** A column of a sum. */
+const sum = () => p.bigint("number");
+
+/**
+ * The sums that usage is read from. The cost is in two parts, as `sumColumns` cuts it: a year of it may pass 64 bits.
+ * Tokens that one request has beyond `mostTokens` are left out.
+ */
+const sums = () => ({
+  requests: sum(),
+  inputTokens: sum(),
+  outputTokens: sum(),
+  costHigh: sum(),
+  costLow: sum(),
+  /** What no lot could pay. */
+  shortfall: sum(),
+});
+
+/** More tokens than this of one request are not counted in sums, so that no engine's count makes a sum pass 64 bits. */
+export const mostTokens = 2 ** 40;
+
+/** The account of the sums of all accounts. */
+export const allAccounts = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * What one core has charged in an hour, written with the charges themselves; each core has rows of its own, so that none
+ * waits for another. Those of hours that are over are folded into rollups, and what comes late begins a new row.
+ */
+export const UsageTally = defineEntity({
+  name: "UsageTally",
+  properties: {
+    coreId: p.uuid().primary(),
+    /** Whole hours since 1970 in UTC, of the time of settlement. */
+    hour: p.integer().primary(),
+    accountId: p.uuid().primary(),
+    /** Empty: a service token. */
+    keyId: p.string().primary(),
+    model: p.string().primary(),
+    ...sums(),
+  },
+  indexes: [{ properties: ["accountId", "hour"] }, { properties: ["hour"] }],
+});
+export type UsageTally = InferEntity<typeof UsageTally>;
+
+/** The spans that usage is summed up in. */
+export const rollupSpans = ["hour", "day"] as const;
+
+/** What was charged in an hour or a day, of hours that were folded: it stays when receipts leave. */
+export const UsageRollup = defineEntity({
+  name: "UsageRollup",
+  properties: {
+    /** `allAccounts`: the sums over accounts and keys, a model each. */
+    accountId: p.uuid().primary(),
+    span: p.enum(rollupSpans).primary(),
+    /** Whole hours or days since 1970 in UTC. */
+    slot: p.integer().primary(),
+    keyId: p.string().primary(),
+    model: p.string().primary(),
+    ...sums(),
+  },
+  indexes: [{ properties: ["span", "slot"] }],
+});
+export type UsageRollup = InferEntity<typeof UsageRollup>;
