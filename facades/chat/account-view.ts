@@ -8,7 +8,7 @@ import type {
   GetUsageRequest,
   GetUsageResponse,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
-import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../lib/money.ts";
 import { type Duration, toMilliseconds } from "../../lib/time/duration.ts";
@@ -26,12 +26,8 @@ export async function readKey(core: Core, exchange: Exchange): Promise<GetKeyRes
   const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
   const { key, freeOnly, frozen } = status;
   const budget = key?.budgetPicoUsd;
-  const since = beginOf(key?.budgetPeriod ?? BudgetPeriod.TOTAL, new Date(exchange.runtime.clock.now()));
   const keyId = key?.id ?? "";
   const used = keyId === "" ? 0n : await spent(core, exchange, { keyId });
-  const current =
-    budget === undefined || since === undefined ? used : await spent(core, exchange, { keyId, from: since });
-  const left = budget === undefined ? undefined : budget > current ? budget - current : 0n;
   const reset = resets[key?.budgetPeriod ?? BudgetPeriod.UNSPECIFIED];
   return {
     $typeName: "tollgate.chat.v1.GetKeyResponse",
@@ -40,7 +36,7 @@ export async function readKey(core: Core, exchange: Exchange): Promise<GetKeyRes
       label: key === undefined ? "" : key.name || `${key.prefix}…${key.last4}`,
       usage: usdAmount(used),
       limit: budget === undefined ? "" : usdAmount(budget),
-      limitRemaining: left === undefined ? "" : usdAmount(left),
+      limitRemaining: key?.budgetLeftPicoUsd === undefined ? "" : usdAmount(key.budgetLeftPicoUsd),
       ...(reset !== undefined && { limitReset: reset }),
       isFreeTier: freeOnly,
       ...(key?.expiresAt !== undefined && { expiresAt: rfc3339(key.expiresAt) }),
@@ -62,21 +58,6 @@ const resets: Readonly<Record<BudgetPeriod, string | undefined>> = {
   [BudgetPeriod.WEEK]: "weekly",
   [BudgetPeriod.MONTH]: "monthly",
 };
-
-/** When the running period began, in UTC. Undefined: it has no beginning. */
-function beginOf(period: BudgetPeriod, now: Date): Date | undefined {
-  const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
-  switch (period) {
-    case BudgetPeriod.DAY:
-      return new Date(midnight);
-    case BudgetPeriod.WEEK:
-      return new Date(midnight - ((now.getUTCDay() + 6) % 7) * dayMs);
-    case BudgetPeriod.MONTH:
-      return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
-    default:
-      return undefined;
-  }
-}
 
 /** The money that came in, and the money spent. Money in = balance + spending − debt. */
 export async function readCredits(core: Core, exchange: Exchange): Promise<GetCreditsResponse> {
@@ -178,15 +159,10 @@ function readTime(field: string, text: string): Date | undefined {
 }
 
 /** The spending of the account, or of one of its keys. */
-async function spent(
-  core: Core,
-  exchange: Exchange,
-  { keyId = "", from }: { readonly keyId?: string; readonly from?: Date },
-): Promise<bigint> {
-  const request: Partial<Omit<StreamUsageRequest, "$typeName">> = { keyId, groupBy: [UsageGroup.ACCOUNT] };
-  const since = from === undefined ? {} : { from: timestampFromDate(from) };
+async function spent(core: Core, exchange: Exchange, { keyId = "" }: { readonly keyId?: string }): Promise<bigint> {
   let sum = 0n;
-  for await (const { rows } of core.metering.streamUsage({ ...request, ...since }, exchange.callOptions)) {
+  const request = { keyId, groupBy: [UsageGroup.ACCOUNT] };
+  for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
     sum += rows.reduce((total, row) => total + costOf(row), 0n);
   }
   return sum;

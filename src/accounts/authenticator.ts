@@ -183,6 +183,7 @@ function knownKeyOf(key: ApiKey): KnownKey {
       kind: "caller",
       accountId: key.accountId,
       keyId: key.id,
+      ...(key.limitsOf && { limitsOf: key.limitsOf }),
       ...(key.rpm && { rpm: key.rpm }),
       ...(key.tokensPerMinute && { tokensPerMinute: key.tokensPerMinute }),
       ...(key.maxInFlight && { maxInFlight: key.maxInFlight }),

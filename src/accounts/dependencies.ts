@@ -1,6 +1,6 @@
 import type { Random } from "../../lib/ids/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { Funds, PicoUsd } from "../metering/interface.ts";
+import type { Funds, Ledger, PicoUsd } from "../metering/interface.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./keys/api-keys.ts";
 
@@ -9,6 +9,8 @@ export interface AccountsDependencies {
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
   readonly funds: Funds;
+  /** As Ledger.budgetState. */
+  readonly budgetState: Ledger["budgetState"];
   readonly clock: Clock;
   readonly random: Random;
   /** Tells this core and, as far as they can be reached, the others that an account or its keys have changed. */

@@ -17,6 +17,8 @@ export interface Caller {
   readonly accountId: string;
   /** The key's id. Empty: a service token. */
   readonly keyId: string;
+  /** The first key of its chain of rotations, whose keys share what limits count. Undefined: this one. */
+  readonly limitsOf?: string;
   /** The key's own requests a minute. Undefined: the account's tier decides. */
   readonly rpm?: number;
   /** The key's own tokens a minute. Undefined: as many as its requests take. */

@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type AccountSchema, LotKind, PaymentKind, type PaymentSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { toInt64 } from "../../lib/int64.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import { durationOf } from "../../lib/time/duration.ts";
-import type { LotStatement, PaymentStatement, Statement } from "../metering/interface.ts";
+import type { BudgetState, LotStatement, PaymentStatement, Statement } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 
@@ -61,8 +61,8 @@ export function isFrozen({ frozenAt }: Pick<Account, "frozenAt">): boolean {
   return frozenAt !== null && frozenAt !== undefined;
 }
 
-/** A key as the contract has it: nothing that could be used in its place. */
-export function apiKeyMessage(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
+/** A key as the contract has it: nothing that could be used in its place. With how its budget stands where it is known. */
+export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitShape<typeof ApiKeySchema> {
   return {
     id: key.id,
     accountId: key.accountId,
@@ -79,6 +79,8 @@ export function apiKeyMessage(key: ApiKey): MessageInitShape<typeof ApiKeySchema
     ...(key.maxInFlight ? { maxInFlight: key.maxInFlight } : {}),
     ...(key.budget ? { budgetPicoUsd: BigInt(key.budget) } : {}),
     budgetPeriod: toPeriod(key.budgetPeriod),
+    ...(budget && { budgetSpentPicoUsd: BigInt(budget.spent), budgetLeftPicoUsd: BigInt(budget.left) }),
+    ...(budget?.resetsAt !== undefined && { budgetResetsAt: timestampFromMs(budget.resetsAt) }),
   };
 }
 

@@ -50,6 +50,7 @@ beforeAll(async () => {
     clock,
     random: systemRandom,
     accountChanged: (accountId) => void changed.push(accountId),
+    budgetState: async ({ limit }) => ({ spent: 1, left: limit - 1, resetsAt: 86_400_000 }),
     maxKeys: 20,
     freeGrant: Number(usd),
     models: () => ["open/chat", "open/embed"],
@@ -317,6 +318,19 @@ test("a caller sees its own account, keys and payments, and no other's", async (
   } finally {
     principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
   }
+});
+
+test("keys that are read tell how their budgets stand", async () => {
+  const accountId = await newAccount();
+  const limited = await client.createKey({ accountId, budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.DAY });
+  await client.createKey({ accountId });
+  const { keys } = await client.listKeys({ accountId });
+  const stands = { budgetSpentPicoUsd: 1n, budgetLeftPicoUsd: usd - 1n, budgetResetsAt: timestampFromMs(86_400_000) };
+  expect(keys[0]).toMatchObject({ id: limited.key?.id, ...stands });
+  expect(keys[1]?.budgetSpentPicoUsd).toBeUndefined();
+  principal = { kind: "caller", accountId, keyId: limited.key?.id ?? "" };
+  expect((await client.getKeyStatus({})).key).toMatchObject(stands);
+  principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 });
 
 test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) => {

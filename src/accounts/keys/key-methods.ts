@@ -9,10 +9,12 @@ import { readUpdateMask } from "../../../lib/rpc/update-mask.ts";
 import { callerOf } from "../../interceptors/access/principal.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
 import { rateLimitKey } from "../../interceptors/limits/rate-limit.ts";
+import type { ApiKey } from "../../storage/entities/api-key.ts";
 import type { AccountsDependencies } from "../dependencies.ts";
 import { apiKeyMessage, rateLimitMessage } from "../messages.ts";
 import { readVisible } from "../read-visible.ts";
 import { invalid, requireId } from "../validate.ts";
+import { toBudget } from "./key-budget.ts";
 import { presentLimits, readLimits } from "./key-limits.ts";
 
 const dayMs = 86_400_000;
@@ -24,6 +26,12 @@ export function createKeyMethods(deps: AccountsDependencies) {
   const { accounts, keys, funds } = deps;
 
   const limitRules = () => ({ now: deps.clock.now(), models: deps.models() });
+
+  /** A key and how its budget stands. */
+  async function describeKey(key: ApiKey) {
+    const budget = toBudget(key);
+    return apiKeyMessage(key, budget && (await deps.budgetState(budget)));
+  }
 
   /** Keeps what a key was, for the audit log. Throws KEY_NOT_FOUND. */
   async function noteKey(context: HandlerContext, id: string): Promise<void> {
@@ -41,7 +49,8 @@ export function createKeyMethods(deps: AccountsDependencies) {
     async listKeys({ accountId, ...request }, context) {
       const { id } = await readVisible(accounts, accountId, context);
       const page = await readPage(`keys of ${id}`, request, (start) => keys.list(id, start), toId, isUuid);
-      return { keys: page.entries.map(apiKeyMessage), nextPageToken: page.nextPageToken };
+      const shown = await Promise.all(page.entries.map(describeKey));
+      return { keys: shown, nextPageToken: page.nextPageToken };
     },
 
     async rotateKey({ keyId, overlap, requestId }, context) {
@@ -82,7 +91,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
       const rateLimit = context.values.get(rateLimitKey);
       const { balance, debt, freeOnly } = await funds.statement(caller.accountId);
       return {
-        ...(caller.keyId === "" ? {} : { key: apiKeyMessage(await keys.get(caller.keyId)) }),
+        ...(caller.keyId === "" ? {} : { key: await describeKey(await keys.get(caller.keyId)) }),
         accountId: caller.accountId,
         ...(rateLimit && { rateLimit: rateLimitMessage(rateLimit) }),
         balancePicoUsd: toInt64(balance),

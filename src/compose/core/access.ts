@@ -36,7 +36,7 @@ export interface Access extends Part {
   readonly trusts: TrustsPeer;
 }
 
-export async function composeAccess(foundation: Foundation, { funds, announcements }: Money): Promise<Access> {
+export async function composeAccess(foundation: Foundation, { funds, ledger, announcements }: Money): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue, announce } = foundation;
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage, announce);
@@ -87,6 +87,7 @@ export async function composeAccess(foundation: Foundation, { funds, announcemen
   };
   const accountsService = createAccountsService({
     ...{ accounts, keys, funds, clock, random, accountChanged },
+    budgetState: (budget) => ledger.budgetState(budget),
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
     models: () => catalogue.list().map(({ id }) => id),

@@ -13,18 +13,18 @@ export interface RunWish extends QuotaWish {
 
 /** The parts of its limits that a request takes while it runs, in the order in which it is refused. */
 export function wishesOf(
-  { accountId, keyId, maxInFlight, tokensPerMinute }: Caller,
+  { accountId, keyId, limitsOf = keyId, maxInFlight, tokensPerMinute }: Caller,
   accountPlaces: number,
   tokenBound: number,
 ): RunWish[] {
   const wishes: RunWish[] = [];
   if (maxInFlight !== undefined) {
-    wishes.push({ kind: "key places", name: `places:${keyId}`, limit: maxInFlight, amount: 1 });
+    wishes.push({ kind: "key places", name: `places:${limitsOf}`, limit: maxInFlight, amount: 1 });
   }
   wishes.push({ kind: "account places", name: `places:${accountId}`, limit: accountPlaces, amount: 1 });
   if (tokensPerMinute !== undefined) {
     const amount = Math.max(1, tokenBound);
-    wishes.push({ kind: "tokens", name: `tokens:${keyId}`, limit: tokensPerMinute, amount });
+    wishes.push({ kind: "tokens", name: `tokens:${limitsOf}`, limit: tokensPerMinute, amount });
   }
   return wishes;
 }

@@ -194,8 +194,9 @@ test("limits of a key are set, listed and lifted one by one", async () => {
   const all = ["--usd", "10", "--per", "month", "--models", testModel, "--expires", "30d", "--tpm", "1000"];
   const { id } = await json("keys", "create", account, ...all, "--in-flight", "3");
   const shown = async () => (await json("keys", "list", account))[0];
+  const spending = { usd_spent: "0.00", usd_left: "10.00", resets_at: expect.stringMatching(/-01T00:00:00.000Z$/) };
   const limits = { usd: "10.00", per: "month", models: [testModel], tpm: 1000, in_flight: 3 };
-  expect(await shown()).toMatchObject({ limits, expires_at: expect.stringMatching(iso) });
+  expect(await shown()).toMatchObject({ limits: { ...limits, ...spending }, expires_at: expect.stringMatching(iso) });
   expect((await here("keys", "list", account)).output).toContain("usd=10.00 per=month");
 
   expect(await json("keys", "set-limits", id, "--usd", "0.5", "--expires", "none")).toMatchObject({ id });

@@ -115,6 +115,18 @@ test("a key runs so many requests at once, beside what its account may, and the 
   expect((await refusalOf(limits.begin(other, 1)))?.message).toMatch(/^This key may run 2/);
 });
 
+test("the keys of a rotation chain share their places and their tokens a minute", async () => {
+  const { limits } = setUp({ paidTotal: 1n, freeOnly: false });
+  const old: Caller = { ...caller, maxInFlight: 1, tokensPerMinute: 100 };
+  const successor: Caller = { ...old, keyId: "successor", limitsOf: old.keyId };
+  const run = await limits.begin(old, 60);
+  expect((await refusalOf(limits.begin(successor, 1)))?.message).toMatch(/^This key may run 1 request at once/);
+  run.leave(60);
+  expect((await refusalOf(limits.begin(successor, 50)))?.message).toMatch(/100 tokens per minute/);
+  (await limits.begin(successor, 40)).leave(40);
+  expect((await refusalOf(limits.begin(old, 1)))?.message).toMatch(/100 tokens per minute/);
+});
+
 test("a key's tokens a minute are admitted by bound, settled by count, and told", async () => {
   const { clock, limits } = setUp({ paidTotal: 1n, freeOnly: false });
   const key: Caller = { ...caller, tokensPerMinute: 1000 };
