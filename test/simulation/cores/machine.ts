@@ -167,11 +167,11 @@ export class Machine {
         return { journal, store: new PostgresqlLedgerStore({ pool, pooled: false }, random, journal.coreId) };
       },
     );
-    const { prices, ledger, deadLetters } = money;
+    const { prices, ledger, store, deadLetters } = money;
     const pricing = { interval_s: 30, max_step: 0.1 };
     const utilisation = () => 0.4 + 0.6 * Math.abs(Math.sin(timeline.now / 100_000));
     startBackground({
-      ...{ storage, ledger, prices, models: () => config.models, utilisation, pricing, clock, random, logger },
+      ...{ storage, store, ledger, prices, models: () => config.models, utilisation, pricing, clock, random, logger },
       ...{ deadLetters, observer },
     });
     return money;
