@@ -4,22 +4,36 @@ import { code, table } from "./markdown.ts";
 
 const program = await createProgram({ environment: {}, print: () => {}, note: () => {} });
 
-/** Every command with its options, in Markdown. */
+type Row = readonly [flags: string, about: string];
+
+/** Every command with its options, in Markdown. What all commands have that ask a core stands before them, once. */
 export function commandReference(): string {
-  return leaves(program)
-    .map((command) => {
-      const usage = [nameOf(command), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(
-        " ",
-      );
-      const options = command.options.map((option) => [code(option.flags), aboutOf(option)]);
-      const about = command.description();
-      const parts = [`### \`${usage}\``, `${about.charAt(0).toUpperCase()}${about.slice(1)}.`];
-      if (options.length > 0) {
-        parts.push(table(["option", "what it is"], options));
-      }
-      return parts.join("\n\n");
-    })
-    .join("\n\n");
+  const commands = leaves(program);
+  const common = commonOptions(commands.filter(asksCore));
+  const sections = commands.map((command) => {
+    const usage = [nameOf(command), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(" ");
+    const rows = command.options.map(rowOf);
+    const own = asksCore(command) ? rows.filter((row) => !isAmong(common, row)) : rows;
+    const about = command.description();
+    const asks = asksCore(command) ? " It [asks a core](#commands-that-ask-a-core)." : "";
+    const parts = [`### \`${usage}\``, `${about.charAt(0).toUpperCase()}${about.slice(1)}.${asks}`];
+    return [...parts, ...(own.length > 0 ? [optionTable(own)] : [])].join("\n\n");
+  });
+  const intro = ["### Commands that ask a core", "All of them take these options.", optionTable(common)].join("\n\n");
+  return [intro, ...sections].join("\n\n");
+}
+
+const optionTable = (rows: readonly Row[]) => table(["option", "what it is"], rows);
+const rowOf = (option: Option): Row => [code(option.flags), aboutOf(option)];
+const hasOption = ({ options }: Command, name: string) => options.some(({ long }) => long === name);
+/** A facade has a core too, which it serves with; it prints no answer. */
+const asksCore = (command: Command) => hasOption(command, "--core") && hasOption(command, "--json");
+const isAmong = (rows: readonly Row[], [flags, about]: Row) => rows.some((row) => row[0] === flags && row[1] === about);
+
+/** The options that all of these commands have, in the same words. */
+function commonOptions(commands: readonly Command[]): Row[] {
+  const [first = [], ...others] = commands.map(({ options }) => options.map(rowOf));
+  return first.filter((row) => others.every((rows) => isAmong(rows, row)));
 }
 
 function leaves(command: Command): Command[] {
