@@ -5,7 +5,7 @@ import type { ModelConfig } from "../config/schema.ts";
 import type { JudgedClock } from "../storage/database-clock.ts";
 import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./books/expiry.ts";
-import { reconcile } from "./books/reconcile.ts";
+import { reconcile } from "./books/proof/reconcile.ts";
 import type { DeadLetters } from "./dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "./interface.ts";
 import type { CoreLedger } from "./ledger/core-ledger.ts";

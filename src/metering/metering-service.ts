@@ -2,9 +2,9 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { visibleAccount } from "../interceptors/access/principal.ts";
 import type { Storage } from "../storage/orm.ts";
-import { listReceipts } from "./books/receipt-list.ts";
-import { readReceipts } from "./books/receipts.ts";
-import { streamUsage } from "./books/usage.ts";
+import { listReceipts } from "./books/receipts/receipt-list.ts";
+import { readReceipts } from "./books/receipts/receipts.ts";
+import { streamUsage } from "./books/receipts/usage.ts";
 
 /** Dependencies. */
 export interface MeteringDependencies {

@@ -6,7 +6,7 @@ import type { Logger } from "../../lib/logger.ts";
 import { type Clock, systemClock } from "../../lib/time/clock.ts";
 import { configSchema, type ModelConfig } from "../../src/config/schema.ts";
 import { createDebts } from "../../src/metering/books/debts.ts";
-import { createFunds } from "../../src/metering/books/funds.ts";
+import { createFunds } from "../../src/metering/books/payments/funds.ts";
 import { DeadLetters } from "../../src/metering/dead-letters/dead-letters.ts";
 import type { ChargedTokens, Funds, Hold, HoldRequest } from "../../src/metering/interface.ts";
 import { type Journal, noJournal } from "../../src/metering/journal/journal.ts";

@@ -16,7 +16,7 @@ import { detailOf } from "../../lib/errors/detail.ts";
 import { readAll } from "../../lib/rpc/pages.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/access/principal.ts";
-import { reconcile } from "../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { Usage } from "../../src/storage/entities/metering/usage.ts";
 import { movableClock } from "../storage/movable-clock.ts";

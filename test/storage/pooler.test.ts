@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { type Pooler, startPooler } from "../../scripts/test-services/pgbouncer.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { reconcile } from "../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { never, openMetering, request, run, usd } from "../metering/fixture.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";

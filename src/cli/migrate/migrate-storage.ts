@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { reconcile } from "../../metering/books/reconcile.ts";
+import { reconcile } from "../../metering/books/proof/reconcile.ts";
 import { copyStorage } from "../../storage/copy.ts";
 import { openStorage, type Storage } from "../../storage/orm.ts";
 import { reconcileDocument } from "../admin/output/documents.ts";

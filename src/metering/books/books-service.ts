@@ -11,7 +11,7 @@ import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../interface.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
-import { reconcile } from "./reconcile.ts";
+import { reconcile } from "./proof/reconcile.ts";
 
 /** Dependencies. */
 export interface BooksDependencies {

@@ -11,7 +11,7 @@ import { newRequestId } from "../../../lib/ids/request-id.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createDebts } from "../../../src/metering/books/debts.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import type { CoreLedger } from "../../../src/metering/ledger/core-ledger.ts";

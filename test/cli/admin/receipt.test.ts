@@ -4,7 +4,7 @@ import { v7 } from "uuid";
 import { parseRate, parseUsd } from "../../../lib/money.ts";
 import { receiptDocument } from "../../../src/cli/admin/output/documents.ts";
 import { renderJson } from "../../../src/cli/admin/output/render.ts";
-import { readReceipts } from "../../../src/metering/books/receipts.ts";
+import { readReceipts } from "../../../src/metering/books/receipts/receipts.ts";
 import { databases, dialects } from "../../metering/databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../metering/fixture.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";

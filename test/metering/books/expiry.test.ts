@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { DatabaseClock } from "../../../src/storage/database-clock.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { toLetterId } from "../../../src/metering/dead-letters/dead-letters.ts";
 import type { ChargedTokens } from "../../../src/metering/interface.ts";
 import { type Journal, type JournalEntry, noJournal } from "../../../src/metering/journal/journal.ts";

@@ -6,7 +6,7 @@ import { detailOf } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { pause } from "../../support/pause.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, never, openMetering, request, testModel, usd } from "../fixture.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Usage } from "../../../src/storage/entities/metering/usage.ts";

@@ -1,4 +1,4 @@
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { judgesStorage } from "../database/storage.ts";
 import type { World } from "../world.ts";
 

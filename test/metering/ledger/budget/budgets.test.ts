@@ -5,7 +5,7 @@ import { detailOf } from "../../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import type { Budget } from "../../../../src/accounts/interface.ts";
 import { ApiKeys } from "../../../../src/accounts/keys/api-keys.ts";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";
 import { windowAt } from "../../../../src/metering/ledger/budget/budget-window.ts";
 import type { SpendingRequest } from "../../../../src/metering/store/ledger-store.ts";

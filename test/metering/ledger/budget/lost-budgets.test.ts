@@ -5,7 +5,7 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import type { Budget } from "../../../../src/accounts/interface.ts";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { BudgetCache } from "../../../../src/metering/ledger/budget/budget-cache.ts";

@@ -6,7 +6,7 @@ import pg from "pg";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { type PostgresqlInstallation, startInstallation } from "../../../storage/postgresql-programs.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";

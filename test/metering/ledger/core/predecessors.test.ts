@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { databases } from "../../databases.ts";

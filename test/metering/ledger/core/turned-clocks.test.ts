@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases } from "../../databases.ts";

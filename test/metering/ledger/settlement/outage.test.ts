@@ -6,7 +6,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { type Door, startDoor } from "../../../support/door.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { type Journal, type JournalEntry, noJournal } from "../../../../src/metering/journal/journal.ts";
 import { runKey } from "../../../../src/metering/ledger/run.ts";
 import type { Charge } from "../../../../src/metering/store/ledger-store.ts";

@@ -7,7 +7,7 @@ import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../../lib/errors/detail.ts";
-import { reconcile } from "../../../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";

@@ -1,5 +1,5 @@
-import { fittingSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
-import { hourlySums } from "../store/rollups.ts";
+import { fittingSum, sumColumns, textColumns } from "../../../storage/exact-sum.ts";
+import { hourlySums } from "../../store/rollups.ts";
 
 /** Something that must hold: a query for the rows that break it, as id, expected and found. */
 export interface Rule {

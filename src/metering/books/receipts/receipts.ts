@@ -2,11 +2,11 @@ import { type Duration, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import { isStorable } from "../../../lib/text/storable.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
-import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
-import type { Storage } from "../../storage/orm.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import { isStorable } from "../../../../lib/text/storable.ts";
+import { durationOf } from "../../../../lib/time/duration.ts";
+import { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
+import type { Storage } from "../../../storage/orm.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
 /** Most receipts of one request id in an answer: the first run's and those of further runs. */

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
-import { systemRandom } from "../../../lib/ids/random.ts";
-import { maxPicoUsd } from "../../../lib/money.ts";
-import { createFunds } from "../../../src/metering/books/funds.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import { Account } from "../../../src/storage/entities/account.ts";
-import { Payment } from "../../../src/storage/entities/payment.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
-import { databases, dialects } from "../databases.ts";
-import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
+import { detailOf } from "../../../../lib/errors/detail.ts";
+import { systemRandom } from "../../../../lib/ids/random.ts";
+import { maxPicoUsd } from "../../../../lib/money.ts";
+import { createFunds } from "../../../../src/metering/books/payments/funds.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
+import { Account } from "../../../../src/storage/entities/account.ts";
+import { Payment } from "../../../../src/storage/entities/payment.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { databases, dialects } from "../../databases.ts";
+import { type Metering, openMetering, request, run, testModel, usd } from "../../fixture.ts";
 
 const newDatabase = databases();
 

@@ -1,22 +1,22 @@
 import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import type { Random } from "../../../lib/ids/random.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import { Account } from "../../storage/entities/account.ts";
-import { Lot, LotEntry } from "../../storage/entities/metering/lot.ts";
-import { PriceVersion } from "../../storage/entities/metering/price.ts";
-import { Payment } from "../../storage/entities/payment.ts";
-import type { Storage } from "../../storage/orm.ts";
-import { inTransaction } from "../../storage/transaction.ts";
-import type { Alongside, Credit, Funds, Movement } from "../interface.ts";
-import type { CoreLedger } from "../ledger/core-ledger.ts";
-import { priorities } from "../store/spending-order.ts";
-import { createDebts, payDebt } from "./debts.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import type { Random } from "../../../../lib/ids/random.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import { Account } from "../../../storage/entities/account.ts";
+import { Lot, LotEntry } from "../../../storage/entities/metering/lot.ts";
+import { PriceVersion } from "../../../storage/entities/metering/price.ts";
+import { Payment } from "../../../storage/entities/payment.ts";
+import type { Storage } from "../../../storage/orm.ts";
+import { inTransaction } from "../../../storage/transaction.ts";
+import type { Alongside, Credit, Funds, Movement } from "../../interface.ts";
+import type { CoreLedger } from "../../ledger/core-ledger.ts";
+import { priorities } from "../../store/spending-order.ts";
+import { createDebts, payDebt } from "../debts.ts";
 import { readPayments } from "./payment-list.ts";
 import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
 import { insist, owes, takeBack } from "./refunds.ts";
-import { readLots, readStatement } from "./statement.ts";
+import { readLots, readStatement } from "../statement.ts";
 
 /** Dependencies. */
 export interface FundsParts {

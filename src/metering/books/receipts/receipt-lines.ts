@@ -1,5 +1,5 @@
 import type { ReceiptLine } from "#gen/tollgate/metering/v1/usage_pb.js";
-import type { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
+import type { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
 
 /** The part of a charge that one slice paid, or no slice did: then the lot is empty. */
 export type PaidLine = Omit<UsageLine, "requestId" | "runId" | "seq" | "sliceId">;

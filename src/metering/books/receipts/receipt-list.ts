@@ -2,12 +2,12 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import type { ListReceiptsRequest } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { type PageStart, readPage } from "../../../lib/rpc/pages.ts";
-import { isStorable } from "../../../lib/text/storable.ts";
-import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
-import type { Storage } from "../../storage/orm.ts";
-import { readEntity } from "../../storage/read-entity.ts";
-import type { Snapshot } from "../../storage/snapshot.ts";
+import { type PageStart, readPage } from "../../../../lib/rpc/pages.ts";
+import { isStorable } from "../../../../lib/text/storable.ts";
+import { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
+import type { Storage } from "../../../storage/orm.ts";
+import { readEntity } from "../../../storage/read-entity.ts";
+import type { Snapshot } from "../../../storage/snapshot.ts";
 import { Conditions } from "./conditions.ts";
 import { toReceipt } from "./receipts.ts";
 

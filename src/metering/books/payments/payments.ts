@@ -1,12 +1,12 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import { formatUsd, maxPicoUsd } from "../../../lib/money.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import { Payment } from "../../storage/entities/payment.ts";
-import { readSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
-import type { Row } from "../../storage/snapshot.ts";
-import type { PicoUsd } from "../interface.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import { formatUsd, maxPicoUsd } from "../../../../lib/money.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import { Payment } from "../../../storage/entities/payment.ts";
+import { readSum, sumColumns, textColumns } from "../../../storage/exact-sum.ts";
+import type { Row } from "../../../storage/snapshot.ts";
+import type { PicoUsd } from "../../interface.ts";
 
 /** The largest number of a 64-bit column. */
 const mostPaid = 2n ** 63n - 1n;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { wrap } from "@mikro-orm/core";
 import { v7 } from "uuid";
-import { maxPicoUsd } from "../../../lib/money.ts";
-import { reconcile } from "../../../src/metering/books/reconcile.ts";
-import { Lot, LotEntry } from "../../../src/storage/entities/metering/lot.ts";
-import { Payment } from "../../../src/storage/entities/payment.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
-import { databases, dialects } from "../databases.ts";
-import { type Metering, openMetering, request, run, testModel, usd } from "../fixture.ts";
+import { maxPicoUsd } from "../../../../lib/money.ts";
+import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
+import { Lot, LotEntry } from "../../../../src/storage/entities/metering/lot.ts";
+import { Payment } from "../../../../src/storage/entities/payment.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { databases, dialects } from "../../databases.ts";
+import { type Metering, openMetering, request, run, testModel, usd } from "../../fixture.ts";
 
 const newDatabase = databases();
 

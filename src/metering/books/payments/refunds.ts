@@ -1,16 +1,16 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import type { Random } from "../../../lib/ids/random.ts";
-import { formatUsd } from "../../../lib/money.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import type { Account } from "../../storage/entities/account.ts";
-import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lot.ts";
-import { Slice } from "../../storage/entities/metering/slice.ts";
-import type { Storage } from "../../storage/orm.ts";
-import type { PicoUsd } from "../interface.ts";
-import { priorities } from "../store/spending-order.ts";
-import { sumFreeMoney } from "./free-money.ts";
+import { failure } from "../../../../lib/errors/failure.ts";
+import type { Random } from "../../../../lib/ids/random.ts";
+import { formatUsd } from "../../../../lib/money.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { Account } from "../../../storage/entities/account.ts";
+import { Lot, LotEntry, withFreeMoney } from "../../../storage/entities/metering/lot.ts";
+import { Slice } from "../../../storage/entities/metering/slice.ts";
+import type { Storage } from "../../../storage/orm.ts";
+import type { PicoUsd } from "../../interface.ts";
+import { priorities } from "../../store/spending-order.ts";
+import { sumFreeMoney } from "../free-money.ts";
 import { moneyBound } from "./payments.ts";
 
 /** Why a refund was refused: cores have leased the money. */

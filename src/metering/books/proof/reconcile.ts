@@ -1,11 +1,11 @@
 import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { readSum } from "../../storage/exact-sum.ts";
-import type { Storage } from "../../storage/orm.ts";
-import type { Row, Snapshot } from "../../storage/snapshot.ts";
-import type { CoreLedger } from "../ledger/core-ledger.ts";
+import { readSum } from "../../../storage/exact-sum.ts";
+import type { Storage } from "../../../storage/orm.ts";
+import type { Row, Snapshot } from "../../../storage/snapshot.ts";
+import type { CoreLedger } from "../../ledger/core-ledger.ts";
 import { budgetRules } from "./budget-rules.ts";
 import { accountSums, rules } from "./reconcile-rules.ts";
-import { rollupRules } from "./rollup-rules.ts";
+import { rollupRules } from "../rollup-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
 
