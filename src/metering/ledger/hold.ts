@@ -12,7 +12,7 @@ import type { BudgetWallet } from "./budget/budget-wallet.ts";
 import { invariant } from "./invariant.ts";
 import type { Run } from "./run.ts";
 import { toChargeable } from "./settlement/charge-faults.ts";
-import type { CachedWallet } from "./wallet/cached-wallet.ts";
+import type { CachedWallet } from "./wallet/refill/cached-wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */
 const noteTokens = 256;

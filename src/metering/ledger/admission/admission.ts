@@ -6,7 +6,7 @@ import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { BudgetWallet } from "../budget/budget-wallet.ts";
 import { type Held, type HoldKeeper, RunningHold } from "../hold.ts";
 import { duplicate, type RunningRequests } from "../running-requests.ts";
-import type { CachedWallet } from "../wallet/cached-wallet.ts";
+import type { CachedWallet } from "../wallet/refill/cached-wallet.ts";
 import { fits, fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
 import type { WalletCache } from "../wallet/wallet-cache.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { ChargedTokens, Rates } from "../../interface.ts";
-import type { CachedWallet } from "./cached-wallet.ts";
+import type { CachedWallet } from "./refill/cached-wallet.ts";
 import { costOf } from "./split.ts";
 import type { Wallet } from "./wallet.ts";
 

@@ -4,9 +4,9 @@ import type { Debts } from "../../books/debts.ts";
 import type { MeteringObserver } from "../../interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { LedgerStore, StoredSlice } from "../../store/ledger-store.ts";
-import { CachedWallet, type RefillParts } from "./cached-wallet.ts";
-import { LeaseBatch } from "./lease-batch.ts";
-import { type AuditedWallets, SliceAudit } from "./slice-audit.ts";
+import { CachedWallet, type RefillParts } from "./refill/cached-wallet.ts";
+import { LeaseBatch } from "./refill/lease-batch.ts";
+import { type AuditedWallets, SliceAudit } from "./refill/slice-audit.ts";
 import { Wallet } from "./wallet.ts";
 
 /** Dependencies. */

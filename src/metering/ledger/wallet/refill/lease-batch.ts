@@ -1,5 +1,5 @@
-import type { Clock } from "../../../../lib/time/clock.ts";
-import type { Lease, LeaseRequest, LedgerStore } from "../../store/ledger-store.ts";
+import type { Clock } from "../../../../../lib/time/clock.ts";
+import type { Lease, LeaseRequest, LedgerStore } from "../../../store/ledger-store.ts";
 
 /** Accounts in one statement. */
 const batchSize = 500;

@@ -1,7 +1,7 @@
-import type { Logger } from "../../../../lib/logger.ts";
-import type { PicoUsd } from "../../interface.ts";
-import { type LedgerStore, noAccount, type SlicePart, type StoredSlice } from "../../store/ledger-store.ts";
-import type { Wallet } from "./wallet.ts";
+import type { Logger } from "../../../../../lib/logger.ts";
+import type { PicoUsd } from "../../../interface.ts";
+import { type LedgerStore, noAccount, type SlicePart, type StoredSlice } from "../../../store/ledger-store.ts";
+import type { Wallet } from "../wallet.ts";
 
 /** A wallet whose money somebody may move. */
 export interface AuditedWallet {

@@ -1,4 +1,4 @@
-import type { PicoUsd } from "../../interface.ts";
+import type { PicoUsd } from "../../../interface.ts";
 
 /** Sums of money in memory stay below this, so that they are exact. */
 export const mostLeased = 2 ** 52;
