@@ -14,7 +14,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   config: async () => (await import("./shared/config.ts")).addConfig,
   accounts: async () => (await import("./admin/accounts.ts")).addAccounts,
   payments: async () => (await import("./admin/accounts.ts")).addPayments,
-  keys: async () => (await import("./admin/keys.ts")).addKeys,
+  keys: async () => (await import("./admin/keys/keys.ts")).addKeys,
   prices: async () => (await import("./admin/prices.ts")).addPrices,
   usage: async () => (await import("./admin/usage.ts")).addUsage,
   receipt: async () => (await import("./admin/receipt.ts")).addReceipt,

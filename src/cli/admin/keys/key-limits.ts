@@ -1,7 +1,7 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Command, Option } from "commander";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { count, deadline, orNone, usd, words } from "../shared/arguments.ts";
+import { count, deadline, orNone, usd, words } from "../../shared/arguments.ts";
 
 const periods: Record<string, BudgetPeriod> = {
   day: BudgetPeriod.DAY,

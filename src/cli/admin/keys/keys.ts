@@ -3,13 +3,13 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
-import { count, span } from "../shared/arguments.ts";
-import type { Io } from "../shared/io.ts";
-import { required } from "./accounts.ts";
-import { addQuestion } from "./ask-core.ts";
+import { readAll } from "../../../../lib/rpc/pages.ts";
+import { count, span } from "../../shared/arguments.ts";
+import type { Io } from "../../shared/io.ts";
+import { required } from "../accounts.ts";
+import { addQuestion } from "../ask-core.ts";
 import { addLimitOptions, type LimitOptions, readLimitOptions } from "./key-limits.ts";
-import { keyDocument } from "./output/documents.ts";
+import { keyDocument } from "../output/documents.ts";
 
 const shownOnce = "The key is shown only now: it is not stored.";
 
