@@ -35,3 +35,15 @@ test("the README leads to every page, or to the index of its folder", () => {
   };
   expect(pages.filter((page) => page !== "README.md" && !isReached(page))).toEqual([]);
 });
+
+/** Tests as a page names them, without their folder and ending: `metering/books/debts`. */
+const namedTests = (page: string) =>
+  [...read(page).matchAll(/`([a-z-]+(?:\/[a-z0-9-]+)+)`/g)]
+    .map(([, name = ""]) => name)
+    .filter((name) => existsSync(join(root, "test", name.split("/")[0] ?? "")));
+
+test("every test that the guarantees name is there", () => {
+  const names = namedTests("docs/money.md");
+  expect(names.length).toBeGreaterThan(40);
+  expect(names.filter((name) => !existsSync(join(root, "test", `${name}.test.ts`)))).toEqual([]);
+});
