@@ -8,8 +8,8 @@ import { count, span } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { required } from "../accounts.ts";
 import { addQuestion } from "../ask-core.ts";
-import { addLimitOptions, type LimitOptions, readLimitOptions } from "./key-limits.ts";
 import { keyDocument } from "../output/documents.ts";
+import { addLimitOptions, type LimitOptions, readLimitOptions } from "./key-limits.ts";
 
 const shownOnce = "The key is shown only now: it is not stored.";
 

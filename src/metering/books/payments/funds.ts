@@ -13,10 +13,10 @@ import type { Alongside, Credit, Funds, Movement } from "../../interface.ts";
 import type { CoreLedger } from "../../ledger/core-ledger.ts";
 import { priorities } from "../../store/spending-order.ts";
 import { createDebts, payDebt } from "../debts.ts";
+import { readLots, readStatement } from "../statement.ts";
 import { readPayments } from "./payment-list.ts";
 import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
 import { insist, owes, takeBack } from "./refunds.ts";
-import { readLots, readStatement } from "../statement.ts";
 
 /** Dependencies. */
 export interface FundsParts {

@@ -5,7 +5,7 @@ import type { Row, Snapshot } from "../../../storage/snapshot.ts";
 import type { CoreLedger } from "../../ledger/core-ledger.ts";
 import { budgetRules } from "./budget-rules.ts";
 import { accountSums, rules } from "./reconcile-rules.ts";
-import { rollupRules } from "../rollup-rules.ts";
+import { rollupRules } from "./rollup-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
 

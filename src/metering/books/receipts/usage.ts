@@ -5,7 +5,7 @@ import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readSum } from "../../../storage/exact-sum.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import type { Row, Snapshot } from "../../../storage/snapshot.ts";
-import { usageQuery } from "../usage-query.ts";
+import { usageQuery } from "./usage-query.ts";
 
 const mostInt64 = 2n ** 63n - 1n;
 const hourMs = 3_600_000;

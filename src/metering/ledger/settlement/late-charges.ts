@@ -6,8 +6,8 @@ import type { MeteringObserver } from "../../interface.ts";
 import type { PriceList } from "../../prices/prices.ts";
 import type { Charge } from "../../store/ledger-store.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
-import type { CachedWallet } from "../wallet/refill/cached-wallet.ts";
 import { fund } from "../wallet/funding.ts";
+import type { CachedWallet } from "../wallet/refill/cached-wallet.ts";
 import { costOf } from "../wallet/split.ts";
 import type { WalletCache } from "../wallet/wallet-cache.ts";
 

@@ -6,12 +6,12 @@ import type { Debts } from "../../../books/debts.ts";
 import type { PicoUsd } from "../../../interface.ts";
 import type { LeaseRequest, LedgerStore, SlicePart } from "../../../store/ledger-store.ts";
 import { unavailable } from "../../unavailable.ts";
+import { WaitQueue } from "../wait-queue.ts";
+import type { Wallet } from "../wallet.ts";
 import type { LeaseBatch } from "./lease-batch.ts";
 import type { SliceAudit } from "./slice-audit.ts";
 import { mostLeased, SliceSize } from "./slice-size.ts";
 import { Turns } from "./turns.ts";
-import { WaitQueue } from "../wait-queue.ts";
-import type { Wallet } from "../wallet.ts";
 
 /** Where cores share the lots, how often one looks whether another gave money back. */
 const lookAgainMs = 250;

@@ -1,6 +1,6 @@
-import { allAccounts } from "../../storage/entities/metering/rollup.ts";
-import { hourlySums, hourOf, sumNames, sumsOfReceipts } from "../store/rollups.ts";
-import type { Rule } from "./proof/reconcile-rules.ts";
+import { allAccounts } from "../../../storage/entities/metering/rollup.ts";
+import { hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
+import type { Rule } from "./reconcile-rules.ts";
 
 /** Sums as a text that a finding tells. */
 const told = (table: string) =>
