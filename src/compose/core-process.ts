@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { systemClock } from "../../lib/time/clock.ts";
+import { effectiveConfig } from "../config/effective.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets } from "../config/secrets.ts";
@@ -34,8 +35,9 @@ export async function core(options: CoreOptions): Promise<void> {
   const tls = await openTls(config.listen.tls, systemClock, logger);
   const admin = await startAdmin(config.listen.admin, lifecycle, tls);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
+  const settings = await effectiveConfig(options.config, process.env);
   const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
-  const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload);
+  const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
   const addresses = await serveCore(composed, config, lifecycle, tls);
   reloadOnHangup({ file: options.config, load: () => loadConfig(options.config) }, config, composed, lifecycle, logger);
   await announceReady(lifecycle, logger, secrets.dataDir, { ...addresses, admin: admin.address });

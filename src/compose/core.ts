@@ -1,5 +1,6 @@
 import type { Logger } from "../../lib/logger.ts";
 import type { Overload } from "../../lib/overload/monitor.ts";
+import type { Setting } from "../config/effective.ts";
 import type { Config } from "../config/schema.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { composeAccess } from "./core/access.ts";
@@ -9,13 +10,17 @@ import { openFoundation } from "./core/foundation.ts";
 import { createInterceptors } from "./core/interceptors.ts";
 import type { Core } from "./core/interface.ts";
 import { composeMoney } from "./core/money.ts";
+import { composeOverview } from "./core/overview.ts";
 import { createReload } from "./core/reload.ts";
 import { composeServing } from "./core/serving.ts";
 import { createWebhooks } from "./core/webhooks.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 import type { Telemetry } from "./process/tracing.ts";
 
-/** Puts the core together, each part on those before it. Parts that have to be stopped are registered with the lifecycle. */
+/**
+ * Puts the core together, each part on those before it. Parts that have to be stopped are registered with the lifecycle.
+ * `settings`: the configuration as it is shown to operators.
+ */
 export async function composeCore(
   config: Config,
   secrets: Secrets,
@@ -23,6 +28,7 @@ export async function composeCore(
   logger: Logger,
   telemetry: Telemetry,
   overload: Overload,
+  settings: readonly Setting[] = [],
 ): Promise<Core> {
   const running = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
     lifecycle.onStop(() => part.stop());
@@ -34,7 +40,8 @@ export async function composeCore(
   const access = running(await composeAccess(foundation, money));
   const events = running(composeEvents(foundation));
   const serving = running(composeServing(foundation, money, fleet, overload));
-  const services = [serving, access, events, money, fleetPart].flatMap((part) => part.services);
+  const overview = running(composeOverview(foundation, money, fleet, telemetry.registry, settings));
+  const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
   const interceptors = createInterceptors(foundation, access, overload, money, services);
   const webhooks = createWebhooks(foundation, { services, interceptors });
   const reload = createReload({ ...foundation, ...money, fleet });

@@ -2,6 +2,7 @@ import type { Transport } from "@connectrpc/connect";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { ConfigError } from "../config/config-error.ts";
+import { effectiveConfig } from "../config/effective.ts";
 import { defaultConfig, loadConfig } from "../config/load.ts";
 import { movePorts } from "../config/move-ports.ts";
 import type { Config } from "../config/schema.ts";
@@ -70,8 +71,9 @@ async function start(
   refuseBothModels(options, configured);
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
+  const settings = await effectiveConfig(options.config, process.env);
   const overload = startOverload(config.overload, options.workers ?? 1, lifecycle, logger, admin.registry);
-  const core = await composeCore(config, secrets, lifecycle, logger, telemetry, overload);
+  const core = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
   if (worker !== undefined) {
     shareDrains(core.drains);
   }

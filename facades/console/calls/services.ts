@@ -8,6 +8,8 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 
 /**
  * The services that the console's pages call. Not among them: those that run requests, which an API key pays for, and
@@ -21,6 +23,8 @@ export const forwardedServices: readonly DescService[] = [
   EventsService,
   MeteringService,
   OperatorsService,
+  OverviewService,
   PricesService,
+  SettingsService,
   WebhooksService,
 ];

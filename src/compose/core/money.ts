@@ -33,6 +33,8 @@ import type { Part } from "./interface.ts";
 export interface Money extends Part {
   readonly prices: PriceList;
   readonly observer: MeteringObserver;
+  /** When and how this core last proved the books. Undefined: not yet. */
+  readonly lastProof: () => { readonly at: number; readonly ok: boolean } | undefined;
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
@@ -79,9 +81,11 @@ export async function composeMoney(
   const prices = await createPrices({ storage, clock, models: config.models, announce });
   const { journal, store } = open(foundation);
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
+  let proved: ReturnType<Money["lastProof"]>;
   const observer: MeteringObserver = {
     ...metrics.metering,
     reconciled(ok) {
+      proved = { at: clock.now(), ok };
       metrics.metering.reconciled(ok);
       const event = { type: ok ? "books.proved" : "books.failed", data: {} } as const;
       inTransaction(storage, (em) => announce(em, event)).catch((error: unknown) =>
@@ -103,6 +107,7 @@ export async function composeMoney(
     clock,
   });
   return {
+    lastProof: () => proved,
     ...{ observer, prices, deadLetters, ledger, funds, windows, rateLimits, store, announcements: store },
     services: [
       registration(MeteringService, createMeteringService({ storage })),

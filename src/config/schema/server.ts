@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { engineNames, engineTransports } from "../../engines/names.ts";
-import { plainName } from "./values.ts";
+import { plainName, usd } from "./values.ts";
 
 /** An inference server of a model. */
 export const server = z
@@ -23,6 +23,9 @@ export const server = z
       .max(1_000_000_000)
       .optional()
       .describe("Tokens that its KV cache holds, which prompts and answers share. Default: as the engine tells."),
+    usd_per_hour: usd
+      .optional()
+      .describe("What it costs an hour, in USD, all addresses of its name together; for the console's margin."),
     api_key_file: z.string().min(1).optional().describe("A file that holds the API key that it demands."),
     resolve: z
       .boolean()

@@ -11,7 +11,7 @@ import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { MeteringObserver } from "../interface.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
-import { reconcile } from "./proof/reconcile.ts";
+import { type ReconcileStep, reconcile } from "./proof/reconcile.ts";
 
 /** Dependencies. */
 export interface BooksDependencies {
@@ -40,6 +40,17 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
       const proof = await reconcile(storage, ledger);
       observer.reconciled(proof.ok);
       return proof;
+    },
+
+    async *streamReconcile() {
+      const steps = new Steps();
+      // Goes on at its own pace: a caller who reads slowly must not keep the snapshot open.
+      const proving = reconcile(storage, ledger, (step) => steps.add(step)).finally(() => steps.end());
+      proving.catch(() => {}); // it is awaited once all steps are told
+      yield* steps;
+      const proof = await proving;
+      observer.reconciled(proof.ok);
+      yield { done: steps.total, total: steps.total, proof };
     },
 
     async listDeadLetters(request) {
@@ -74,6 +85,40 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
       return { deadLetter: toDeadLetter(found) };
     },
   };
+}
+
+/** The steps of a proof that have not been told yet: at most as many as there are rules. */
+class Steps implements AsyncIterable<ReconcileStep> {
+  total = 0;
+  readonly #waiting: ReconcileStep[] = [];
+  #ended = false;
+  #wake = () => {};
+
+  add(step: ReconcileStep): void {
+    this.total = step.total;
+    this.#waiting.push(step);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ReconcileStep> {
+    for (;;) {
+      const step = this.#waiting.shift();
+      if (step !== undefined) {
+        yield step;
+      } else if (this.#ended) {
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
 }
 
 /** Each field of the charge may be of any type, as the charge comes from a journal. */

@@ -26,6 +26,61 @@ export declare type ReconcileRequest = Message<"tollgate.metering.v1.ReconcileRe
 export declare const ReconcileRequestSchema: GenMessage<ReconcileRequest>;
 
 /**
+ * Asks for the proof.
+ *
+ * @generated from message tollgate.metering.v1.StreamReconcileRequest
+ */
+export declare type StreamReconcileRequest = Message<"tollgate.metering.v1.StreamReconcileRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.metering.v1.StreamReconcileRequest.
+ * Use `create(StreamReconcileRequestSchema)` to create a new message.
+ */
+export declare const StreamReconcileRequestSchema: GenMessage<StreamReconcileRequest>;
+
+/**
+ * A step of the proof, or the proof itself, which comes last.
+ *
+ * @generated from message tollgate.metering.v1.StreamReconcileResponse
+ */
+export declare type StreamReconcileResponse = Message<"tollgate.metering.v1.StreamReconcileResponse"> & {
+  /**
+   * Rules that are proved.
+   *
+   * @generated from field: uint32 done = 1;
+   */
+  done: number;
+
+  /**
+   * Rules that there are.
+   *
+   * @generated from field: uint32 total = 2;
+   */
+  total: number;
+
+  /**
+   * The rule that is being proved, in words. Empty: all are.
+   *
+   * @generated from field: string rule = 3;
+   */
+  rule: string;
+
+  /**
+   * The outcome. Absent: it goes on.
+   *
+   * @generated from field: tollgate.metering.v1.ReconcileResponse proof = 4;
+   */
+  proof?: ReconcileResponse | undefined;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.StreamReconcileResponse.
+ * Use `create(StreamReconcileResponseSchema)` to create a new message.
+ */
+export declare const StreamReconcileResponseSchema: GenMessage<StreamReconcileResponse>;
+
+/**
  * The proof, or the first row that breaks it. Money is in pico-USD as decimal text: a total over
  * all accounts may pass 64 bits.
  *
@@ -313,6 +368,16 @@ export declare const BooksService: GenService<{
     methodKind: "unary";
     input: typeof ReconcileRequestSchema;
     output: typeof ReconcileResponseSchema;
+  },
+  /**
+   * Proves as Reconcile does, and tells how far it is.
+   *
+   * @generated from rpc tollgate.metering.v1.BooksService.StreamReconcile
+   */
+  streamReconcile: {
+    methodKind: "server_streaming";
+    input: typeof StreamReconcileRequestSchema;
+    output: typeof StreamReconcileResponseSchema;
   },
   /**
    * Lists charges that could not be made, in the order of their ids. Each waits until an operator settles or drops it.

@@ -9,6 +9,16 @@ import { rollupRules } from "./rollup-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
 
+/** Where a proof is: rules proved, all of them, and the one that comes next. */
+export interface ReconcileStep {
+  readonly done: number;
+  readonly total: number;
+  readonly rule: string;
+}
+
+/** The rule that every account and all together keep. */
+const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt";
+
 /** Findings after which there is no use in looking on. */
 const mostFindings = 100;
 
@@ -16,12 +26,19 @@ const mostFindings = 100;
  * Proves in one snapshot, so that running requests cannot disturb it, that every account's money and
  * all money together adds up: top-ups + grants = balance + spend + refunds + expired - debt; and that
  * every row says the same as the rows it sums up. Names the first rows that do not. With the ledger of the running core
- * also that this core knows all the money that is leased to it, as of the moment, not of the snapshot.
+ * also that this core knows all the money that is leased to it, as of the moment, not of the snapshot. Tells before each rule
+ * where it is.
  */
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
+  onStep: (step: ReconcileStep) => void = () => {},
 ): Promise<ReconcileResponse> {
+  const proved = [...rules, ...budgetRules, ...rollupRules].filter(
+    ({ only }) => only === undefined || only === storage.dialect,
+  );
+  const total = proved.length + 1;
+  onStep({ done: 0, total, rule: wholeRule });
   const unknown = (await ledger?.unknownSlices()) ?? [];
   const snapshot = await storage.snapshot();
   try {
@@ -29,13 +46,11 @@ export async function reconcile(
       .slice(0, mostFindings)
       .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
     const totals = await addAccounts(snapshot, findings);
-    for (const rule of [...rules, ...budgetRules, ...rollupRules]) {
-      if (rule.only !== undefined && rule.only !== storage.dialect) {
-        continue;
-      }
+    for (const [index, rule] of proved.entries()) {
       if (findings.length >= mostFindings) {
         break;
       }
+      onStep({ done: index + 1, total, rule: rule.name });
       for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`)) {
         for (const row of rows) {
           findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
@@ -81,13 +96,7 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
       }
       const accounted = account.balance + account.spent + account.refunded + account.expired - account.debt;
       if (account.granted !== accounted && findings.length < mostFindings) {
-        findings.push(
-          finding(
-            "top-ups + grants = balance + spend + refunds + expired - debt",
-            `account ${row.id}`,
-            `expected ${account.granted}, found ${accounted}`,
-          ),
-        );
+        findings.push(finding(wholeRule, `account ${row.id}`, `expected ${account.granted}, found ${accounted}`));
       }
     }
   }
