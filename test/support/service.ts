@@ -107,10 +107,13 @@ export async function serveModels(
   if (grpc !== undefined) {
     lifecycle.onStop(() => grpc.stop(0));
   }
-  const way = grpc === undefined ? transport : createChannelTransport({ target: grpc.address });
+  const channel = grpc === undefined ? undefined : createChannelTransport({ target: grpc.address });
+  if (channel !== undefined) {
+    lifecycle.onStop(async () => channel.close());
+  }
   const front = await startFront(
     { ...config, listen: { ...config.listen, http: "127.0.0.1:0" } },
-    way,
+    channel ?? transport,
     { shortage: undefined },
     lifecycle,
     errorLogger,
@@ -138,7 +141,7 @@ export async function serveModels(
     url: `http://${front.address}`,
     key,
     anotherKey,
-    ...{ operator, operatorToken: secrets.operatorToken, transport: way, front, lifecycle },
+    ...{ operator, operatorToken: secrets.operatorToken, transport: channel ?? transport, front, lifecycle },
     grpc: grpc?.address,
     async receipt(requestId) {
       const { receipt } = await metering.getReceipt({ requestId: requestId ?? "" });
