@@ -64,14 +64,19 @@ export class Admission {
     if (rates === undefined || !fits(wallet, rates, request)) {
       return undefined;
     }
-    const budget = this.#findBudget(request);
+    const budget = this.#openBudget(request);
     const inBudget = budget === undefined || fitsBudget(budget, rates, request);
     return inBudget ? this.#grant(cached, request, { rates, admitted: request, budget }) : undefined;
   }
 
-  /** This core's part of the budget's open window. Undefined: there is no budget. */
-  #findBudget({ budget, accountId }: HoldRequest): BudgetWallet | undefined {
-    return budget === undefined ? undefined : this.#parts.budgets.find(budget, accountId);
+  /** This core's part of the budget's open window, under the limit that the request knows. Undefined: there is no budget. */
+  #openBudget({ budget, accountId }: HoldRequest): BudgetWallet | undefined {
+    if (budget === undefined) {
+      return undefined;
+    }
+    const wallet = this.#parts.budgets.find(budget, accountId);
+    this.#parts.budgets.setLimit(wallet, budget.limit);
+    return wallet;
   }
 
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
@@ -124,7 +129,7 @@ export class Admission {
   /** Leases what an amount lacks of the key's budget, as far as there is any left. */
   async #fundBudget(request: HoldRequest, amount: PicoUsd): Promise<HeldBudget | undefined> {
     const { budget } = request;
-    const wallet = this.#findBudget(request);
+    const wallet = this.#openBudget(request);
     if (budget === undefined || wallet === undefined) {
       return undefined;
     }

@@ -35,7 +35,7 @@ export class BudgetCache {
     this.#parts = parts;
   }
 
-  /** The wallet of the window that is open now. */
+  /** The wallet of the window that is open now; one that is new holds the limit and no money. */
   find(budget: Budget, accountId: string): BudgetWallet {
     const { clock, random } = this.#parts;
     const window = windowAt(budget.period, clock.now());
@@ -50,14 +50,14 @@ export class BudgetCache {
       this.#bySlice.set(wallet.sliceId, wallet);
     }
     wallet.usedAt = clock.monotonic();
-    if (wallet.limit !== budget.limit) {
-      this.#releaseOld(wallet, budget);
-    }
     return wallet;
   }
 
-  /** Another limit holds from now on: what was leased by the old one and is free goes back before more is leased. */
-  #releaseOld(wallet: BudgetWallet, { limit }: Budget): void {
+  /** The limit that holds from now on: what was leased by another one and is free goes back before more is leased. */
+  setLimit(wallet: BudgetWallet, limit: PicoUsd): void {
+    if (wallet.limit === limit) {
+      return;
+    }
     wallet.limit = limit;
     const part = { sliceId: wallet.sliceId, amount: wallet.takeFree() };
     const before = this.#leasing.get(wallet);
