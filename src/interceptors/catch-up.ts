@@ -1,16 +1,25 @@
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
+import { shows_charges } from "#gen/tollgate/metering/v1/consistency_pb.js";
 import type { CoreLedger } from "../metering/ledger/core-ledger.ts";
 
-/** The packages whose services read what the ledger has stored. */
-const readers = ["tollgate.accounts.", "tollgate.metering."];
-
 /**
- * Has the store catch up with the journal before anybody reads it, so that who was told of a charge finds it: the journal
- * may have acknowledged charges that are stored a tenth of a second later. Costs nothing when none wait.
+ * Has the store catch up with the journal before a method whose `tollgate.metering.v1.shows_charges` option says so, so
+ * that who was told of a charge finds it: the journal may have acknowledged charges that are stored a tenth of a second
+ * later. Costs nothing when none wait.
  */
 export function catchUp(ledger: Pick<CoreLedger, "caughtUp">): Interceptor {
+  const shown = new Map<DescMethod, boolean>();
+  const showsCharges = (method: DescMethod): boolean => {
+    let shows = shown.get(method);
+    if (shows === undefined) {
+      shows = getOption(method, shows_charges);
+      shown.set(method, shows);
+    }
+    return shows;
+  };
   return (next) => async (request) => {
-    if (readers.some((name) => request.service.typeName.startsWith(name))) {
+    if (showsCharges(request.method)) {
       await ledger.caughtUp();
     }
     return next(request);
