@@ -1,9 +1,9 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
-import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Logger } from "../../lib/logger.ts";
 import type { Operator } from "../accounts/interface.ts";
-import { roleOf } from "../interceptors/access/authenticate.ts";
+import { accessOf, roleOf } from "../interceptors/access/authenticate.ts";
 import { clientAddressOf, type TrustsPeer } from "../interceptors/access/client-address.ts";
 import { principalKey } from "../interceptors/access/principal.ts";
 import { type Change, type ChangeFacts, changeKey } from "../interceptors/changes/change.ts";
@@ -20,7 +20,7 @@ export interface RecorderParts {
 }
 
 /**
- * Notes every change that an operator makes: each call of a method whose least role is above reader. Where money moves,
+ * Notes every change that an operator makes: each call of a method of operators whose least role is above reader. Where money moves,
  * the handler notes it in the money's own transaction; any other change is noted as soon as it is made. Stands behind the
  * interceptor that tells who calls.
  */
@@ -28,7 +28,7 @@ export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): I
   return (next) => async (request) => {
     const { contextValues } = request;
     const principal = contextValues.get(principalKey);
-    if (principal?.kind !== "operator" || request.stream || roleOf(request.method) === Role.READER) {
+    if (principal?.kind !== "operator" || request.stream || !isChange(request.method)) {
       return next(request);
     }
     const asked = toPublicJson(request.method.input, request.message);
@@ -51,6 +51,13 @@ export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): I
     }
     return response;
   };
+}
+
+/** Whether a method changes something: operators alone may call it, and readers may not. What is public is read. */
+function isChange(method: DescMethod): boolean {
+  const needed = accessOf(method);
+  const isForOperators = needed === Access.OPERATOR || needed === Access.CALLER_OR_OPERATOR;
+  return isForOperators && roleOf(method) > Role.READER;
 }
 
 function readHead(request: UnaryRequest, { id, name }: Operator, trusts: TrustsPeer) {
