@@ -7,6 +7,8 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { transport } from "./transport.ts";
 
 export const accounts = createClient(AccountsService, transport);
@@ -15,5 +17,7 @@ export const books = createClient(BooksService, transport);
 export const catalogue = createClient(CatalogueService, transport);
 export const metering = createClient(MeteringService, transport);
 export const operators = createClient(OperatorsService, transport);
+export const overview = createClient(OverviewService, transport);
 export const prices = createClient(PricesService, transport);
+export const settings = createClient(SettingsService, transport);
 export const webhooks = createClient(WebhooksService, transport);

@@ -28,3 +28,12 @@ export function splitAmount(pico: bigint): SplitAmount {
 export function countDecimals(pico: bigint): number {
   return (formatUsd(pico).split(".")[1] ?? "").length;
 }
+
+const usdPerPico = 1e-12;
+
+/** A pace, which is an estimate and therefore has few digits: "$12.40", "$0.0031". */
+export function formatPace(pico: bigint): string {
+  const usd = Math.abs(Number(pico) * usdPerPico);
+  const sign = pico < 0n ? "−" : "";
+  return `${sign}$${usd === 0 || usd >= 0.1 ? usd.toFixed(2) : Number(usd.toPrecision(2))}`;
+}

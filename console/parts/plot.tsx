@@ -128,7 +128,7 @@ function toOptions(
   return {
     width: element.clientWidth,
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     scales: { y: { range: (_, __, most) => [0, most === 0 ? 1 : most * 1.1] } },

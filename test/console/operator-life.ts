@@ -14,7 +14,7 @@ export async function liveAsOperator(stage: Stage): Promise<Life> {
   const link = await stage.makeLink();
   await page.goto(link);
   await page.waitForURL("**/overview");
-  await page.getByText("of 5 healthy").waitFor();
+  await page.getByText("Tokens a second").first().waitFor();
   await refuseSecondUse(stage, link);
   const account = await makeAccount(page);
   await topUp(page);

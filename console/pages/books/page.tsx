@@ -1,39 +1,33 @@
-import { useState } from "preact/hooks";
-import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { books } from "../../contract/clients.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatSpan } from "../../format/time.ts";
 import { Failure } from "../../parts/answer.tsx";
+import { Meter } from "../../parts/figure.tsx";
 import { Page } from "../../parts/page.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Equation } from "./equation.tsx";
 import { Findings } from "./findings.tsx";
-
-interface Proof {
-  readonly answer: ReconcileResponse;
-  readonly at: Date;
-  readonly tookMs: number;
-}
+import { type Progress, type Proof, prove } from "./prove.ts";
 
 /** That every pico-dollar is where it should be, proven while one watches. */
 export default function BooksPage() {
   const [proof, setProof] = useState<Proof | undefined>(undefined);
-  const [isProving, setProving] = useState(false);
+  const [progress, setProgress] = useState<Progress | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
-  const prove = async (): Promise<void> => {
-    if (isProving) {
+  const abort = useRef(new AbortController());
+  useEffect(() => () => abort.current.abort(), []);
+  const start = async (): Promise<void> => {
+    if (progress !== undefined) {
       return;
     }
-    setProving(true);
+    setProgress({ done: 0, total: 1, rule: "" });
     setError(undefined);
-    const begun = performance.now();
     try {
-      const answer = await books.reconcile({});
-      setProof({ answer, at: new Date(), tookMs: performance.now() - begun });
+      setProof(await prove(abort.current.signal, setProgress));
     } catch (failure) {
       setError(failure);
     } finally {
-      setProving(false);
+      setProgress(undefined);
     }
   };
   return (
@@ -41,20 +35,29 @@ export default function BooksPage() {
       title="Books"
       lead="What came in equals what is there, what was spent, what went back and what lapsed, less what is owed: for each account and in all."
       actions={
-        <button type="button" class="primary" aria-busy={isProving} onClick={() => void prove()}>
+        <button type="button" class="primary" aria-busy={progress !== undefined} onClick={() => void start()}>
           Prove now
         </button>
       }
     >
-      <div role="status">
-        {isProving && <p class="notice">Every row is being added up…</p>}
-        {!isProving && proof && <Result proof={proof} />}
-      </div>
-      {error !== undefined && <Failure error={error} retry={() => void prove()} />}
+      {progress && <Proving progress={progress} />}
+      <div role="status">{progress === undefined && proof && <Result proof={proof} />}</div>
+      {error !== undefined && <Failure error={error} retry={() => void start()} />}
       <Equation answer={proof?.answer} />
       {proof && <Findings findings={proof.answer.findings} />}
       <DeadLetters />
     </Page>
+  );
+}
+
+function Proving({ progress }: { readonly progress: Progress }) {
+  return (
+    <div class="notice proving">
+      <p>
+        {progress.done} of {progress.total} rules are proved{progress.rule === "" ? "" : `: ${progress.rule}`}
+      </p>
+      <Meter part={progress.done / progress.total} isLevel />
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 import { session } from "../../app/session.ts";
 import { Page, Section } from "../../parts/page.tsx";
+import { Configuration } from "./configuration.tsx";
 import { Operators } from "./operators.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
@@ -21,6 +22,9 @@ export default function SettingsPage() {
           </div>
         ))}
       </dl>
+      <Section title="Configuration">
+        <Configuration />
+      </Section>
       <Section title="Operators">
         <Operators />
       </Section>

@@ -5,6 +5,7 @@ import { formatCount } from "../../format/numbers.ts";
 import { Amount, mostDecimals } from "../../parts/amount.tsx";
 import { Section } from "../../parts/page.tsx";
 import { Table } from "../../parts/table.tsx";
+import type { Names } from "./names.ts";
 import { costOf, type GroupName, groupOf } from "./view.ts";
 
 /** The sums of one group over the whole period. */
@@ -18,8 +19,14 @@ interface Sum {
 
 const titles: Readonly<Record<GroupName, string>> = { account: "Account", key: "Key", model: "Model" };
 
+interface Props {
+  readonly rows: readonly UsageRow[];
+  readonly group: GroupName;
+  readonly names: Names;
+}
+
 /** Sums, dearest first; each opens its receipts. */
-export function GroupTable({ rows, group }: { readonly rows: readonly UsageRow[]; readonly group: GroupName }) {
+export function GroupTable({ rows, group, names }: Props) {
   const sums = sumUp(rows, group);
   const decimals = mostDecimals(sums.map(({ cost }) => cost));
   const total = (pick: (sum: Sum) => bigint) => sums.reduce((all, sum) => all + pick(sum), 0n);
@@ -35,7 +42,11 @@ export function GroupTable({ rows, group }: { readonly rows: readonly UsageRow[]
         rows={sums}
         keyOf={({ name }) => name}
         columns={[
-          { name: titles[group], isHeader: true, show: ({ name }) => <GroupLabel group={group} name={name} /> },
+          {
+            name: titles[group],
+            isHeader: true,
+            show: ({ name }) => <GroupLabel group={group} name={name} names={names} />,
+          },
           {
             name: "Cost",
             isNumber: true,
@@ -57,13 +68,20 @@ export function GroupTable({ rows, group }: { readonly rows: readonly UsageRow[]
   );
 }
 
-function GroupLabel({ group, name }: { readonly group: GroupName; readonly name: string }) {
+interface LabelProps {
+  readonly group: GroupName;
+  /** The group's id. */
+  readonly name: string;
+  readonly names: Names;
+}
+
+function GroupLabel({ group, name, names }: LabelProps) {
   if (name === "") {
     return <span class="muted">service tokens</span>;
   }
   return (
     <button type="button" class="link" title="Open its receipts" onClick={() => setQuery({ open: name })}>
-      {group === "model" ? name : <code>{name}</code>}
+      {group === "model" ? name : (names.get(name) ?? <code>{name}</code>)}
     </button>
   );
 }

@@ -2,12 +2,19 @@ import { useMemo } from "preact/hooks";
 import { query, setQuery } from "../../app/router.ts";
 import { Section } from "../../parts/page.tsx";
 import { ReceiptList } from "../../parts/receipt-list.tsx";
+import type { Names } from "./names.ts";
 import type { GroupName } from "./view.ts";
 
 const fields = { account: "accountId", key: "keyId", model: "model" } as const;
 
+interface Props {
+  readonly group: GroupName;
+  readonly names: Names;
+  readonly from: Date;
+}
+
 /** The receipts that a sum is made of. */
-export function Opened({ group, from }: { readonly group: GroupName; readonly from: Date }) {
+export function Opened({ group, names, from }: Props) {
   const open = query.value.get("open") ?? "";
   const since = useMemo(() => ({ seconds: BigInt(Math.floor(from.getTime() / 1000)) }), [from]);
   if (open === "") {
@@ -15,7 +22,7 @@ export function Opened({ group, from }: { readonly group: GroupName; readonly fr
   }
   return (
     <Section
-      title={`Receipts of ${open}`}
+      title={`Receipts of ${names.get(open) ?? open}`}
       actions={
         <button type="button" class="small-button" onClick={() => setQuery({ open: "" })}>
           Close

@@ -10,6 +10,7 @@ import { Page } from "../../parts/page.tsx";
 import { useQuery } from "../../parts/use-query.ts";
 import { CsvButton } from "./csv.tsx";
 import { GroupTable } from "./group-table.tsx";
+import { loadNames, noNames } from "./names.ts";
 import { Opened } from "./opened.tsx";
 import { UsagePlot } from "./usage-plot.tsx";
 import { by, type GroupName, groupNames, periodOf, periods } from "./view.ts";
@@ -20,6 +21,7 @@ export default function UsagePage() {
   const group = by(query.value.get("by"), isCustomer.value);
   const from = useMemo(() => period.from(new Date()), [period]);
   const usage = useQuery((signal) => load(group, period.step, from, signal), [group, period]);
+  const { data: names = noNames } = useQuery((signal) => loadNames(group, signal), [group]);
   return (
     <Page
       title="Usage"
@@ -50,9 +52,9 @@ export default function UsagePage() {
             </Empty>
           ) : (
             <>
-              <UsagePlot rows={rows} group={group} period={period} from={from} />
-              <GroupTable rows={rows} group={group} />
-              <Opened group={group} from={from} />
+              <UsagePlot rows={rows} group={group} names={names} period={period} from={from} />
+              <GroupTable rows={rows} group={group} names={names} />
+              <Opened group={group} names={names} from={from} />
             </>
           )
         }

@@ -1,11 +1,13 @@
 import { useMemo } from "preact/hooks";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { Plot } from "../../parts/plot.tsx";
+import type { Names } from "./names.ts";
 import { costOf, type GroupName, groupOf, type Period, stepsOf, timeOf } from "./view.ts";
 
 interface Props {
   readonly rows: readonly UsageRow[];
   readonly group: GroupName;
+  readonly names: Names;
   readonly period: Period;
   readonly from: Date;
 }
@@ -17,14 +19,14 @@ const daySeconds = 24 * hourSeconds;
 const usdPerPico = 1e-12;
 
 /** What the dearest groups cost, hour by hour or day by day. */
-export function UsagePlot({ rows, group, period, from }: Props) {
+export function UsagePlot({ rows, group, names, period, from }: Props) {
   const { times, series } = useMemo(() => toSeries(rows, group, period, from), [rows, group, period, from]);
   return (
     <div class="section">
       <Plot
         title={`Cost in USD ${period.step === "hour" ? "an hour" : "a day"}`}
         times={times}
-        series={series}
+        series={series.map(({ name, values }) => ({ name: toLabel(name, names), values }))}
         format={formatCost}
         isStepped
       />
@@ -46,7 +48,7 @@ function toSeries(rows: readonly UsageRow[], group: GroupName, period: Period, f
   }
   const dearest = [...sums].sort(([, one], [, other]) => other - one).slice(0, mostLines);
   const series = dearest.map(([name]) => ({
-    name: name === "" ? "service tokens" : shorten(name),
+    name,
     values: times.map((time) => costs.get(name)?.get(time) ?? 0),
   }));
   // The last hour or day has its own width, too.
@@ -57,9 +59,12 @@ function toSeries(rows: readonly UsageRow[], group: GroupName, period: Period, f
   };
 }
 
-/** Ids are told apart by their ends. */
-function shorten(name: string): string {
-  return /^[0-9a-f]{8}-/.test(name) ? `…${name.slice(-6)}` : name;
+/** Ids without a name are told apart by their ends. */
+function toLabel(id: string, names: Names): string {
+  if (id === "") {
+    return "service tokens";
+  }
+  return names.get(id) ?? (/^[0-9a-f]{8}-/.test(id) ? `…${id.slice(-6)}` : id);
 }
 
 /** Three significant digits are enough for an axis; exact sums are in the table. */
