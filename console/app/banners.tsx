@@ -9,7 +9,7 @@ export function Banners() {
   }, [isConnectionLost.value]);
   return (
     <>
-      <div role="status" class={isConnectionLost.value ? "banner warn" : "visually-hidden"}>
+      <div aria-live="polite" class={isConnectionLost.value ? "banner warn" : "visually-hidden"}>
         {isConnectionLost.value
           ? "The connection to Tollgate is lost. What you see is from before; it is tried again."
           : ""}

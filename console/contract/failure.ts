@@ -17,7 +17,9 @@ export function isLost(error: unknown): boolean {
   if (error === undefined) {
     return false;
   }
-  return ConnectError.from(error).code === Code.Unavailable || error instanceof TypeError;
+  const { code, cause } = ConnectError.from(error);
+  // What a browser says when nothing answers, or an answer breaks off.
+  return code === Code.Unavailable || (code === Code.Unknown && cause instanceof TypeError);
 }
 
 /** Whether the call was given up by the page itself. */

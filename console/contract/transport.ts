@@ -2,6 +2,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { connectionLost, connectionWorks } from "../app/connection.ts";
 import { sessionEnded } from "../app/session.ts";
+import { isLost } from "./failure.ts";
 
 /** Tells the page whether the server is there, and that the session is over, whichever call learns of it. */
 const watch: Interceptor = (next) => async (request) => {
@@ -11,7 +12,7 @@ const watch: Interceptor = (next) => async (request) => {
     return response;
   } catch (error) {
     const { code } = ConnectError.from(error);
-    if (code === Code.Unavailable || (code === Code.Unknown && error instanceof TypeError)) {
+    if (isLost(error)) {
       connectionLost();
     } else if (code !== Code.Canceled) {
       connectionWorks();

@@ -39,6 +39,19 @@ test("a cold overview weighs less than its budget and asks no other host", async
   expect(hosts).toEqual([new URL(stage.origin).host]);
 });
 
+test("a lost connection is said, and mended by itself", async () => {
+  const { context, page } = await stage.visit();
+  await page.goto(await stage.makeLink("reader"));
+  await page.goto("/fleet");
+  await page.getByText("5 servers").waitFor();
+  await context.setOffline(true);
+  await page.getByText("The connection to Tollgate is lost").waitFor();
+  expect(await page.getByText("5 servers").count()).toBe(1);
+  await context.setOffline(false);
+  await page.getByText("The connection to Tollgate is lost").waitFor({ state: "detached" });
+  await context.close();
+});
+
 test("what the page shows is what the ledger holds", async () => {
   const [account] = (await stage.tollgate.admin("accounts", "list")) as { id: string; balance_usd: string }[];
   const { context, page } = await stage.visit();

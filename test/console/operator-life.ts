@@ -98,7 +98,12 @@ async function sendPrompt(page: Page, key: string): Promise<bigint> {
 async function prove(page: Page): Promise<void> {
   await open(page, "Books");
   await page.getByRole("button", { name: "Prove now" }).click();
-  await page.getByRole("status").getByText("The books hold").waitFor();
+  // One place of the page tells the result, and nothing else has that role.
+  await page.getByRole("status").filter({ hasText: "checked in" }).waitFor();
+  const result = await page.getByRole("status").textContent();
+  if (!result?.includes("The books hold")) {
+    throw new Error(`the page says: ${result}`);
+  }
 }
 
 async function drainAndResume(page: Page): Promise<void> {
