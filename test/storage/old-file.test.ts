@@ -1,0 +1,70 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { readReceipts } from "../../src/metering/books/receipts.ts";
+import { reconcile } from "../../src/metering/books/reconcile.ts";
+import { openStorage } from "../../src/storage/orm.ts";
+
+// A file that an early version wrote and closed in order: payments of a customer at two prices, a refund, seven
+// requests over the wire. It knows neither of facts about runs nor of budgets, events or sums of usage.
+
+let directory: string;
+let path: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "tollgate-old-"));
+  path = join(directory, "tollgate.db");
+  writeFileSync(path, gunzipSync(readFileSync(new URL("fixtures/before-run-facts.db.gz", import.meta.url))));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+interface OldReceipt {
+  readonly request_id: string;
+  readonly account_id: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: number;
+}
+
+const sum = (amount: string, table: string) => `(select coalesce(sum(${amount}), 0) from ${table})`;
+
+/** The books as the old program kept them. */
+function readOld() {
+  const database = new DatabaseSync(path);
+  const receipts = database.prepare("select * from usage order by request_id").all() as unknown as OldReceipt[];
+  const books = database
+    .prepare(
+      `select ${sum("amount", "payment where kind <> 'refund'")} as granted, ${sum("cost", "usage")} as spent,
+         ${sum("refunded", "lot")} as refunded, ${sum("expired", "lot")} as expired, ${sum("debt", "account")} as debt,
+         ${sum("granted - spent - refunded - expired", "lot")} as balance`,
+    )
+    .get() as Record<string, number>;
+  database.close();
+  return { receipts, books };
+}
+
+test("an upgrade keeps every receipt of an old file, and the books prove before and after", async () => {
+  const { receipts, books } = readOld();
+  const { granted = 0, balance = 0, spent = 0, refunded = 0, expired = 0, debt = 0 } = books;
+  expect(receipts).toHaveLength(7);
+  expect(granted).toBe(balance + spent + refunded + expired - debt);
+
+  const storage = await openStorage(`sqlite:${path}`);
+  expect(await reconcile(storage)).toMatchObject({
+    ...{ ok: true, findings: [], receipts: 7n, grantedPicoUsd: String(granted), balancePicoUsd: String(balance) },
+    ...{ spentPicoUsd: String(spent), refundedPicoUsd: String(refunded), debtPicoUsd: String(debt) },
+  });
+  for (const old of receipts) {
+    const [receipt, ...further] = await readReceipts(storage, old.request_id, undefined);
+    expect(further).toEqual([]);
+    expect(receipt).toMatchObject({
+      ...{ accountId: old.account_id, model: old.model, costPicoUsd: BigInt(old.cost) },
+      ...{ inputTokens: BigInt(old.input_tokens), outputTokens: BigInt(old.output_tokens), surface: "" },
+    });
+    expect(receipt?.lines.reduce((total, { costPicoUsd }) => total + costPicoUsd, 0n)).toBe(BigInt(old.cost));
+  }
+  await storage.close();
+});
