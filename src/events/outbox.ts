@@ -3,12 +3,15 @@ import type { Random } from "../../lib/ids/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { Delivery, Event, Webhook } from "../storage/entities/event.ts";
 import type { Storage } from "../storage/orm.ts";
+import { readTime } from "../storage/read-entity.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import { nextAttempt } from "./back-off.ts";
 import type { Attempt } from "./send.ts";
 
 /** Events that become deliveries at once. */
 const eventsAtOnce = 200;
+/** The most deliveries that are counted: this is done each second. */
+const mostCounted = 10_000;
 /** How long events are kept. */
 export const keepMs = 30 * 86_400_000;
 
@@ -96,12 +99,23 @@ export class Outbox {
     });
   }
 
-  /** Deliveries that wait, and how old the oldest of their events is, in milliseconds. */
+  /**
+   * Deliveries that wait, at most `mostCounted`, and how old the oldest event is among them, in milliseconds. Each lane's first one
+   * is in the index of those that are due.
+   */
   async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
-    const em = this.#storage.orm.em.fork();
-    const waiting = await em.count(Delivery, { status: "pending" });
-    const [oldest] = await em.find(Delivery, { status: "pending" }, { orderBy: { at: "asc" }, limit: 1 });
-    return { waiting, oldestMs: oldest === undefined ? 0 : this.#clock.now() - oldest.at.getTime() };
+    const [found] = await this.#storage.orm.em.fork().execute<{ waiting: string; oldest: Date | string | null }[]>(
+      `select count(*) as waiting, (
+         select min(at) from (
+           select at from delivery where status = 'pending' and next_at is not null order by next_at limit ${mostCounted}) due) as oldest
+       from (select 1 from delivery where status = 'pending' limit ${mostCounted}) pending`,
+    );
+    const oldest = found?.oldest ?? undefined;
+    const at = oldest === undefined ? undefined : readTime(oldest).getTime();
+    return {
+      waiting: Number(found?.waiting ?? 0),
+      oldestMs: at === undefined ? 0 : Math.max(0, this.#clock.now() - at),
+    };
   }
 
   /** Drops events that are too old, with their deliveries that are over. */

@@ -65,6 +65,15 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
+/** A server failed its health checks, or is back. */
+export interface HealthChange {
+  readonly server: string;
+  readonly model: string;
+  readonly isUp: boolean;
+  /** Why it failed, for people. Empty: it did not. */
+  readonly reason: string;
+}
+
 /** Is told how the fleet fares. */
 export interface FleetObserver {
   /** A request had to wait for a server, whether or not it got one. */

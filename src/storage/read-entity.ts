@@ -31,8 +31,11 @@ function readValue(type: unknown, value: unknown): unknown {
   }
 }
 
-/** SQLite keeps milliseconds; PostgreSQL's driver hands on "2026-05-01 23:59:00.123+00". */
-function readTime(value: unknown): Date {
+/** Reads a time of a row: SQLite keeps milliseconds; PostgreSQL's driver hands on "2026-05-01 23:59:00.123+00". */
+export function readTime(value: unknown): Date {
+  if (value instanceof Date) {
+    return value;
+  }
   const isText = typeof value === "string" && value.includes("-");
   return new Date(isText ? value.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00") : Number(value));
 }

@@ -91,6 +91,21 @@ const references = (receiver: Receiver, account: string) =>
   receiver.received.filter(({ event }) => event.data.account_id === account).map(({ event }) => event.data.reference);
 
 describe.each(dialects)("%s", (dialect) => {
+  test("the backlog tells how many deliveries wait, and how old the oldest is", async () => {
+    const { storage, clock, webhooks, endpoint, tell } = await start(dialect);
+    const outbox = new Outbox({ storage, clock, random: systemRandom });
+    expect(await outbox.backlog()).toEqual({ waiting: 0, oldestMs: 0 });
+    await webhooks.create((await endpoint()).url, ["account.topped_up"]);
+    const [first, second] = [v7(), v7()];
+    for (const account of [first, first, second]) {
+      await tell(account, "r");
+      clock.advance(1000);
+    }
+    await outbox.spread();
+    clock.advance(5000);
+    expect(await outbox.backlog()).toEqual({ waiting: 3, oldestMs: 8000 });
+  });
+
   test("a receiver that is down for an hour gets everything, in order per account, each with its id and signature", async () => {
     const { clock, webhooks, core, endpoint, tell, outcomes } = await start(dialect);
     const receiver = await endpoint();

@@ -5,7 +5,7 @@ import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
 import { createFleet } from "../../src/fleet/create-fleet.ts";
-import type { Fleet, FleetRequest } from "../../src/fleet/interface.ts";
+import type { Fleet, FleetRequest, HealthChange } from "../../src/fleet/interface.ts";
 
 import { chatRequest } from "../engines/requests.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
@@ -22,6 +22,8 @@ export interface Fixture {
   readonly model: ServedModel;
   /** The servers that said what cannot be true. */
   readonly implausible: readonly string[];
+  /** The servers that went down or came back. */
+  readonly changes: readonly HealthChange[];
   /** Starts a generation and reads it to its end. */
   run(request?: Partial<FleetRequest>, signal?: AbortSignal): Promise<EngineOutput[]>;
 }
@@ -50,6 +52,7 @@ export function fixture(
   const clock = new ManualClock();
   const engines: FakeEngine[] = [];
   const implausible: string[] = [];
+  const changes: HealthChange[] = [];
   const fleet = createFleet({
     models,
     config: parsed.fleet,
@@ -62,6 +65,7 @@ export function fixture(
     random: new SeededRandom(1),
     logger: silent,
     lookup,
+    healthChanged: (change) => void changes.push(change),
     observer: { waited() {}, failed() {}, implausible: (server) => void implausible.push(server) },
   });
   return {
@@ -69,7 +73,7 @@ export function fixture(
     clock,
     engines,
     model: served,
-    implausible,
+    ...{ implausible, changes },
     async run(request = {}, signal = new AbortController().signal) {
       const outputs: EngineOutput[] = [];
       for await (const output of fleet.generate(served, { ...chatRequest("hi"), ...request }, signal)) {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { readReceipts } from "../../src/metering/books/receipts.ts";
-import { reconcile } from "../../src/metering/books/reconcile.ts";
+import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
+import { readReceipts } from "../../src/metering/books/receipts/receipts.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 
 // A file that an early version wrote and closed in order: payments of a customer at two prices, a refund, seven

@@ -2,6 +2,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { systemLookup } from "../../../lib/net/lookup.ts";
 import { createCatalogueService } from "../../catalogue/catalogue-service.ts";
 import { createEngine } from "../../engines/create-engine.ts";
+import { createServerEvents } from "../../events/server-events.ts";
 import { createFleet } from "../../fleet/create-fleet.ts";
 import type { Fleet } from "../../fleet/interface.ts";
 import { registration } from "../../grpc/server/registration.ts";
@@ -18,6 +19,7 @@ export interface FleetPart extends Part {
 
 export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "prices">): FleetPart {
   const { config, catalogue, tracer, metrics, clock, random, logger } = foundation;
+  const healthChanged = createServerEvents(foundation);
   const fleet = createFleet({
     models: catalogue.list(),
     config: config.fleet,
@@ -30,6 +32,7 @@ export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "pr
     logger,
     lookup: systemLookup,
     observer: metrics.fleet,
+    healthChanged,
   });
   let shareDrain: Parameters<Drains["share"]>[0] = () => {};
   const onDrain: typeof shareDrain = (...drain) => shareDrain(...drain);

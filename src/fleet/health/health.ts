@@ -26,6 +26,8 @@ export interface HealthSettings {
   readonly tryOut: (signal: AbortSignal) => Promise<void>;
   /** Is told when the server is back. */
   readonly onHealthy: () => void;
+  /** Is told when the server fails, with the reason for people. */
+  readonly onUnhealthy: (reason: string) => void;
 }
 
 /** Asks a server over and over whether it can take work, and how busy it is. */
@@ -129,5 +131,6 @@ export class HealthChecker {
     }
     this.#member.healthy = false;
     this.#settings.logger.warn({ server: this.#member.id, error: this.#member.lastError }, "server is unhealthy");
+    this.#settings.onUnhealthy(this.#member.lastError);
   }
 }

@@ -8,7 +8,7 @@ import type { Engine } from "../../engines/interface.ts";
 import { describe } from "../health/failures.ts";
 import { HealthChecker } from "../health/health.ts";
 import { tryOut } from "../health/trial.ts";
-import type { FleetChange } from "../interface.ts";
+import type { FleetChange, HealthChange } from "../interface.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import type { Policy } from "../routing/policy.ts";
 import { Addresses } from "./addresses.ts";
@@ -25,6 +25,8 @@ export interface RosterSettings {
   readonly logger: Logger;
   /** Finds the servers of a name. */
   readonly lookup: Lookup;
+  /** Is told when a server fails its checks, and when one that did is back. Absent: nobody is. */
+  readonly healthChanged?: (change: HealthChange) => void;
 }
 
 interface Entry {
@@ -190,7 +192,8 @@ export class Roster {
     if (this.#checkers.has(member)) {
       return;
     }
-    const { clock, logger, config } = this.#settings;
+    const { clock, logger, config, healthChanged } = this.#settings;
+    let wasDown = false;
     const checker = new HealthChecker(member, {
       clock,
       logger,
@@ -200,6 +203,14 @@ export class Roster {
       onHealthy: () => {
         pool.forget(member); // it may have been started anew
         pool.pump();
+        if (wasDown) {
+          wasDown = false;
+          healthChanged?.({ server: member.id, model: model.id, isUp: true, reason: "" });
+        }
+      },
+      onUnhealthy: (reason) => {
+        wasDown = true;
+        healthChanged?.({ server: member.id, model: model.id, isUp: false, reason });
       },
     });
     member.onFailure = (error) => checker.suspect(error);

@@ -24,6 +24,8 @@ test("a server that fails its checks is out within three intervals and back with
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]).toMatchObject({ state: ServerState.UNHEALTHY, lastError: "it broke" });
+  const down = { server: "server-0:8000/m", model: "m", isUp: false, reason: "it broke" };
+  expect(fleet.changes).toEqual([down]);
   for (let i = 0; i < 4; i++) {
     await fleet.run();
   }
@@ -33,6 +35,7 @@ test("a server that fails its checks is out within three intervals and back with
   }
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
+  expect(fleet.changes).toEqual([down, { ...down, isUp: true, reason: "" }]);
   for (let i = 0; i < 4; i++) {
     await fleet.run();
   }
