@@ -3,17 +3,18 @@ import { Redis } from "ioredis";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
-import { startRedis } from "../../../scripts/test-services/redis.ts";
+import { freePort } from "../../../scripts/test-services/free-port.ts";
+import { startOwnRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { startDoor } from "../../support/door.ts";
 import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
 
-let server: Awaited<ReturnType<typeof startRedis>>;
+let server: Awaited<ReturnType<typeof startOwnRedis>>;
 let redis: Redis;
 beforeAll(async () => {
-  server = await startRedis();
+  server = await startOwnRedis(await freePort()); // cores of other tests would count in the shares
   redis = new Redis(server.url);
 }, 120_000);
 afterAll(async () => {
@@ -114,10 +115,10 @@ test("a run whose bound is above the whole limit has its turn when nothing count
 test("a request takes nothing that its requests a minute refuse, and counts none that a quota refuses", async () => {
   const core = await open();
   const [key, name] = [v7(), v7()];
-  const wishes = [{ name, limit: 2, amount: 1 }];
-  expect((await core.begin(key, 2, wishes)).window).toMatchObject({ admitted: true, used: 1 });
-  expect((await core.begin(key, 2, wishes)).window).toMatchObject({ admitted: true, used: 2 });
-  const full = await core.begin(key, 3, wishes);
+  const demands = [{ name, limit: 2, amount: 1 }];
+  expect((await core.begin(key, 2, demands)).window).toMatchObject({ admitted: true, used: 1 });
+  expect((await core.begin(key, 2, demands)).window).toMatchObject({ admitted: true, used: 2 });
+  const full = await core.begin(key, 3, demands);
   expect([full.full, full.window.used]).toEqual([0, 2]);
   const other = [{ name: v7(), limit: 2, amount: 1 }];
   const refused = await core.begin(key, 2, other);

@@ -3,16 +3,17 @@ import { Redis } from "ioredis";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
-import { startRedis } from "../../../scripts/test-services/redis.ts";
+import { freePort } from "../../../scripts/test-services/free-port.ts";
+import { startOwnRedis } from "../../../scripts/test-services/redis.ts";
 import { RedisWindows } from "../../../src/metering/rate-limits/redis.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { type Door, startDoor } from "../../support/door.ts";
 import { eventually } from "../../support/eventually.ts";
 
-let server: Awaited<ReturnType<typeof startRedis>>;
+let server: Awaited<ReturnType<typeof startOwnRedis>>;
 let redis: Redis;
 beforeAll(async () => {
-  server = await startRedis();
+  server = await startOwnRedis(await freePort()); // cores of other tests would count in the shares
   redis = new Redis(server.url);
 }, 120_000);
 afterAll(async () => {
