@@ -1,4 +1,4 @@
-import type { QuotaWish } from "./quota.ts";
+import type { QuotaDemand } from "./quota.ts";
 
 /** The commands that tell the server of the quotas that runs of this core hold. Neither rejects. */
 export interface QuotaServer {
@@ -31,16 +31,16 @@ export class HeldQuotas {
     this.#server = server;
   }
 
-  /** A run wishes for parts, and the server is being asked. */
-  asked(wishes: readonly QuotaWish[]): void {
-    for (const { name } of wishes) {
+  /** A run demands parts, and the server is being asked. */
+  asked(demands: readonly QuotaDemand[]): void {
+    for (const { name } of demands) {
       this.#open(name).beginning++;
     }
   }
 
   /** The server has answered, or not in time, which is a no that it may not know of. */
-  answered(wishes: readonly QuotaWish[], isGranted: boolean): void {
-    for (const { name, amount } of wishes) {
+  answered(demands: readonly QuotaDemand[], isGranted: boolean): void {
+    for (const { name, amount } of demands) {
       const held = this.#open(name);
       held.beginning--;
       held.amount += isGranted ? amount : 0;
@@ -49,11 +49,11 @@ export class HeldQuotas {
   }
 
   /** A run has ended. */
-  give(wishes: readonly QuotaWish[], counted: readonly number[]): void {
+  give(demands: readonly QuotaDemand[], counted: readonly number[]): void {
     if (this.#ended.size === 0) {
       setImmediate(() => this.flush());
     }
-    for (const [i, { name, amount }] of wishes.entries()) {
+    for (const [i, { name, amount }] of demands.entries()) {
       const held = this.#open(name);
       held.amount -= amount;
       this.#closeIdle(name, held);

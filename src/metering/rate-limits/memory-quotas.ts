@@ -1,11 +1,11 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import { type CountedSecond, judge, lapseOf, type QuotaState, type QuotaWish } from "./quota.ts";
+import { type CountedSecond, judge, lapseOf, type QuotaDemand, type QuotaState } from "./quota.ts";
 
 /** The result of asking for parts of several quotas. */
 export interface QuotaDecision {
-  /** One for each wish, what was granted included. */
+  /** One for each demand, what was granted included. */
   readonly states: readonly QuotaState[];
-  /** The index of the first wish that does not fit: nothing was granted. Undefined: everything was. */
+  /** The index of the first demand that does not fit: nothing was granted. Undefined: everything was. */
   readonly full: number | undefined;
 }
 
@@ -29,23 +29,23 @@ export class MemoryQuotas {
     return this.#quotas.size;
   }
 
-  /** Grants all of the wishes or none. */
-  take(wishes: readonly QuotaWish[]): QuotaDecision {
+  /** Grants all of the demands or none. */
+  take(demands: readonly QuotaDemand[]): QuotaDecision {
     const now = this.#clock.monotonic();
     this.#evict(now);
-    const states = wishes.map((wish) => {
-      const quota = this.#read(wish.name, now);
-      return judge(wish, quota?.held ?? 0, quota?.counted ?? [], now);
+    const states = demands.map((demand) => {
+      const quota = this.#read(demand.name, now);
+      return judge(demand, quota?.held ?? 0, quota?.counted ?? [], now);
     });
     const full = states.findIndex(({ waitMs }) => waitMs > 0);
     if (full >= 0) {
       return { states, full };
     }
-    for (const { name, amount } of wishes) {
+    for (const { name, amount } of demands) {
       this.#open(name).held += amount;
     }
     return {
-      states: states.map((state, i) => ({ ...state, used: state.used + (wishes[i]?.amount ?? 0) })),
+      states: states.map((state, i) => ({ ...state, used: state.used + (demands[i]?.amount ?? 0) })),
       full: undefined,
     };
   }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import { MemoryQuotas } from "./memory-quotas.ts";
-import { type QuotaWish, windowMs } from "./quota.ts";
+import { type QuotaDemand, windowMs } from "./quota.ts";
 import type { RateLimitDecision, RunDecision, WindowState, Windows } from "./windows.ts";
 
 const noState = { used: 0, waitMs: 0, resetAfterMs: 0 };
@@ -42,8 +42,8 @@ export class MemoryWindows implements Windows {
     return { admitted: true, ...stateOf(times, limit, now) };
   }
 
-  begin(key: string, limit: number, wishes: readonly QuotaWish[]): RunDecision {
-    const { states, full } = this.#quotas.take(wishes);
+  begin(key: string, limit: number, demands: readonly QuotaDemand[]): RunDecision {
+    const { states, full } = this.#quotas.take(demands);
     if (full !== undefined) {
       return { window: { admitted: false, ...this.read(key, limit) }, quotas: states, full, end: nothing };
     }
@@ -52,7 +52,7 @@ export class MemoryWindows implements Windows {
     const end = (counted: readonly number[]) => {
       if (!isOver) {
         isOver = true;
-        wishes.forEach(({ name, amount }, i) => void this.#quotas.give(name, amount, counted[i] ?? 0));
+        demands.forEach(({ name, amount }, i) => void this.#quotas.give(name, amount, counted[i] ?? 0));
       }
     };
     if (!window.admitted) {

@@ -2,7 +2,7 @@
 export const windowMs = 60_000;
 
 /** The part that a run takes of a limit that counts running requests: one place, or the bound of its tokens. */
-export interface QuotaWish {
+export interface QuotaDemand {
   /** Which counter, the same on every core. */
   readonly name: string;
   readonly limit: number;
@@ -37,9 +37,9 @@ export function lapseOf(second: number): number {
   return (second + 1) * 1000 + windowMs;
 }
 
-/** Where a quota stands before a wish is granted. `counted` is in the order of its seconds. */
+/** Where a quota stands before a demand is granted. `counted` is in the order of its seconds. */
 export function judge(
-  { limit, amount }: QuotaWish,
+  { limit, amount }: QuotaDemand,
   held: number,
   counted: readonly CountedSecond[],
   now: number,

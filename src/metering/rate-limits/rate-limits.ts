@@ -7,7 +7,7 @@ import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { FundingState, RateLimits } from "../interface.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
-import { quotaRefusal, wishesOf, withTokens } from "./run-quotas.ts";
+import { quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
 /** Dependencies. */
@@ -39,17 +39,17 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       const now = clock.now();
       const places = caller.accountMaxInFlight ?? maxInFlight(policy, caller.rpm, funding, now);
       const max = maxRpm(policy, caller.rpm, funding, now);
-      const wishes = wishesOf(caller, places, tokenBound);
-      const run = await windows.begin(nameOf(caller), max.limit, wishes);
+      const demands = toDemands(caller, places, tokenBound);
+      const run = await windows.begin(nameOf(caller), max.limit, demands);
       const { window, quotas, full } = run;
-      const rateLimit = withTokens(stateOf(window), wishes, quotas);
+      const rateLimit = withTokens(stateOf(window), demands, quotas);
       if (full !== undefined) {
-        throw withRateLimit(quotaRefusal(wishes[full], quotas[full]), rateLimit);
+        throw withRateLimit(quotaRefusal(demands[full], quotas[full]), rateLimit);
       }
       if (!window.admitted) {
         throw withRateLimit(refusal(max, window), rateLimit);
       }
-      return { rateLimit, leave: (tokens) => run.end(wishes.map(({ kind }) => (kind === "tokens" ? tokens : 0))) };
+      return { rateLimit, leave: (tokens) => run.end(demands.map(({ kind }) => (kind === "tokens" ? tokens : 0))) };
     },
     async admit(caller) {
       refuseFrozen(caller);

@@ -4,7 +4,7 @@ import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { HeldQuotas } from "./held-quotas.ts";
 import { MemoryWindows } from "./memory.ts";
-import type { QuotaState, QuotaWish } from "./quota.ts";
+import type { QuotaDemand, QuotaState } from "./quota.ts";
 import {
   beginRunScript,
   countCoresScript,
@@ -114,21 +114,21 @@ export class RedisWindows implements Windows {
     return answer ?? this.#alone.admit(key, this.#share(limit));
   }
 
-  async begin(key: string, limit: number, wishes: readonly QuotaWish[]): Promise<RunDecision> {
-    if (wishes.length === 0) {
+  async begin(key: string, limit: number, demands: readonly QuotaDemand[]): Promise<RunDecision> {
+    if (demands.length === 0) {
       return { window: await this.admit(key, limit), quotas: [], full: undefined, end() {} };
     }
-    const keys = [prefix + key, ...wishes.map(({ name }) => quotaPrefix + name)];
-    const values = wishes.flatMap((wish) => [wish.limit, wish.amount]);
-    this.#held.asked(wishes);
+    const keys = [prefix + key, ...demands.map(({ name }) => quotaPrefix + name)];
+    const values = demands.flatMap((demand) => [demand.limit, demand.amount]);
+    this.#held.asked(demands);
     const answer = await this.#ask(() => this.#redis.beginRun(keys.length, ...keys, limit, this.#core, ...values));
     const isGranted = answer?.[0] === 1;
-    this.#held.answered(wishes, isGranted);
+    this.#held.answered(demands, isGranted);
     if (answer === undefined) {
-      const shares = wishes.map((wish) => ({ ...wish, limit: this.#share(wish.limit) }));
+      const shares = demands.map((demand) => ({ ...demand, limit: this.#share(demand.limit) }));
       return this.#alone.begin(key, this.#share(limit), shares);
     }
-    return this.#readRun(answer, limit, wishes, isGranted);
+    return this.#readRun(answer, limit, demands, isGranted);
   }
 
   async read(key: string, limit: number): Promise<WindowState> {
@@ -144,12 +144,12 @@ export class RedisWindows implements Windows {
     this.#redis.disconnect();
   }
 
-  #readRun(answer: number[], limit: number, wishes: readonly QuotaWish[], isGranted: boolean): RunDecision {
+  #readRun(answer: number[], limit: number, demands: readonly QuotaDemand[], isGranted: boolean): RunDecision {
     const [, used = 0, waitUs = 0, resetUs = 0, full = 0, ...rest] = answer;
-    const quotas = wishes.map((wish, i): QuotaState => {
+    const quotas = demands.map((demand, i): QuotaState => {
       const [quotaUsed = 0, quotaWaitUs = 0, quotaResetUs = 0] = rest.slice(3 * i);
       return {
-        limit: wish.limit,
+        limit: demand.limit,
         used: quotaUsed,
         waitMs: quotaWaitUs / 1000,
         resetAfterMs: quotaResetUs / 1000,
@@ -163,16 +163,16 @@ export class RedisWindows implements Windows {
       end: (counted) => {
         if (!isOver) {
           isOver = true;
-          this.#end(wishes, counted);
+          this.#end(demands, counted);
         }
       },
     };
   }
 
-  #end(wishes: readonly QuotaWish[], counted: readonly number[]): void {
-    this.#held.give(wishes, counted);
+  #end(demands: readonly QuotaDemand[], counted: readonly number[]): void {
+    this.#held.give(demands, counted);
     if (this.#away) {
-      wishes.forEach(({ name }, i) => void this.#alone.count(name, counted[i] ?? 0));
+      demands.forEach(({ name }, i) => void this.#alone.count(name, counted[i] ?? 0));
     }
   }
 

@@ -4,38 +4,38 @@ import { failure } from "../../../lib/errors/failure.ts";
 import type { RateLimitState } from "../../../lib/rpc/rate-limit.ts";
 import { durationOf } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
-import type { QuotaState, QuotaWish } from "./quota.ts";
+import type { QuotaDemand, QuotaState } from "./quota.ts";
 
 /** A part of a limit that a run asks for, and the limit's kind. */
-export interface RunWish extends QuotaWish {
+export interface RunDemand extends QuotaDemand {
   readonly kind: "key places" | "account places" | "tokens";
 }
 
 /** The parts of its limits that a request takes while it runs, in the order in which it is refused. */
-export function wishesOf(
+export function toDemands(
   { accountId, keyId, limitsOf = keyId, maxInFlight, tokensPerMinute }: Caller,
   accountPlaces: number,
   tokenBound: number,
-): RunWish[] {
-  const wishes: RunWish[] = [];
+): RunDemand[] {
+  const demands: RunDemand[] = [];
   if (maxInFlight !== undefined) {
-    wishes.push({ kind: "key places", name: `places:${limitsOf}`, limit: maxInFlight, amount: 1 });
+    demands.push({ kind: "key places", name: `places:${limitsOf}`, limit: maxInFlight, amount: 1 });
   }
-  wishes.push({ kind: "account places", name: `places:${accountId}`, limit: accountPlaces, amount: 1 });
+  demands.push({ kind: "account places", name: `places:${accountId}`, limit: accountPlaces, amount: 1 });
   if (tokensPerMinute !== undefined) {
     const amount = Math.max(1, tokenBound);
-    wishes.push({ kind: "tokens", name: `tokens:${limitsOf}`, limit: tokensPerMinute, amount });
+    demands.push({ kind: "tokens", name: `tokens:${limitsOf}`, limit: tokensPerMinute, amount });
   }
-  return wishes;
+  return demands;
 }
 
 /** Adds where a key stands in tokens a minute, if it has such a limit. */
 export function withTokens(
   state: RateLimitState,
-  wishes: readonly RunWish[],
+  demands: readonly RunDemand[],
   quotas: readonly QuotaState[],
 ): RateLimitState {
-  const tokens = quotas[wishes.findIndex(({ kind }) => kind === "tokens")];
+  const tokens = quotas[demands.findIndex(({ kind }) => kind === "tokens")];
   if (tokens === undefined) {
     return state;
   }
@@ -44,17 +44,17 @@ export function withTokens(
 }
 
 /** The error RATE_LIMITED for a request that does not fit a quota. */
-export function quotaRefusal(wish: RunWish | undefined, state: QuotaState | undefined): ConnectError {
-  if (wish === undefined || state === undefined) {
+export function quotaRefusal(demand: RunDemand | undefined, state: QuotaState | undefined): ConnectError {
+  if (demand === undefined || state === undefined) {
     throw new Error("a quota was refused that nobody asked for");
   }
   const { limit, waitMs } = state;
   const retryAfter = durationOf(waitMs);
-  if (wish.kind === "tokens") {
-    const message = `The rate limit of this key, ${limit} tokens per minute, is reached: this request may take ${wish.amount}. Retry in ${Math.ceil(waitMs / 1000)} s.`;
+  if (demand.kind === "tokens") {
+    const message = `The rate limit of this key, ${limit} tokens per minute, is reached: this request may take ${demand.amount}. Retry in ${Math.ceil(waitMs / 1000)} s.`;
     return failure(Reason.RATE_LIMITED, message, { retryAfter });
   }
-  const who = wish.kind === "key places" ? "key" : "account";
+  const who = demand.kind === "key places" ? "key" : "account";
   const requests = `${limit} ${limit === 1 ? "request" : "requests"}`;
   return failure(
     Reason.RATE_LIMITED,

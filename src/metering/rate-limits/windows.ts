@@ -1,4 +1,4 @@
-import type { QuotaState, QuotaWish } from "./quota.ts";
+import type { QuotaDemand, QuotaState } from "./quota.ts";
 
 /** Where a key stands in its rolling minute. */
 export interface WindowState {
@@ -20,9 +20,9 @@ export interface RateLimitDecision extends WindowState {
 /** The result of asking to run a request. */
 export interface RunDecision {
   readonly window: RateLimitDecision;
-  /** One for each wish, what the run took included. */
+  /** One for each demand, what the run took included. */
   readonly quotas: readonly QuotaState[];
-  /** The index of the first wish that does not fit. Undefined: all do. */
+  /** The index of the first demand that does not fit. Undefined: all do. */
   readonly full: number | undefined;
   /** Gives back what was taken, once; so much of each stays counted for a minute. */
   end(counted: readonly number[]): void;
@@ -35,7 +35,7 @@ export interface Windows {
   /** Counts one request, or refuses it. The limit is at least 1. */
   admit(key: string, limit: number): RateLimitDecision | Promise<RateLimitDecision>;
   /** As admit, for a request that takes parts of quotas while it runs: it is counted and gets all of them, or nothing. */
-  begin(key: string, limit: number, wishes: readonly QuotaWish[]): RunDecision | Promise<RunDecision>;
+  begin(key: string, limit: number, demands: readonly QuotaDemand[]): RunDecision | Promise<RunDecision>;
   /** Tells without counting. */
   read(key: string, limit: number): WindowState | Promise<WindowState>;
   close(): Promise<void>;

@@ -53,11 +53,11 @@ test("a run whose bound is above the whole limit has its turn when nothing count
 });
 
 test("of several quotas all are taken or none", () => {
-  const wish = (name: string, amount: number) => ({ name, limit: 2, amount });
-  quotas.take([wish("b", 2)]);
-  expect(quotas.take([wish("a", 1), wish("b", 1)])).toMatchObject({ full: 1, states: [{ used: 0 }, { used: 2 }] });
+  const demand = (name: string, amount: number) => ({ name, limit: 2, amount });
+  quotas.take([demand("b", 2)]);
+  expect(quotas.take([demand("a", 1), demand("b", 1)])).toMatchObject({ full: 1, states: [{ used: 0 }, { used: 2 }] });
   quotas.give("b", 2, 0);
-  expect(quotas.take([wish("a", 1), wish("b", 1)])).toMatchObject({
+  expect(quotas.take([demand("a", 1), demand("b", 1)])).toMatchObject({
     full: undefined,
     states: [{ used: 1 }, { used: 1 }],
   });
