@@ -2,8 +2,9 @@ import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { Page } from "../parts/page.tsx";
+import type { PageProps } from "./page-props.ts";
 import { navigate, path } from "./router.ts";
-import { findRoute, type PageProps } from "./routes.ts";
+import { findRoute } from "./routes.ts";
 import { isCustomer } from "./session.ts";
 
 const shown = signal<

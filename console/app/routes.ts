@@ -1,9 +1,5 @@
 import type { ComponentType } from "preact";
-
-/** What a page is given: the id in its path. Empty: it has none. */
-export interface PageProps {
-  readonly id: string;
-}
+import type { PageProps } from "./page-props.ts";
 
 type Load = () => Promise<{ readonly default: ComponentType<PageProps> }>;
 

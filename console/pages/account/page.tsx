@@ -1,5 +1,5 @@
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
-import type { PageProps } from "../../app/routes.ts";
+import type { PageProps } from "../../app/page-props.ts";
 import { accounts } from "../../contract/clients.ts";
 import { Balance } from "../../parts/account/balance.tsx";
 import { Lots } from "../../parts/account/lots.tsx";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
-import type { PageProps } from "../../app/routes.ts";
+import type { PageProps } from "../../app/page-props.ts";
 import { isCustomer, mayOwn } from "../../app/session.ts";
 import { catalogue, prices } from "../../contract/clients.ts";
 import { Answer } from "../../parts/answer.tsx";

@@ -1,6 +1,6 @@
 import { Failure } from "../../parts/answer.tsx";
 import { Cost } from "./cost.tsx";
-import type { Run } from "./page.tsx";
+import type { Run } from "./run.ts";
 
 /** The answer as it comes, and at its end what it cost. */
 export function Answering({ run }: { readonly run: Run | undefined }) {

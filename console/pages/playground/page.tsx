@@ -7,17 +7,9 @@ import { useQuery } from "../../parts/use-query.ts";
 import { Answering } from "./answering.tsx";
 import { Examples } from "./examples-view.tsx";
 import { RequestForm } from "./request-form.tsx";
-import { type Sent, send } from "./send.ts";
+import type { Run } from "./run.ts";
+import { send } from "./send.ts";
 import type { Choice } from "./surfaces.ts";
-
-/** How far a request is, and what it brought. */
-export interface Run {
-  readonly state: "running" | "done" | "stopped" | "failed";
-  readonly text: string;
-  readonly thinking: string;
-  readonly sent?: Sent;
-  readonly error?: unknown;
-}
 
 const first: Choice = {
   surface: "chat",

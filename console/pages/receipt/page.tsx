@@ -1,5 +1,5 @@
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import type { PageProps } from "../../app/routes.ts";
+import type { PageProps } from "../../app/page-props.ts";
 import { metering } from "../../contract/clients.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
