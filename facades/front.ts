@@ -8,6 +8,8 @@ import type { Overload } from "../lib/overload/monitor.ts";
 import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { createCore } from "./http/core/core.ts";
+import { readModels } from "./http/core/models.ts";
+import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
 import { drainRefused } from "./http/middleware/drain-refused.ts";
@@ -54,14 +56,26 @@ export interface Front {
 /** Puts all public surfaces on one address. */
 export function createFront(options: FrontOptions): Front {
   const { clock, overload, limits, observer, random } = options;
-  const surfaces = createSurfaces(createCore(options.transport));
+  const core = createCore(options.transport);
+  const surfaces = createSurfaces(core);
   const choose: Choose = (request) => chooseSurface(surfaces, request);
   const routes = new Routes();
   mountRoutes(routes, surfaces, choose);
   const document = readPackaged("gen/openapi.json");
   routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
   const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
-  routes.add({ verb: "GET", path: "/", handle: (exchange) => exchange.send(200, greeting) });
+  routes.add({
+    verb: "GET",
+    path: "/",
+    async handle(exchange) {
+      const { request } = exchange;
+      if (!wantsPage(request)) {
+        return exchange.send(200, greeting, { vary: "accept" });
+      }
+      const facts = { baseUrl: readBaseUrl(request), hasSignIn: false };
+      exchange.send(200, renderHome(await readModels(core, exchange), facts), homeHeaders);
+    },
+  });
 
   const bodyLimits = {
     budget: new BodyBudget(limits.bodyMemory),

@@ -1,4 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { createClient } from "../../lib/rpc/client.ts";
+import { readAll } from "../../lib/rpc/pages.ts";
+import { homeHeaders, renderHome, wantsPage } from "../http/home/page.ts";
 import { callPaths } from "./calls/forward.ts";
 import { isSameOrigin } from "./calls/same-origin.ts";
 import { type ConsoleOptions, readReach } from "./options.ts";
@@ -88,7 +92,7 @@ export function createConsole(options: ConsoleOptions): RequestListener {
     if (path !== "/sign-in") {
       const { kind } = await core.read(readToken(request, readReach(request, options)), request);
       if (kind === "ended") {
-        return path === "/" ? options.home(request, response) : redirectToSignIn(request, response);
+        return path === "/" ? serveHome(request, response, options) : redirectToSignIn(request, response);
       }
     }
     if (!sendFile(options.files, "index.html", request, response)) {
@@ -107,6 +111,27 @@ export function createConsole(options: ConsoleOptions): RequestListener {
       }
     });
   };
+}
+
+/** The public page, with a way in. */
+async function serveHome(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { transport, facts, surfaces }: ConsoleOptions,
+): Promise<void> {
+  if (!wantsPage(request)) {
+    delete request.headers.cookie;
+    surfaces(request, response);
+    return;
+  }
+  const catalogue = createClient(CatalogueService, transport);
+  const models = await readAll(
+    (page) => catalogue.listModels(page),
+    ({ models }) => models,
+  );
+  const html = renderHome(models, { baseUrl: facts.publicUrl, hasSignIn: true });
+  response.writeHead(200, { ...homeHeaders, "content-length": String(Buffer.byteLength(html)) });
+  response.end(request.method === "HEAD" ? undefined : html);
 }
 
 function redirectToSignIn(request: IncomingMessage, response: ServerResponse): void {

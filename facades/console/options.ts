@@ -14,8 +14,6 @@ export interface ConsoleOptions {
   readonly calls: RequestListener;
   /** The public surfaces, for the playground. */
   readonly surfaces: RequestListener;
-  /** Answers `/` for whoever is signed out. */
-  readonly home: RequestListener;
   /** The built browser code. Empty: it was not built. */
   readonly files: StaticFiles;
   readonly reach: Reach;

@@ -49,7 +49,6 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
     ...{ transport, isTrustedProxy, logger },
     calls: createConnectHandler({ services: forwardServices(transport), interceptors: [] }, shutdown.signal),
     surfaces: front.listener,
-    home: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
     facts: {

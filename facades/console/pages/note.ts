@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { escapeHtml } from "../../http/home/escape-html.ts";
 
 /** Answers with a small page without script or style: a heading and a sentence for people. */
 export function sendNote(response: ServerResponse, status: number, title: string, sentence: string, head = ""): void {
@@ -13,17 +14,4 @@ export function sendNote(response: ServerResponse, status: number, title: string
     "content-length": String(Buffer.byteLength(body)),
   });
   response.end(body);
-}
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** Text as it stands in HTML, between tags and in quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

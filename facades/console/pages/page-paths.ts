@@ -21,12 +21,3 @@ const details = /^\/(?:accounts\/[^/]+|receipts\/[^/]+|models\/.+)$/;
 export function isPage(path: string): boolean {
   return pages.has(path) || details.test(path);
 }
-
-/** A path of this origin to go to after sign-in. Undefined: the text leads elsewhere. */
-export function readNext(text: string | null): string | undefined {
-  // A second slash or backslash at the start would be another host's address.
-  if (text === null || !/^\/(?![/\\])[!-~]*$/.test(text)) {
-    return undefined;
-  }
-  return isPage(text.split(/[?#]/, 1)[0] ?? "") ? text : undefined;
-}

@@ -140,6 +140,15 @@ describe("pages", () => {
     },
   );
 
+  test("signed out, the first page is the public one, with a way in; programs get JSON", async () => {
+    const page = await started.fetchAsPage("/", undefined, { headers: { accept: "text/html" } });
+    const html = await page.text();
+    expect(html).toContain('href="/sign-in"');
+    expect(html).toContain(models.plain);
+    expect(html).toContain(`${started.service.url}/v1`);
+    expect(await (await started.fetchAsPage("/")).json()).toMatchObject({ name: "tollgate" });
+  });
+
   test("every answer says what a browser must not do", async () => {
     for (const path of ["/overview", "/sign-in", "/nowhere", "/session", "/link/x", pathOf(getAccount)]) {
       const { headers } = await started.fetchAsPage(path);
