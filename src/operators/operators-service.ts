@@ -5,7 +5,6 @@ import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
-import { isStorable } from "../../lib/text/storable.ts";
 import { operatorOf } from "../interceptors/access/principal.ts";
 import { noteBefore } from "../interceptors/changes/change.ts";
 import { operatorMessage, readRole } from "./messages.ts";
@@ -13,7 +12,6 @@ import type { Operators } from "./operators.ts";
 
 /** The name of the configured token's operator. */
 export const rootName = "root";
-const longestName = 200;
 
 /** Dependencies. */
 export interface OperatorsDependencies {
@@ -31,9 +29,12 @@ export function createOperatorsService({
     async createOperator({ name, role }) {
       const named = readRole(role);
       if (named === undefined) {
-        throw invalid("role", "role must be ROLE_READER, ROLE_BILLING or ROLE_OWNER.");
+        throw invalid("role", "role must be one that operators have.");
       }
-      const { operator, token } = await operators.create(requireName(name), named);
+      if (name === rootName) {
+        throw invalid("name", `${rootName} is the operator of the configured token: take another name.`);
+      }
+      const { operator, token } = await operators.create(name, named);
       changed();
       return { operator: operatorMessage(operator), token };
     },
@@ -65,17 +66,6 @@ export function createOperatorsService({
       return { operator: id === "" ? { name, role } : operatorMessage(await operators.get(id)) };
     },
   };
-}
-
-/** Throws INVALID_ARGUMENT. */
-function requireName(name: string): string {
-  if (!isStorable(name) || name.trim() === "" || name.length > longestName) {
-    throw invalid("name", `name must have 1 to ${longestName} characters, without NUL and broken surrogate pairs.`);
-  }
-  if (name === rootName) {
-    throw invalid("name", `${rootName} is the operator of the configured token: take another name.`);
-  }
-  return name;
 }
 
 function invalid(parameter: string, message: string): Error {

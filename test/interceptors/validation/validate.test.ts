@@ -7,6 +7,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { type GenerateRequestSchema, InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { CreateOperatorRequestSchema } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createChecks } from "../../../src/interceptors/validation/message-checks.ts";
@@ -165,4 +166,17 @@ test("half of a surrogate pair, which only a caller in this process can send, is
   for (const name of ["lone \ud800", "\udc00 first"]) {
     expect(check?.(create(CreateKeyRequestSchema, { name }))).toEqual({ path: "name", message: `name ${unkept}` });
   }
+});
+
+test.each([
+  ["", 1, "name", "name must not be empty."],
+  [" \t\n", 1, "name", "name must be 1 to 200 characters, not all of them spaces."],
+  ["x".repeat(201), 1, "name", "name must have at most 200 characters."],
+  ["nul\0", 1, "name", `name ${unkept}`],
+  ["Ada", 0, "role", "role must be reader, billing or owner."],
+  ["Ada", 9, "role", "role must be reader, billing or owner."],
+  ["Ada Lovelace\n", 1, undefined, undefined],
+])("an operator called %j with role %i is refused by %s", (name, role, path, message) => {
+  const found = createChecks()(CreateOperatorRequestSchema)?.(create(CreateOperatorRequestSchema, { name, role }));
+  expect(found).toEqual(path === undefined ? undefined : { path, message });
 });
