@@ -1,5 +1,4 @@
 import type { input } from "zod";
-import type { Logger } from "../../lib/logger.ts";
 import type { Lookup } from "../../lib/net/lookup.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { configSchema } from "../../src/config/schema.ts";
@@ -9,10 +8,9 @@ import type { Fleet, FleetRequest, HealthChange } from "../../src/fleet/interfac
 
 import { chatRequest } from "../engines/requests.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
+import { silentLogger } from "../support/loggers.ts";
 import { FakeEngine } from "./fake-engine.ts";
 import { SeededRandom } from "./seeded-random.ts";
-
-const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A fleet of fake engines under a clock that the test turns. */
 export interface Fixture {
@@ -63,7 +61,7 @@ export function fixture(
     },
     clock,
     random: new SeededRandom(1),
-    logger: silent,
+    logger: silentLogger,
     lookup,
     healthChanged: (change) => void changes.push(change),
     observer: { waited() {}, failed() {}, implausible: (server) => void implausible.push(server) },

@@ -10,10 +10,10 @@ import { createFleet } from "../../src/fleet/create-fleet.ts";
 import { startSimulator } from "../../src/simulator/server.ts";
 import { chatRequest } from "../engines/requests.ts";
 import { eventually } from "../support/eventually.ts";
+import { silentLogger } from "../support/loggers.ts";
 
 // A name with several addresses of this machine, behind each of which a real server listens.
 
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
 const cleanUp: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const clean of cleanUp.splice(0).reverse()) {
@@ -33,7 +33,7 @@ function fleetOf(url: string, addresses: () => readonly string[], model: object 
     throw new Error("there is no model");
   }
   const fleet = createFleet({
-    ...{ models, config: config.fleet, clock: systemClock, random: systemRandom, logger },
+    ...{ models, config: config.fleet, clock: systemClock, random: systemRandom, logger: silentLogger },
     engines: (server, one) => createEngine(server, one, config.fleet),
     lookup: async () => addresses(),
     observer: { waited() {}, failed() {}, implausible() {} },

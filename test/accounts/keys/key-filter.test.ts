@@ -13,10 +13,10 @@ import { LastUsed } from "../../../src/accounts/keys/last-used.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../support/loggers.ts";
 import { noSessions } from "../no-sessions.ts";
 
 const pepper = { version: 1, secret: "pepper" };
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 let server: PostgresqlServer;
 beforeAll(async () => {
@@ -70,7 +70,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       },
       findOperator: async () => undefined,
       findAccount: async () => undefined,
-      lastUsed: new LastUsed(async () => {}, clock, quiet),
+      lastUsed: new LastUsed(async () => {}, clock, silentLogger),
     });
     const tryKey = (secret: string) =>
       clock.until(

@@ -9,12 +9,12 @@ import { registration } from "../../../src/grpc/server/registration.ts";
 import { createBooksService } from "../../../src/metering/books/books-service.ts";
 import type { Charge } from "../../../src/metering/store/ledger-store.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../support/loggers.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 
 const newDatabase = databases();
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A charge of an account that is not there. */
 const lostCharge = (): Charge => ({
@@ -27,7 +27,7 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1));
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { storage, ledger, deadLetters } = metering;
-    const parts = { storage, ledger, deadLetters, observer: silentObserver, logger: silent };
+    const parts = { storage, ledger, deadLetters, observer: silentObserver, logger: silentLogger };
     const service = createClient(
       BooksService,
       createDirectTransport([registration(BooksService, createBooksService(parts))], []),

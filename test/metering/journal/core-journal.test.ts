@@ -5,15 +5,14 @@ import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { openCoreJournal } from "../../../src/metering/journal/core-journal.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../support/loggers.ts";
 import { never, openMetering, request, run, usd } from "../fixture.ts";
-
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 test("a core on a database in memory that was killed with requests under way starts again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-memory-"));
   const clock = new ManualClock(Date.now());
   const open = async () => {
-    const journal = openCoreJournal(directory, true, { clock, random: systemRandom, logger });
+    const journal = openCoreJournal(directory, true, { clock, random: systemRandom, logger: silentLogger });
     return openMetering({ clock, journal, coreId: journal.coreId });
   };
   const tokens = { inputTokens: 10, outputTokens: 10 };

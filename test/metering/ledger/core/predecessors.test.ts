@@ -7,18 +7,18 @@ import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
+import { silentLogger } from "../../../support/loggers.ts";
 import { databases } from "../../databases.ts";
 import { never, openMetering, request, usd } from "../../fixture.ts";
 
 const newDatabase = databases();
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 test("a process on a copy of a living core's journal is refused, and 5,000 tokens are charged as 5,000", async () => {
   const url = await newDatabase("postgresql");
   const directory = mkdtempSync(join(tmpdir(), "tollgate-copy-"));
   const copy = mkdtempSync(join(tmpdir(), "tollgate-copy-"));
   const open = (at: string) => {
-    const journal = openJournal(at, { clock: systemClock, random: systemRandom, logger: silent });
+    const journal = openJournal(at, { clock: systemClock, random: systemRandom, logger: silentLogger });
     return { journal, metering: () => openMetering({ url, clock: systemClock, journal, coreId: journal.coreId }) };
   };
   const living = await open(directory).metering();

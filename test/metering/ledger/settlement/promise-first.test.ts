@@ -7,9 +7,9 @@ import type { CoreJournal } from "../../../../src/metering/journal/file-journal.
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../../support/loggers.ts";
 import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
 
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
 const tokens = { inputTokens: 100, outputTokens: 100 };
 
 let directory: string;
@@ -27,7 +27,7 @@ beforeEach(async () => {
   clock = new ManualClock(Date.now());
   groups = [];
   diskWorks = true;
-  journal = openJournal(directory, { clock, random: systemRandom, logger });
+  journal = openJournal(directory, { clock, random: systemRandom, logger: silentLogger });
   const promise = journal.promise.bind(journal);
   journal.promise = async (charges) => diskWorks && promise(charges);
   metering = await openMetering({
