@@ -7,6 +7,7 @@ import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
 import { start } from "./start.ts";
 import { tenants } from "./tenants.ts";
+import { usage } from "./usage.ts";
 
 /** Every scenario, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
@@ -18,4 +19,5 @@ export const scenarios: readonly Scenario[] = [
   start,
   soak,
   profile,
+  usage,
 ];
