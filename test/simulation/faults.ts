@@ -54,7 +54,7 @@ export const faults: readonly Fault[] = [
       const machine = dice.pick(machines);
       history.fault(`${machine.name}: SIGTERM`);
       void machine.stop().then(() => machine.startAfter(dice.exponential(3 * second)));
-      machine.startAfterWhateverBecomes(60 * second);
+      machine.restartAfter(60 * second);
     },
   },
   {

@@ -1,6 +1,7 @@
 import type { SimulatedServer } from "./database/server.ts";
+import type { Meaning } from "./database/statement.ts";
 import { faults } from "./faults.ts";
-import { judgeBooks, judgeLeases } from "./judges/books.ts";
+import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
 import { World } from "./world.ts";
 
@@ -23,33 +24,47 @@ export interface Settings {
   /** Takes the history, line by line. */
   readonly tell?: (line: string) => void;
   readonly requests?: number;
+  /** Faults that do not come, by name. */
+  readonly without?: readonly string[];
+  /** The only faults that come, by name. Absent: each world has some of all. */
+  readonly only?: readonly string[] | undefined;
+  /** Statements that do something else than PostgreSQL would, by name: what judges must notice. */
+  readonly instead?: Readonly<Record<string, Meaning>>;
 }
 
-const healMs = 240_000;
-const stopMs = 120_000;
+/** How often the books are proved. */
+const judgeMs = 20_000;
+/** A world in which nothing can be run is given up. */
+const mostMs = 600_000;
+const healMs = 150_000;
+const stopMs = 70_000;
 
 /** Lives one world from its beginning to its end, and judges it. */
 export async function simulate(
   seed: number,
   server: SimulatedServer,
-  { tell, requests = 2000 }: Settings = {},
+  { tell, requests = 2000, without = [], only, instead = {} }: Settings = {},
 ): Promise<Outcome> {
   const shape = { cores: 1 + (seed % 4), customers: 2 + (seed % 5), ...(tell && { tell }) };
   const world = new World(seed, server, shape);
+  server.instead = instead;
   const { timeline, dice, machines, traffic, operators, history } = world;
   for (const machine of machines) {
     machine.start();
   }
   await timeline.pass(2000);
   await openAccounts(world);
-  const meanMs = dice.pick([5, 20, 60]);
+  const meanMs = dice.pick([10, 50, 400]);
   traffic.begin(meanMs);
-  operators.begin(meanMs * 15);
-  beginFaults(world, meanMs * dice.pick([30, 100]));
-  while (traffic.runs.length < requests && timeline.now < 3_600_000) {
-    await timeline.pass(20_000);
-    if (history.violations.length === 0) {
+  operators.begin(Math.min(meanMs * 15, 2000));
+  beginFaults(world, Math.min(meanMs * dice.pick([5, 20]), 5000), { without, only });
+  let judgeAt = judgeMs;
+  while (traffic.runs.length < requests && timeline.now < mostMs) {
+    await timeline.pass(1000);
+    if (timeline.now >= judgeAt && history.violations.length === 0) {
+      judgeAt += judgeMs;
       await judgeBooks(world);
+      judgeExpiry(world);
     }
   }
   world.heal();
@@ -89,9 +104,9 @@ async function openAccounts({ machines, customers, operators, timeline, history 
 }
 
 /** Each world has some kinds of faults, and not the others: so rare ones come together too. */
-function beginFaults(world: World, meanMs: number): void {
+function beginFaults(world: World, meanMs: number, { without = [], only }: Settings): void {
   const { dice, timeline } = world;
-  const mine = faults.filter(() => dice.chance(0.4));
+  const mine = faults.filter(({ name }) => only?.includes(name) ?? (dice.chance(0.4) && !without.includes(name)));
   const next = () => {
     timeline.after(dice.exponential(meanMs), () => {
       if (!world.isHealed) {

@@ -75,6 +75,11 @@ export class World {
     });
   }
 
+  /** The time that a right clock shows, in milliseconds since the epoch. */
+  get trueTime(): number {
+    return beginning + this.timeline.now;
+  }
+
   breakConnections(): void {
     for (const ear of this.#ears) {
       ear.broke();
@@ -95,11 +100,11 @@ export class World {
   /** What was stored and is no more after a failover into the past. */
   excuseWhatIsGone(): void {
     const stored = new Set(
-      this.server.tables.all<{ id: string }>("select distinct request_id as id from usage").map(({ id }) => id),
+      this.server.tables.all<{ id: string }>("select run_id as id from usage").map(({ id }) => id),
     );
     for (const run of this.traffic.runs) {
       const stillRuns = run.process.alive && (run.state === "held" || run.state === "asked");
-      run.mayBeLost ||= !stillRuns && !stored.has(run.requestId);
+      run.mayBeLost ||= !stillRuns && !stored.has(run.hold?.runId ?? "");
     }
     const paid = new Set(
       this.server.tables.all<{ id: string }>("select reference as id from payment").map(({ id }) => id),

@@ -27,6 +27,10 @@ export interface Surroundings {
 /** How soon a service manager starts a program again that ended by itself. */
 const restartMs = 2000;
 
+/** So long a core that is to end waits for its requests, looking so often. */
+const graceMs = 20_000;
+const lookMs = 100;
+
 /** A running core. */
 export interface Life {
   readonly process: SimulatedProcess;
@@ -90,12 +94,12 @@ export class Machine {
     this.#cancelStart = this.#around.timeline.after(ms, () => this.start());
   }
 
-  /** Starts a core if none runs then: for when what should start it may never come. */
-  startAfterWhateverBecomes(ms: number): void {
+  /** Kills what still has not ended after a while, as the service manager does, and starts a core if none runs. */
+  restartAfter(ms: number): void {
+    const process = this.#process;
     this.#around.timeline.after(ms, () => {
-      if (!this.#process?.alive) {
-        this.start();
-      }
+      process?.kill();
+      this.start();
     });
   }
 
@@ -182,7 +186,7 @@ export class Machine {
     this.#process?.kill();
   }
 
-  /** Ends the core as SIGTERM does. Resolves when it is over. */
+  /** Ends the core as SIGTERM does: nothing new comes, what runs ends, then the ledger does. Resolves when it is over. */
   async stop(): Promise<void> {
     this.#cancelStart();
     const { life } = this;
@@ -190,8 +194,17 @@ export class Machine {
       this.kill();
       return;
     }
-    await life.money.stop();
-    life.process.kill();
+    this.life = undefined;
+    const { process, money } = life;
+    for (let waitedMs = 0; process.requests > 0 && waitedMs < graceMs; waitedMs += lookMs) {
+      await new Promise<void>((resolve) => this.#around.timeline.after(lookMs, resolve));
+    }
+    if (process.requests === 0) {
+      await money
+        .stop()
+        .catch((error: unknown) => this.#around.history.note(`${this.name} ends badly: ${String(error)}`));
+    }
+    process.kill(); // as the service manager does when something still runs
   }
 }
 

@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
+import { beginning } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
 import { type Machine, modelNames } from "./machine.ts";
@@ -79,12 +80,18 @@ export class Operators {
   }
 
   /** Money comes in. */
-  credit(customer: Customer, { money, process }: NonNullable<Machine["life"]>): void {
+  credit(customer: Customer, { money }: NonNullable<Machine["life"]>): void {
     const kind = this.#dice.pick(["paid", "paid", "grant", "free"] as const);
     const amount = Math.max(1, Math.floor(customer.purse * (0.2 + this.#dice.fraction())));
-    const lapses = this.#dice.chance(0.2) && { expiresAt: new Date(process.now() + this.#dice.between(1000, 120_000)) };
+    const lapses = this.#dice.chance(0.3) && { expiresAt: this.#lapsing() };
     const credit = { accountId: customer.accountId, kind, amount, reference: this.#dice.uuid(), ...lapses };
     this.#follow({ ...credit, state: "asked", mayBeLost: false }, () => money.funds.credit(credit));
+  }
+
+  /** Some money lapses while the world lives, some long after it. */
+  #lapsing(): Date {
+    const ms = this.#dice.chance(0.5) ? this.#dice.between(1000, 120_000) : this.#dice.between(3_600_000, 7_200_000);
+    return new Date(beginning + this.#timeline.now + ms);
   }
 
   #refund(customer: Customer, { money }: NonNullable<Machine["life"]>): void {

@@ -123,11 +123,13 @@ export class Traffic {
       return;
     }
     run.state = "held";
+    life.process.requests++;
     run.terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
     run.admitted = { inputTokens: wanted.inputTokens, outputTokens: run.hold.outputTokens };
     if (this.#dice.chance(0.03)) {
       run.hold.release(); // no server could be reached
       run.state = "released";
+      life.process.requests--;
       leave(0);
       return;
     }
@@ -182,6 +184,7 @@ export class Traffic {
       run.state = "failed";
       this.#history.note(`${run.requestId} could not be settled: ${(error as Error).message}`);
     }
+    run.process.requests--;
     leave(run.settled.tokens.inputTokens + run.settled.tokens.outputTokens);
   }
 }

@@ -1,3 +1,4 @@
+import { addSums, hourOf, sumNames, sumsOfReceipts } from "../../../src/metering/store/rollups.ts";
 import { lineColumns, listNames, usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import { type Meaning, parseArray, type Tables } from "./statement.ts";
@@ -12,6 +13,12 @@ const insertUsage = `
   insert into usage (${listNames(usageColumns)}) values (${marks(usageColumns)}) on conflict do nothing`;
 const insertLine = `
   insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)}) values (?, ?, ?, ${marks(lineColumns)})`;
+
+const tally = `
+  insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")})
+  select ?3, ${hourOf.sqlite("settled_at")} as hour, account_id, key_id, model, ${sumsOfReceipts}
+  from usage where request_id = ?1 and run_id = ?2 group by 2, 3, 4, 5
+  on conflict (core_id, hour, account_id, key_id, model) do update set ${addSums("usage_tally")}`;
 
 /** Rows out of parameters that carry a column each. */
 function toRows(
@@ -79,6 +86,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
         tables.run(insertLine, ...run, line.seq, ...lineColumns.map(({ property }) => line[property] ?? null));
         add(spent, line.sliceId, line.cost);
       }
+      tables.run(tally, ...run, String(values.at(-2)));
       add(budgets, charge.budgetSliceId, charge.cost);
       if (Number(charge.shortfall) > 0) {
         add(debts, charge.accountId, charge.shortfall);

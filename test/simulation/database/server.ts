@@ -33,6 +33,8 @@ export class SimulatedServer {
   readonly tables: Tables;
   /** What the server's clock shows. */
   now: () => number = () => 0;
+  /** Statements that do something else, by name. */
+  instead: Readonly<Record<string, Meaning>> = {};
   /** Statements done, by name. */
   readonly done = new Map<string, number>();
   readonly #names: readonly string[];
@@ -63,7 +65,7 @@ export class SimulatedServer {
 
   /** Does a statement by itself, or as a part of the transaction that is open. Throws as the driver does. */
   execute(name: string, values: readonly unknown[]): readonly object[] {
-    const meaning = meanings[name];
+    const meaning = this.instead[name] ?? meanings[name];
     if (meaning === undefined) {
       throw new Error(
         `the simulation does not know the statement "${name}": say in test/simulation/database what it does`,

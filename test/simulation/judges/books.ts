@@ -2,6 +2,9 @@ import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { judgesStorage } from "../database/storage.ts";
 import type { World } from "../world.ts";
 
+/** Clocks so far apart are believed. */
+const mostApartMs = 125_000;
+
 /** The books add up, whatever has happened. */
 export async function judgeBooks({ server, history }: World): Promise<void> {
   const { ok, findings } = await reconcile(judgesStorage(server));
@@ -14,10 +17,14 @@ export async function judgeBooks({ server, history }: World): Promise<void> {
 /** Nothing is leased any more, once all cores have ended and the dead were cleared away. */
 export function judgeLeases({ server, history }: World): void {
   const { tables } = server;
-  const slices = tables.all<{ id: string }>("select id from slice where open");
-  const budgets = tables.all<{ id: string }>("select id from budget_slice where open");
-  if (slices.length + budgets.length > 0) {
-    history.violation(`${slices.length} leases of lots and ${budgets.length} of budgets never ended`);
+  for (const table of ["slice", "budget_slice"]) {
+    const slices = tables.all<object>(
+      `select ${table}.id, core_id, ${table}.epoch, granted, spent, beats, dead_beat, instance from ${table}
+       left join core on core.id = core_id and core.epoch = ${table}.epoch where open`,
+    );
+    if (slices.length > 0) {
+      history.violation(`${slices.length} leases never ended: ${table} ${JSON.stringify(slices[0])}`);
+    }
   }
   const owing = tables.all<{ id: string; free: number }>(
     `select account.id, sum(granted - spent - leased - refunded - expired) as free from account
@@ -27,5 +34,16 @@ export function judgeLeases({ server, history }: World): void {
   );
   for (const { id, free } of owing) {
     history.violation(`account ${id} owes something beside ${free} of free money`);
+  }
+}
+
+/** No money lapses before its time, whatever clocks say: by the world's own time, less what clocks may be apart. */
+export function judgeExpiry({ server, history, trueTime }: World): void {
+  const early = server.tables.all<{ id: string; expires_at: number }>(
+    `select id, expires_at from lot where expired > 0 and expires_at > ?`,
+    trueTime + mostApartMs,
+  );
+  for (const { id, expires_at } of early) {
+    history.violation(`lot ${id} lapsed ${Math.round((expires_at - trueTime) / 1000)} s before its time`);
   }
 }

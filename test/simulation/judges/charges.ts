@@ -5,6 +5,8 @@ import type { World } from "../world.ts";
 const noteMs = 1100;
 const flushMs = 60;
 const noteTokens = 256;
+/** So soon after a disk takes something again all that it had refused is written. */
+const diskMs = 3000;
 
 interface Receipts {
   input: number;
@@ -46,10 +48,14 @@ export function judgeCharges(world: World): void {
 const last = ({ settled, counted }: Run) =>
   settled?.tokens ?? counted.at(-1)?.tokens ?? { inputTokens: 0, outputTokens: 0 };
 
+/** The most that an engine ever counted of a run: what it says last may be nonsense. */
+const most = (run: Run, kind: "inputTokens" | "outputTokens") =>
+  Math.max(last(run)[kind], ...run.counted.map(({ tokens }) => tokens[kind]));
+
 function judgeMost(group: readonly Run[], found: Receipts): string | undefined {
   const all = group.filter(({ state }) => state !== "refused" && state !== "released" && state !== "asked");
-  const input = all.reduce((sum, run) => sum + last(run).inputTokens, 0);
-  const output = all.reduce((sum, run) => sum + last(run).outputTokens, 0);
+  const input = all.reduce((sum, run) => sum + most(run, "inputTokens"), 0);
+  const output = all.reduce((sum, run) => sum + most(run, "outputTokens"), 0);
   if (found.input > input || found.output > output) {
     return "was charged more than was counted";
   }
@@ -79,8 +85,9 @@ function leastOf(run: Run): { inputTokens: number; outputTokens: number } {
   if (run.state === "acknowledged") {
     return last(run);
   }
-  const { diedAt } = run.process;
-  if (diedAt === undefined || run.process.wasSuspended || (run.state !== "held" && run.state !== "settling")) {
+  const { diedAt, wasSuspended, diskRefusedAt } = run.process;
+  const ended = run.state !== "held" && run.state !== "settling";
+  if (diedAt === undefined || wasSuspended || diedAt - diskRefusedAt < diskMs || ended) {
     return { inputTokens: 0, outputTokens: 0 };
   }
   const before = (ms: number) => run.counted.findLast(({ at }) => at < diedAt - ms)?.tokens;

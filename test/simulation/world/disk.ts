@@ -137,6 +137,7 @@ export class SimulatedDisk {
         throw new Error("the process is dead");
       }
       if (fits === 0 && bytes.length > 0) {
+        process.diskRefusedAt = this.#timeline.now;
         throw fault("ENOSPC");
       }
       return fits;

@@ -23,8 +23,12 @@ export class SimulatedProcess implements Clock {
   readonly #onDeath: (() => void)[] = [];
   #dead = false;
   #asleepUntil = 0;
+  /** Requests that run on it. */
+  requests = 0;
   /** When it died. Undefined: it lives. */
   diedAt: number | undefined;
+  /** When its disk last refused something. */
+  diskRefusedAt = Number.NEGATIVE_INFINITY;
   /** Whether it ever slept. */
   wasSuspended = false;
   /** What it may still do before it is killed. */

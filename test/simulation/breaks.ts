@@ -1,0 +1,99 @@
+import { FileJournal } from "../../src/metering/journal/file-journal.ts";
+import { CoreWatch } from "../../src/metering/ledger/core/core-watch.ts";
+import { SliceAudit } from "../../src/metering/ledger/wallet/refill/slice-audit.ts";
+import { usageColumns } from "../../src/metering/store/usage-columns.ts";
+import { chargeStatements } from "./database/charges.ts";
+import { type Meaning, parseArray } from "./database/statement.ts";
+
+/** A guarantee that is taken out: the judges must notice. */
+export interface Break {
+  readonly name: string;
+  /** The faults against which it is there. */
+  readonly only: readonly string[];
+  /** Takes it out. Returns the function that puts it back. */
+  apply(): () => void;
+  readonly instead?: Readonly<Record<string, Meaning>>;
+}
+
+/** Replaces a property of a class. */
+function patch(of: object, name: string, descriptor: PropertyDescriptor): () => void {
+  const before = Object.getOwnPropertyDescriptor(of, name) as PropertyDescriptor;
+  Object.defineProperty(of, name, { ...descriptor, configurable: true });
+  return () => Object.defineProperty(of, name, before);
+}
+
+const method = (of: { prototype: object }, name: string, value: unknown) => () =>
+  patch(of.prototype, name, { value, writable: true });
+
+const settle = chargeStatements.settle as Meaning;
+const runAt = usageColumns.findIndex(({ property }) => property === "runId");
+const requestAt = usageColumns.findIndex(({ property }) => property === "requestId");
+
+export const breaks: readonly Break[] = [
+  {
+    name: "a charge whose reply was lost is stored again",
+    only: ["lost replies"],
+    apply: () => () => {},
+    instead: {
+      settle(tables, values) {
+        const requests = parseArray(values[requestAt], "text");
+        const runs = parseArray(values[runAt], "uuid").map((run, at) => {
+          const sql = "select 1 from usage where request_id = ? and run_id = ?";
+          const stored = tables.get(sql, requests[at] ?? null, run) !== undefined;
+          return stored ? `${String(run).slice(0, -4)}ffff` : run;
+        });
+        return settle(tables, values.with(runAt, `{${runs.join()}}`));
+      },
+    },
+  },
+  {
+    name: "a charge is stored on slices that are others' by now",
+    only: ["suspend"],
+    apply: () => () => {},
+    instead: {
+      settle(tables, values) {
+        const [core, epoch] = [String(values.at(-2)), Number(values.at(-1))];
+        const lines = values.slice(usageColumns.length + 2, -2);
+        for (const column of lines) {
+          for (const id of String(column).startsWith("{0") ? parseArray(column, "uuid") : []) {
+            tables.run("update slice set open = true, core_id = ?, epoch = ? where id = ?", core, epoch, id);
+          }
+        }
+        return settle(tables, values);
+      },
+    },
+  },
+  {
+    name: "slices that a dead process had are not taken over",
+    only: ["kill"],
+    apply: () => () => {},
+    instead: { adopt: () => [] },
+  },
+  {
+    name: "nobody is taken for dead",
+    only: ["journal gone"],
+    apply: method(CoreWatch, "look", () => []),
+  },
+  {
+    name: "what was leased without the core's knowledge is not looked for",
+    only: ["lost replies"],
+    apply() {
+      const undo = ["run", "clear", "clearAll"].map((name) => method(SliceAudit, name, async () => {})());
+      return () => {
+        for (const put of undo) {
+          put();
+        }
+      };
+    },
+  },
+  {
+    name: "running requests are not noted",
+    only: ["kill"],
+    apply: method(FileJournal, "note", () => {}),
+  },
+  {
+    name: "a promise is not written",
+    only: ["kill", "slow calls", "server away"],
+    apply: method(FileJournal, "promise", async () => true),
+  },
+];
