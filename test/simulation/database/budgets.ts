@@ -1,3 +1,4 @@
+import { chargedSince } from "../../../src/metering/store/rollups.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
 // What the statements about budgets mean, beside src/metering/store/postgresql/budgets.ts.
@@ -36,6 +37,14 @@ export function spendBudgets(tables: Tables, costs: ReadonlyMap<string, number>)
   }
 }
 
+/** ?1 budget, ?3 the day and ?4 the hour that the window begins with. */
+const charged = chargedSince({
+  account: "(select account_id from api_key where id = ?1)",
+  keys: "select id from api_key where id = ?1 or limits_of = ?1",
+  day: "?3",
+  hour: "?4",
+});
+
 export const budgetStatements: Readonly<Record<string, Meaning>> = {
   "make budget"(tables, [id, window, account]) {
     tables.run(
@@ -49,14 +58,13 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
   "lock budget": (tables, [id, window]) =>
     tables.all("select bound, leased, spent from budget where id = ? and window_name = ?", String(id), String(window)),
 
-  "recount budget"(tables, [id, window, start, limit, account]) {
+  "recount budget"(tables, [id, window, start, limit]) {
+    const since = [Math.floor(Number(start) / 86_400_000), Math.floor(Number(start) / 3_600_000)];
     const [counted] = tables.all<{ cost: number }>(
-      `select cast(coalesce(sum(usage.cost), 0) as integer) as cost from usage
-       where usage.account_id = ?3 and usage.settled_at >= ?4
-         and usage.key_id in (select id from api_key where id = ?1 or limits_of = ?1)
-         and not exists (select 1 from budget_slice
-           where budget_slice.id = usage.budget_slice_id and budget_id = ?1 and window_name = ?2)`,
-      ...[String(id), String(window), String(account), Number(start)],
+      `select max(0, coalesce(sum(cost), 0) - coalesce((
+         select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
+       from (${charged})`,
+      ...[String(id), String(window), ...since],
     );
     const cost = counted?.cost ?? 0;
     return tables.all(

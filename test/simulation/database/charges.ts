@@ -1,9 +1,9 @@
-import { addSums, hourOf, sumNames, sumsOfReceipts } from "../../../src/metering/store/rollups.ts";
+import { addSums, foldInto, hourOf, sumNames, sumsOfReceipts } from "../../../src/metering/store/rollups.ts";
 import { lineColumns, listNames, usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import { type Meaning, parseArray, type Tables } from "./statement.ts";
 
-// What the statements about charges mean, beside src/metering/store/postgresql/statements.ts.
+// What the statements about charges mean, beside settlement.ts and tallies.ts of src/metering/store/postgresql.
 
 type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;
@@ -14,11 +14,15 @@ const insertUsage = `
 const insertLine = `
   insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)}) values (?, ?, ?, ${marks(lineColumns)})`;
 
+const tallyKey = "core_id, hour, account_id, key_id, model";
+
 const tally = `
-  insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")})
+  insert into usage_tally (${tallyKey}, ${sumNames.join(", ")})
   select ?3, ${hourOf.sqlite("settled_at")} as hour, account_id, key_id, model, ${sumsOfReceipts}
   from usage where request_id = ?1 and run_id = ?2 group by 2, 3, 4, 5
-  on conflict (core_id, hour, account_id, key_id, model) do update set ${addSums("usage_tally")}`;
+  on conflict (${tallyKey}) do update set ${addSums("usage_tally")}`;
+
+const oldTallies = `from usage_tally where hour < ?1 order by hour, ${tallyKey} limit ?2`;
 
 /** Rows out of parameters that carry a column each. */
 function toRows(
@@ -100,6 +104,13 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
       tables.run("update account set debt = debt + ? where id = ?", shortfall, id);
     }
     return answer;
+  },
+
+  "fold tallies"(tables, [before, most]) {
+    const some = [Number(before), Number(most)] as const;
+    tables.run(`with taken as materialized (select * ${oldTallies}) ${foldInto("taken")}`, ...some);
+    const which = `(${tallyKey}) in (select ${tallyKey} ${oldTallies})`;
+    return [{ folded: tables.run(`delete from usage_tally where ${which}`, ...some) }];
   },
 
   settled: (tables, [requestIds, runIds]) =>
