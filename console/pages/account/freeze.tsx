@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { accounts } from "../../contract/clients.ts";
-import { ActionForm } from "../../parts/action-form.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/field.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 
 interface Props {
   readonly accountId: string;

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { parseUsd } from "../../../lib/money.ts";
 import { accounts } from "../../contract/clients.ts";
-import { ActionForm } from "../../parts/action-form.tsx";
-import { Amount } from "../../parts/amount.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/field.tsx";
+import { Amount } from "../../parts/figures/amount.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 
 interface Kind {
   readonly verb: string;

@@ -4,12 +4,12 @@ import { accounts } from "../../contract/clients.ts";
 import { Balance } from "../../parts/account/balance.tsx";
 import { Lots } from "../../parts/account/lots.tsx";
 import { Payments } from "../../parts/account/payments.tsx";
-import { Answer } from "../../parts/answer.tsx";
-import { Badge } from "../../parts/badge.tsx";
+import { Answer } from "../../parts/calls/answer.tsx";
+import { useQuery } from "../../parts/calls/use-query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
+import { Badge } from "../../parts/figures/badge.tsx";
 import { Keys } from "../../parts/keys/keys.tsx";
 import { Page } from "../../parts/page.tsx";
-import { useQuery } from "../../parts/use-query.ts";
 import { AccountActions } from "./actions.tsx";
 import { Receipts } from "./receipts.tsx";
 

@@ -4,13 +4,13 @@ import { navigate } from "../../app/router.ts";
 import { mayBill } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Amount, mostDecimals } from "../../parts/amount.tsx";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { MoreRows, usePages } from "../../parts/more-rows.tsx";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
+import { Badge } from "../../parts/figures/badge.tsx";
+import { Table } from "../../parts/figures/table.tsx";
+import { Time } from "../../parts/figures/time.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
 import { CreateAccount } from "./create-account.tsx";
 
 /** Everybody who pays. */

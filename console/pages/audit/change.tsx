@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useState } from "preact/hooks";
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
 
 /** What was there before and what came of it. */
 export function Change({ event }: { readonly event: AuditEvent }) {

@@ -1,11 +1,11 @@
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { audit } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { MoreRows, usePages } from "../../parts/more-rows.tsx";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Table } from "../../parts/figures/table.tsx";
+import { Time } from "../../parts/figures/time.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
 import { Change } from "./change.tsx";
 
 /** Who changed what, and when. */

@@ -3,11 +3,11 @@ import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { mayBill } from "../../app/session.ts";
 import { books } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { MoreRows, usePages } from "../../parts/more-rows.tsx";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Table } from "../../parts/figures/table.tsx";
+import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
 import { LetterActions } from "./letter-actions.tsx";
 
 /** Charges that could not be made and wait for somebody to decide. */

@@ -1,5 +1,5 @@
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { Amount } from "../../parts/amount.tsx";
+import { Amount } from "../../parts/figures/amount.tsx";
 
 interface Props {
   /** Absent: nothing was proven since the page was opened. */

@@ -1,6 +1,6 @@
 import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
 
 /** What does not add up, row by row. */
 export function Findings({ findings }: { readonly findings: readonly ReconcileFinding[] }) {

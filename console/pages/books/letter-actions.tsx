@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { books } from "../../contract/clients.ts";
-import { ActionForm } from "../../parts/action-form.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
 
 interface Props {
   readonly letter: DeadLetter;

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatSpan } from "../../format/time.ts";
-import { Failure } from "../../parts/answer.tsx";
-import { Meter } from "../../parts/figure.tsx";
+import { Failure } from "../../parts/calls/answer.tsx";
+import { Meter } from "../../parts/figures/figure.tsx";
 import { Page } from "../../parts/page.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Equation } from "./equation.tsx";

@@ -4,13 +4,13 @@ import { mayBill, session } from "../../app/session.ts";
 import { accounts, catalogue } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
 import { countOf } from "../../format/numbers.ts";
-import { ActionForm } from "../../parts/action-form.tsx";
-import { Answer } from "../../parts/answer.tsx";
-import { Badge } from "../../parts/badge.tsx";
+import { Answer } from "../../parts/calls/answer.tsx";
+import { useQuery } from "../../parts/calls/use-query.ts";
 import { Copyable } from "../../parts/copy.tsx";
-import { Field } from "../../parts/field.tsx";
+import { Badge } from "../../parts/figures/badge.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
-import { useQuery } from "../../parts/use-query.ts";
 
 /** Three steps from nothing to an answer that was paid for. */
 export default function FirstRunPage() {

@@ -1,9 +1,9 @@
 import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { catalogue } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Answer, Empty } from "../../parts/answer.tsx";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { useQuery } from "../../parts/calls/use-query.ts";
 import { Page } from "../../parts/page.tsx";
-import { useQuery } from "../../parts/use-query.ts";
 import { ServerTable } from "./server-table.tsx";
 
 const refreshMs = 2000;

@@ -1,9 +1,9 @@
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { mayOwn } from "../../app/session.ts";
 import { formatCount, formatPercent } from "../../format/numbers.ts";
-import { Badge, type Tone } from "../../parts/badge.tsx";
-import { Meter } from "../../parts/figure.tsx";
-import { Table } from "../../parts/table.tsx";
+import { Badge, type Tone } from "../../parts/figures/badge.tsx";
+import { Meter } from "../../parts/figures/figure.tsx";
+import { Table } from "../../parts/figures/table.tsx";
 import { DrainButton } from "./drain-button.tsx";
 
 interface Props {

@@ -1,6 +1,6 @@
 import { query, setQuery } from "../../app/router.ts";
 import { isCustomer } from "../../app/session.ts";
-import { AccountField } from "../../parts/account-field.tsx";
+import { AccountField } from "../../parts/forms/account-field.tsx";
 import { Keys } from "../../parts/keys/keys.tsx";
 import { Page } from "../../parts/page.tsx";
 

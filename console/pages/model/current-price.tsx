@@ -1,9 +1,9 @@
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { Rate } from "../../parts/amount.tsx";
-import { Figure, Figures } from "../../parts/figure.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Rate } from "../../parts/figures/amount.tsx";
+import { Figure, Figures } from "../../parts/figures/figure.tsx";
+import { Time } from "../../parts/figures/time.tsx";
 
 const thousand = 1000n;
 

@@ -1,13 +1,13 @@
 import { useMemo } from "preact/hooks";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import { toDate } from "../../format/time.ts";
-import { mostDecimals, Rate, tokensPerRate } from "../../parts/amount.tsx";
-import { Badge } from "../../parts/badge.tsx";
 import { Id } from "../../parts/copy.tsx";
+import { mostDecimals, Rate, tokensPerRate } from "../../parts/figures/amount.tsx";
+import { Badge } from "../../parts/figures/badge.tsx";
+import { Plot } from "../../parts/figures/plot.tsx";
+import { Table } from "../../parts/figures/table.tsx";
+import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
-import { Plot } from "../../parts/plot.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
 
 interface Props {
   /** Newest first. */

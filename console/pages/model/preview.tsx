@@ -1,6 +1,6 @@
 import type { Model } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { formatCount, formatPercent } from "../../format/numbers.ts";
-import { Amount } from "../../parts/amount.tsx";
+import { Amount } from "../../parts/figures/amount.tsx";
 
 interface Props {
   readonly model: Model;

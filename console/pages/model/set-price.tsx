@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { formatRate, parseRate } from "../../../lib/money.ts";
 import { prices } from "../../contract/clients.ts";
-import { ActionForm } from "../../parts/action-form.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/field.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 import { isLargeChange, Preview } from "./preview.tsx";
 
 interface Props {

@@ -1,11 +1,11 @@
 import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { catalogue } from "../../contract/clients.ts";
 import { countOf, formatShort } from "../../format/numbers.ts";
-import { mostDecimals, Rate, tokensPerRate } from "../../parts/amount.tsx";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { MoreRows, usePages } from "../../parts/more-rows.tsx";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { mostDecimals, Rate, tokensPerRate } from "../../parts/figures/amount.tsx";
+import { Table } from "../../parts/figures/table.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
 
 const thinking: Readonly<Record<ThinkingMode, string>> = {
   [ThinkingMode.UNSPECIFIED]: "–",

@@ -3,10 +3,10 @@ import { accounts } from "../../contract/clients.ts";
 import { Balance } from "../../parts/account/balance.tsx";
 import { Lots } from "../../parts/account/lots.tsx";
 import { Payments } from "../../parts/account/payments.tsx";
-import { Answer } from "../../parts/answer.tsx";
+import { Answer } from "../../parts/calls/answer.tsx";
+import { useQuery } from "../../parts/calls/use-query.ts";
 import { Page, Section } from "../../parts/page.tsx";
-import { ReceiptList } from "../../parts/receipt-list.tsx";
-import { useQuery } from "../../parts/use-query.ts";
+import { ReceiptList } from "../../parts/receipts/receipt-list.tsx";
 
 const refreshMs = 5000;
 

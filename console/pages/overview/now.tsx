@@ -2,8 +2,8 @@ import type { OverviewSample } from "#gen/tollgate/overview/v1/overview_service_
 import { formatPace } from "../../format/money.ts";
 import { countOf, formatCount, formatPercent, formatRatePerSecond } from "../../format/numbers.ts";
 import { formatAgo, formatMs, toDate } from "../../format/time.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Figure, Figures } from "../../parts/figure.tsx";
+import { Badge } from "../../parts/figures/badge.tsx";
+import { Figure, Figures } from "../../parts/figures/figure.tsx";
 
 /** The newest sample in figures. */
 export function Now({ sample }: { readonly sample: OverviewSample }) {

@@ -1,8 +1,8 @@
 import type { OverviewSample, WatchOverviewResponse } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { overview } from "../../contract/clients.ts";
-import { Failure } from "../../parts/answer.tsx";
+import { Failure } from "../../parts/calls/answer.tsx";
+import { useStream } from "../../parts/calls/use-stream.ts";
 import { Page } from "../../parts/page.tsx";
-import { useStream } from "../../parts/use-stream.ts";
 import { Now } from "./now.tsx";
 import { Plots } from "./plots.tsx";
 import { Refusals } from "./refusals.tsx";

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { OverviewSample } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { formatCount, formatRatePerSecond } from "../../format/numbers.ts";
 import { formatMs, toDate } from "../../format/time.ts";
-import { Plot, type Series } from "../../parts/plot.tsx";
+import { Plot, type Series } from "../../parts/figures/plot.tsx";
 
 const usdPerPico = 1e-12;
 

@@ -1,7 +1,7 @@
 import type { RefusalCount } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { formatCount } from "../../format/numbers.ts";
+import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
 
 /** Why requests were turned away in the last minute. */
 export function Refusals({ refusals }: { readonly refusals: readonly RefusalCount[] }) {

@@ -2,12 +2,12 @@ import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { metering } from "../../contract/clients.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { Amount } from "../../parts/amount.tsx";
-import { Answer } from "../../parts/answer.tsx";
-import { Figure, Figures } from "../../parts/figure.tsx";
+import { Answer } from "../../parts/calls/answer.tsx";
+import { useQuery } from "../../parts/calls/use-query.ts";
+import { Amount } from "../../parts/figures/amount.tsx";
+import { Figure, Figures } from "../../parts/figures/figure.tsx";
 import { Section } from "../../parts/page.tsx";
-import { ReceiptList } from "../../parts/receipt-list.tsx";
-import { useQuery } from "../../parts/use-query.ts";
+import { ReceiptList } from "../../parts/receipts/receipt-list.tsx";
 
 const refreshMs = 3000;
 const daySeconds = 86_400;

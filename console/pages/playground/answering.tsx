@@ -1,4 +1,4 @@
-import { Failure } from "../../parts/answer.tsx";
+import { Failure } from "../../parts/calls/answer.tsx";
 import { Cost } from "./cost.tsx";
 import type { Run } from "./run.ts";
 

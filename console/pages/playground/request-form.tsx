@@ -1,7 +1,7 @@
 import { useId } from "preact/hooks";
 import { makeSessionKey, mayBill, session } from "../../app/session.ts";
-import { ActionForm } from "../../parts/action-form.tsx";
-import { Field, Select } from "../../parts/field.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Field, Select } from "../../parts/forms/field.tsx";
 import { type Choice, type SurfaceName, surfaces } from "./surfaces.ts";
 
 interface Props {

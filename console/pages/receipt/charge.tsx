@@ -1,8 +1,8 @@
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatCount } from "../../format/numbers.ts";
-import { Amount } from "../../parts/amount.tsx";
-import { Figure, Figures } from "../../parts/figure.tsx";
-import { ReceiptStatusBadge, statusWords } from "../../parts/receipt-status.tsx";
+import { Amount } from "../../parts/figures/amount.tsx";
+import { Figure, Figures } from "../../parts/figures/figure.tsx";
+import { ReceiptStatusBadge, statusWords } from "../../parts/receipts/receipt-status.tsx";
 
 /** The sum, the tokens, and how it ended. */
 export function Charge({ receipt }: { readonly receipt: Receipt }) {

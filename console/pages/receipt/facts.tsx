@@ -1,8 +1,8 @@
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../app/session.ts";
 import { formatMs, toMs } from "../../format/time.ts";
+import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
 
 const endings: Readonly<Record<string, string>> = {
   stop: "by itself",

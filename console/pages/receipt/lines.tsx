@@ -1,9 +1,9 @@
 import type { Receipt, ReceiptLine } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatCount } from "../../format/numbers.ts";
-import { Amount, mostDecimals, Rate, tokensPerRate } from "../../parts/amount.tsx";
 import { Id } from "../../parts/copy.tsx";
+import { Amount, mostDecimals, Rate, tokensPerRate } from "../../parts/figures/amount.tsx";
+import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
 
 /** Tokens times rate, lot by lot, and that it adds up. */
 export function Lines({ receipt }: { readonly receipt: Receipt }) {

@@ -1,10 +1,10 @@
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { PageProps } from "../../app/page-props.ts";
 import { metering } from "../../contract/clients.ts";
-import { Answer } from "../../parts/answer.tsx";
+import { Answer } from "../../parts/calls/answer.tsx";
+import { useQuery } from "../../parts/calls/use-query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Page, Section } from "../../parts/page.tsx";
-import { useQuery } from "../../parts/use-query.ts";
 import { Charge } from "./charge.tsx";
 import { Facts } from "./facts.tsx";
 import { Lines } from "./lines.tsx";

@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import type { Setting } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { settings } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { Field } from "../../parts/field.tsx";
-import { Table } from "../../parts/table.tsx";
-import { useQuery } from "../../parts/use-query.ts";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { useQuery } from "../../parts/calls/use-query.ts";
+import { Badge } from "../../parts/figures/badge.tsx";
+import { Table } from "../../parts/figures/table.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 
 /** Every value that the core started with, and where it comes from. */
 export function Configuration() {

@@ -2,11 +2,11 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { operators } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { MoreRows, usePages } from "../../parts/more-rows.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Badge } from "../../parts/figures/badge.tsx";
+import { Table } from "../../parts/figures/table.tsx";
+import { Time } from "../../parts/figures/time.tsx";
 
 const roles: Readonly<Record<Role, string>> = {
   [Role.UNSPECIFIED]: "none",

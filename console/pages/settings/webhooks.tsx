@@ -2,10 +2,10 @@ import type { Webhook } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { mayOwn } from "../../app/session.ts";
 import { webhooks } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Answer, Empty } from "../../parts/answer.tsx";
-import { MoreRows, usePages } from "../../parts/more-rows.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Answer, Empty } from "../../parts/calls/answer.tsx";
+import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Table } from "../../parts/figures/table.tsx";
+import { Time } from "../../parts/figures/time.tsx";
 
 /** Endpoints that are told of events; owners alone may see where they are. */
 export function Webhooks() {

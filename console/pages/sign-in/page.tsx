@@ -2,8 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { Mark } from "../../app/mark.tsx";
 import { navigate, query } from "../../app/router.ts";
 import { session, signIn } from "../../app/session.ts";
-import { ActionForm } from "../../parts/action-form.tsx";
-import { Field } from "../../parts/field.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 
 interface Options {
   readonly oidc: { readonly name: string } | null;

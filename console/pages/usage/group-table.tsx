@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { setQuery } from "../../app/router.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { Amount, mostDecimals } from "../../parts/amount.tsx";
+import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
+import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
-import { Table } from "../../parts/table.tsx";
 import type { Names } from "./names.ts";
 import { costOf, type GroupName, groupOf } from "./view.ts";
 

@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { query, setQuery } from "../../app/router.ts";
 import { Section } from "../../parts/page.tsx";
-import { ReceiptList } from "../../parts/receipt-list.tsx";
+import { ReceiptList } from "../../parts/receipts/receipt-list.tsx";
 import type { Names } from "./names.ts";
 import type { GroupName } from "./view.ts";
 

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { Plot } from "../../parts/plot.tsx";
+import { Plot } from "../../parts/figures/plot.tsx";
 import type { Names } from "./names.ts";
 import { costOf, type GroupName, groupOf, type Period, stepsOf, timeOf } from "./view.ts";
 

@@ -1,7 +1,7 @@
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { countOf } from "../../format/numbers.ts";
-import { Amount } from "../amount.tsx";
-import { Figure, Figures } from "../figure.tsx";
+import { Amount } from "../figures/amount.tsx";
+import { Figure, Figures } from "../figures/figure.tsx";
 
 /** What the account has, and what of it is spoken for. */
 export function Balance({ account }: { readonly account: Account }) {

@@ -1,12 +1,12 @@
 import { type Account, type Lot, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { Amount, mostDecimals } from "../amount.tsx";
-import { Empty } from "../answer.tsx";
-import { Badge } from "../badge.tsx";
+import { Empty } from "../calls/answer.tsx";
 import { Id } from "../copy.tsx";
-import { Meter } from "../figure.tsx";
+import { Amount, mostDecimals } from "../figures/amount.tsx";
+import { Badge } from "../figures/badge.tsx";
+import { Meter } from "../figures/figure.tsx";
+import { Table } from "../figures/table.tsx";
+import { Time } from "../figures/time.tsx";
 import { Section } from "../page.tsx";
-import { Table } from "../table.tsx";
-import { Time } from "../time.tsx";
 
 const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.UNSPECIFIED]: "Unknown",

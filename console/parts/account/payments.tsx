@@ -1,12 +1,12 @@
 import { type Payment, PaymentKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { accounts } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
-import { Amount, mostDecimals } from "../amount.tsx";
-import { Answer, Empty } from "../answer.tsx";
-import { MoreRows, usePages } from "../more-rows.tsx";
+import { Answer, Empty } from "../calls/answer.tsx";
+import { MoreRows, usePages } from "../calls/more-rows.tsx";
+import { Amount, mostDecimals } from "../figures/amount.tsx";
+import { Table } from "../figures/table.tsx";
+import { Time } from "../figures/time.tsx";
 import { Section } from "../page.tsx";
-import { Table } from "../table.tsx";
-import { Time } from "../time.tsx";
 
 const kinds: Readonly<Record<PaymentKind, string>> = {
   [PaymentKind.UNSPECIFIED]: "Unknown",

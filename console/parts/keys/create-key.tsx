@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { accounts } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
-import { AccountField } from "../account-field.tsx";
-import { ActionForm } from "../action-form.tsx";
-import { Dialog } from "../dialog.tsx";
-import { Field } from "../field.tsx";
+import { AccountField } from "../forms/account-field.tsx";
+import { ActionForm } from "../forms/action-form.tsx";
+import { Dialog } from "../forms/dialog.tsx";
+import { Field } from "../forms/field.tsx";
 import { emptyLimits, LimitFields, toLimits } from "./limit-fields.tsx";
 import { Secret } from "./secret.tsx";
 

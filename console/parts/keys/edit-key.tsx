@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { accounts } from "../../contract/clients.ts";
-import { ActionForm } from "../action-form.tsx";
-import { Dialog } from "../dialog.tsx";
-import { Field } from "../field.tsx";
+import { ActionForm } from "../forms/action-form.tsx";
+import { Dialog } from "../forms/dialog.tsx";
+import { Field } from "../forms/field.tsx";
 import { fromKey, LimitFields, toLimits } from "./limit-fields.tsx";
 
 interface Props {

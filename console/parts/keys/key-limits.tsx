@@ -1,7 +1,7 @@
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { countOf, formatCount, formatShort } from "../../format/numbers.ts";
-import { Amount } from "../amount.tsx";
-import { Meter } from "../figure.tsx";
+import { Amount } from "../figures/amount.tsx";
+import { Meter } from "../figures/figure.tsx";
 
 /** What a budget's period is called. */
 export const periodNames: Readonly<Record<BudgetPeriod, string>> = {

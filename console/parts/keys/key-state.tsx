@@ -1,6 +1,6 @@
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { formatSpan, toDate } from "../../format/time.ts";
-import { Badge } from "../badge.tsx";
+import { Badge } from "../figures/badge.tsx";
 
 const soonMs = 7 * 86_400_000;
 

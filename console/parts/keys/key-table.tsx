@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { mayBill } from "../../app/session.ts";
-import { Table } from "../table.tsx";
-import { Time } from "../time.tsx";
+import { Table } from "../figures/table.tsx";
+import { Time } from "../figures/time.tsx";
 import { EditKey } from "./edit-key.tsx";
 import { KeyLimits } from "./key-limits.tsx";
 import { isOver, KeyState } from "./key-state.tsx";

@@ -1,6 +1,6 @@
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { formatUsd, parseUsd } from "../../../lib/money.ts";
-import { Field, Select } from "../field.tsx";
+import { Field, Select } from "../forms/field.tsx";
 
 /** Limits as they are typed. Empty: none of its own. */
 export interface LimitTexts {

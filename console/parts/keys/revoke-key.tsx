@@ -1,7 +1,7 @@
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { accounts } from "../../contract/clients.ts";
-import { ActionForm } from "../action-form.tsx";
-import { Dialog } from "../dialog.tsx";
+import { ActionForm } from "../forms/action-form.tsx";
+import { Dialog } from "../forms/dialog.tsx";
 
 interface Props {
   readonly apiKey: ApiKey;

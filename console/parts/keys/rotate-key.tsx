@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { accounts } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
-import { ActionForm } from "../action-form.tsx";
-import { Dialog } from "../dialog.tsx";
-import { Select } from "../field.tsx";
+import { ActionForm } from "../forms/action-form.tsx";
+import { Dialog } from "../forms/dialog.tsx";
+import { Select } from "../forms/field.tsx";
 import { Secret } from "./secret.tsx";
 
 interface Props {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { isCancelled, isLost } from "../contract/failure.ts";
+import { isCancelled, isLost } from "../../contract/failure.ts";
 
 const retryMs = 2000;
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { toMessage } from "../contract/failure.ts";
+import { toMessage } from "../../contract/failure.ts";
 import type { Query } from "./use-query.ts";
 
 interface Props<Data> {

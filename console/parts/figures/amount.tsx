@@ -1,4 +1,4 @@
-import { countDecimals, splitAmount } from "../format/money.ts";
+import { countDecimals, splitAmount } from "../../format/money.ts";
 
 /** Which amount of its place it is; programs find it by this. */
 export type AmountName = "balance" | "held" | "debt" | "granted" | "remaining" | "total" | "line" | "rate" | "paid";

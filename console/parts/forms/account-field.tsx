@@ -1,6 +1,6 @@
 import { useId } from "preact/hooks";
-import { accounts } from "../contract/clients.ts";
-import { useQuery } from "./use-query.ts";
+import { accounts } from "../../contract/clients.ts";
+import { useQuery } from "../calls/use-query.ts";
 
 interface Props {
   readonly label: string;

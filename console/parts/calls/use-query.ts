@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { isCancelled, isLost } from "../contract/failure.ts";
+import { isCancelled, isLost } from "../../contract/failure.ts";
 
 /** What is known of something that was asked for. */
 export interface Query<Data> {

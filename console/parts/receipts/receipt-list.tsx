@@ -1,14 +1,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListReceiptsRequestSchema } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { metering } from "../contract/clients.ts";
-import { countOf, formatCount } from "../format/numbers.ts";
-import { Amount, mostDecimals } from "./amount.tsx";
-import { Answer, Empty } from "./answer.tsx";
-import { MoreRows, usePages } from "./more-rows.tsx";
+import { metering } from "../../contract/clients.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { Answer, Empty } from "../calls/answer.tsx";
+import { MoreRows, usePages } from "../calls/more-rows.tsx";
+import { Amount, mostDecimals } from "../figures/amount.tsx";
+import { Table } from "../figures/table.tsx";
+import { Time } from "../figures/time.tsx";
 import { ReceiptStatusBadge } from "./receipt-status.tsx";
-import { Table } from "./table.tsx";
-import { Time } from "./time.tsx";
 
 type Filter = Pick<MessageInitShape<typeof ListReceiptsRequestSchema>, "accountId" | "keyId" | "model" | "from" | "to">;
 

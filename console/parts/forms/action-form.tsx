@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Failure } from "./answer.tsx";
+import { Failure } from "../calls/answer.tsx";
 
 interface Props {
   /** What the button says. */

@@ -1,5 +1,5 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { formatAgo, formatTime, formatUtc, toDate } from "../format/time.ts";
+import { formatAgo, formatTime, formatUtc, toDate } from "../../format/time.ts";
 
 /** A moment in the reader's zone; its title has it in UTC. */
 export function Time({ at, isRelative }: { readonly at: Timestamp | undefined; readonly isRelative?: boolean }) {

@@ -1,5 +1,5 @@
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { Badge, type Tone } from "./badge.tsx";
+import { Badge, type Tone } from "../figures/badge.tsx";
 
 interface Words {
   readonly short: string;
