@@ -24,6 +24,8 @@ const manners: Record<string, (response: ServerResponse, body: string) => void> 
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(`data: ${delta(answer)}\n\n`, () => response.destroy());
   },
+  speechless: (response) =>
+    events(response, JSON.stringify({ choices: [{ index: 0, delta: { role: "assistant", content: "" } }] }), "[DONE]"),
   uncounted: (response) =>
     events(response, JSON.stringify({ choices: [{ index: 0, delta: { content: answer } }] }), "[DONE]"),
 };
