@@ -36,6 +36,7 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
   });
   await fillDirectory(directory, server);
   await server.start();
+  let isRunning = true;
   return {
     createDatabase: (template) => createDatabase(`postgresql://postgres:password@127.0.0.1:${port}/postgres`, template),
     async crash() {
@@ -43,10 +44,17 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
       const exited = once(postmaster, "exit");
       postmaster.kill("SIGQUIT");
       await exited;
+      isRunning = false;
     },
-    restart: () => server.start(),
+    async restart() {
+      await server.start();
+      isRunning = true;
+    },
     async stop() {
-      await server.stop();
+      // The package waits without end for a server that is over already.
+      if (isRunning) {
+        await server.stop();
+      }
       await rm(directory, { recursive: true, force: true });
     },
   };
