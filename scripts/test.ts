@@ -3,10 +3,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants, setPriority } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkGenerated } from "./check-generated.ts";
-import { failedFiles } from "./failed-files.ts";
 import { startPostgres } from "./test-services/postgres.ts";
 import { postgresPrograms } from "./test-services/postgres-programs.ts";
 import { makeTemplate, templateVariable } from "./test-services/postgres-template.ts";
@@ -17,14 +15,9 @@ import { makeTemporaryFolder } from "./test-services/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const selected = process.argv.slice(2);
-/** Beyond so many files, what failed is no accident of timing. */
-const mostRepeated = 3;
 
-/**
- * Runs a command and tells whether it succeeded; its output comes as it is written, or in one piece when others run beside it,
- * which have the processor first.
- */
-async function run(command: string, args: string[], stdio: "inherit" | "pipe", env = process.env): Promise<boolean> {
+/** Runs a command; its output comes as it is written, or in one piece when others run beside it, which have the processor first. */
+async function run(command: string, args: string[], stdio: "inherit" | "pipe", env = process.env): Promise<void> {
   const title = `> ${command} ${args.join(" ")}`;
   if (stdio === "inherit") {
     console.log(title);
@@ -41,47 +34,21 @@ async function run(command: string, args: string[], stdio: "inherit" | "pipe", e
   if (stdio === "pipe") {
     console.log(`${title}\n${Buffer.concat(output).toString()}`.trimEnd());
   }
-  return status === 0;
-}
-
-/** Has the process end with an error, unless all of it succeeded. */
-function mustSucceed(...succeeded: boolean[]): void {
-  if (succeeded.includes(false)) {
-    process.exitCode = 1;
+  if (status !== 0) {
+    process.exitCode = status ?? 1;
   }
 }
 
 /** Runs the checks that need no service, side by side. */
 async function checkSources(): Promise<void> {
-  const [lint, types] = await Promise.all([
+  await Promise.all([
     run("npm", ["run", "--silent", "lint"], "pipe"),
     run("npm", ["run", "--silent", "typecheck"], "pipe"),
     checkGenerated(root),
   ]);
-  mustSucceed(lint, types);
 }
 
-/** Runs the tests. Of a whole run, files that failed beside others are run once more alone, and named. */
-async function runTests(env: NodeJS.ProcessEnv): Promise<void> {
-  const jest = (...args: string[]) => run("npm", ["run", "--silent", "jest", "--", ...args], "inherit", env);
-  if (selected.length > 0) {
-    return mustSucceed(await jest(...selected));
-  }
-  const report = join(temporary.path, "report.json");
-  if (await jest("--json", `--outputFile=${report}`)) {
-    return;
-  }
-  const failed = await failedFiles(report, root);
-  if (failed.length === 0 || failed.length > mostRepeated) {
-    return mustSucceed(false);
-  }
-  await checks;
-  const passed = await jest("--runInBand", ...failed);
-  console.log(`\n${passed ? "passed only alone, the second time" : "failed twice"}: ${failed.join(", ")}`);
-  mustSucceed(passed);
-}
-
-mustSucceed(await run("npm", ["run", "--silent", "install:llama"], "pipe"));
+await run("npm", ["run", "--silent", "install:llama"], "pipe");
 const temporary = await makeTemporaryFolder();
 process.env.TMPDIR = temporary.path;
 const programs = postgresPrograms();
@@ -89,7 +56,6 @@ const [template, program] = await Promise.all([makeTemplate(), buildProgram()]);
 process.env[templateVariable] = template.directory;
 const postgres = await startPostgres("fsync=off");
 const redis = await startRedis();
-let checks: Promise<void> | undefined;
 try {
   const env = {
     ...process.env,
@@ -98,8 +64,8 @@ try {
     TOLLGATE_TEST_POSTGRES_URL: postgres.url,
     TOLLGATE_TEST_REDIS_URL: redis.url,
   };
-  checks = selected.length === 0 ? checkSources() : undefined;
-  await Promise.all([runTests(env), checks]);
+  const checks = selected.length === 0 ? checkSources() : undefined;
+  await Promise.all([run("npm", ["run", "--silent", "jest", "--", ...selected], "inherit", env), checks]);
 } finally {
   await redis.stop();
   await postgres.stop();
