@@ -123,5 +123,5 @@ test("a core that is killed takes no place with it", async () => {
   expect([dying.status, (await ask(0, key, wish(5))).status]).toEqual([200, 429]);
   await cores[1]?.stop("SIGKILL");
   await expect(dying.text()).rejects.toThrow();
-  await eventually("the place is free again", async () => (await ask(0, key, wish(5))).status === 200, 80);
+  await eventually("the place is free again", async () => (await ask(0, key, wish(5))).status === 200, 40);
 }, 120_000);
