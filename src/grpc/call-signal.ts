@@ -1,7 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** The reason of a signal whose call ended in the ordinary way. One object: making an error captures a stack. */
-const completed = new ConnectError("the call is over", Code.Canceled);
+/**
+ * The reason of a signal whose call ended in the ordinary way. One object: making an error captures a stack. Made when it is
+ * first asked for: an error has Headers, and the first of them loads fetch, an eighth of what a command line's call costs.
+ */
+let completed: ConnectError | undefined;
 
 /** The life of one call as an AbortSignal. */
 export interface CallSignal {
@@ -26,7 +29,8 @@ export function createCallSignal(caller: AbortSignal | undefined, timeoutMs: num
 }
 
 class CallLife implements CallSignal {
-  reason: ConnectError | undefined;
+  #reason: ConnectError | undefined;
+  #isCompleted = false;
   readonly #caller: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
   #controller: AbortController | undefined;
@@ -42,10 +46,18 @@ class CallLife implements CallSignal {
     }
   }
 
+  get reason(): ConnectError | undefined {
+    if (this.#isCompleted) {
+      completed ??= new ConnectError("the call is over", Code.Canceled);
+      return completed;
+    }
+    return this.#reason;
+  }
+
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.reason) {
+      if (this.#isOver) {
         this.#controller.abort(this.reason);
       }
     }
@@ -53,7 +65,7 @@ class CallLife implements CallSignal {
   }
 
   onEnd(listener: () => void): void {
-    if (this.reason) {
+    if (this.#isOver) {
       listener();
     } else {
       this.#listener = listener;
@@ -61,23 +73,33 @@ class CallLife implements CallSignal {
   }
 
   abort(reason: ConnectError): void {
-    if (this.reason) {
-      return;
+    if (!this.#isOver) {
+      this.#reason = reason;
+      this.#end();
     }
-    this.reason = reason;
-    clearTimeout(this.#timer);
-    this.#caller?.removeEventListener("abort", this);
-    this.#listener?.();
-    this.#controller?.abort(reason);
   }
 
   complete(): void {
-    this.abort(completed);
+    if (!this.#isOver) {
+      this.#isCompleted = true;
+      this.#end();
+    }
   }
 
   /** The caller gave up. */
   handleEvent(): void {
     this.abort(ConnectError.from(this.#caller?.reason, Code.Canceled));
+  }
+
+  get #isOver(): boolean {
+    return this.#isCompleted || this.#reason !== undefined;
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener("abort", this);
+    this.#listener?.();
+    this.#controller?.abort(this.reason);
   }
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { detailOf } from "../../../lib/errors/detail.ts";
 import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
@@ -82,19 +82,16 @@ async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport)
     );
   }
   const token = await readOperatorToken(io.environment);
-  const authorize: Interceptor = (next) => (request) => {
-    request.header.set("authorization", `Bearer ${token}`);
-    return next(request);
-  };
   applyWorkarounds();
   const tls = await readClientTls(options);
   const core = createChannelTransport({
     target,
     ...(tls && { credentials: createTlsCredentials(tls) }),
-    interceptors: [authorize],
   });
   try {
-    return await whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, () => call(withTimeout(core)));
+    return await whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, () =>
+      call(withDefaults(core, token)),
+    );
   } catch (error) {
     throw explained(error, target);
   } finally {
@@ -132,10 +129,17 @@ function isLocal(target: string): boolean {
   });
 }
 
-function withTimeout(core: Transport): Transport {
+/**
+ * Sends the token along, and waits no longer than the timeout. The header is a plain object and not an interceptor's, since the
+ * first Headers of a process load fetch.
+ */
+function withDefaults(core: Transport, token: string): Transport {
+  const header = { authorization: `Bearer ${token}` };
   return {
-    unary: (method, signal, timeoutMs = callTimeoutMs, ...rest) => core.unary(method, signal, timeoutMs, ...rest),
-    stream: (method, signal, timeoutMs = callTimeoutMs, ...rest) => core.stream(method, signal, timeoutMs, ...rest),
+    unary: (method, signal, timeoutMs = callTimeoutMs, _, ...rest) =>
+      core.unary(method, signal, timeoutMs, header, ...rest),
+    stream: (method, signal, timeoutMs = callTimeoutMs, _, ...rest) =>
+      core.stream(method, signal, timeoutMs, header, ...rest),
   };
 }
 

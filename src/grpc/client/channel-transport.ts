@@ -181,7 +181,18 @@ async function callUnary(
     throw new ConnectError("the response message is missing", Code.Unimplemented);
   }
   await call.next(); // the status
-  return { stream: false, service, method, message, header: call.header, trailer: call.trailer };
+  return {
+    stream: false,
+    service,
+    method,
+    message,
+    get header() {
+      return call.header;
+    },
+    get trailer() {
+      return call.trailer;
+    },
+  };
 }
 
 /** Resolves when the response's headers are there. */

@@ -21,8 +21,12 @@ export function bytesOf(schema: DescMessage, message: Message): Buffer {
   }
 }
 
-/** The buffer that the writers of `bytesOf` share, one after the other: each writes a long message here and copies it out. */
-const scratch = new Uint8Array(4 * 1024 * 1024);
+const roomBytes = 4 * 1024 * 1024;
+/**
+ * The buffer that the writers of `bytesOf` share, one after the other: each writes a long message here and copies it out. Made
+ * for the first long message: a process that sends none would collect its garbage sooner for it.
+ */
+let scratch: Uint8Array | undefined;
 /** Shorter messages cost less in an array of their own. */
 const shortest = 1024;
 let isLent = false;
@@ -51,10 +55,11 @@ export function reuseWriterRoom(): void {
       return;
     }
     const isFree = isLent && borrower === undefined;
-    if (!isFree || required < shortest || required > scratch.length) {
+    if (!isFree || required < shortest || required > roomBytes) {
       return ensureCapacity.call(this, size);
     }
     borrower = this;
+    scratch ??= new Uint8Array(roomBytes);
     scratch.set(this.buffer.subarray(0, this.pos));
     this.buffer = scratch;
   };

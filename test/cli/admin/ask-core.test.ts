@@ -1,4 +1,10 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { registration } from "../../../src/grpc/server/registration.ts";
+import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { runHere } from "../../support/run-here.ts";
 
 const environment = { TOLLGATE_OPERATOR_TOKEN: "secret" };
@@ -28,4 +34,24 @@ test.each([
   const { code, notes } = await list(...args);
   expect(code).toBe(1);
   expect(notes).toContain("no core answers");
+});
+
+/** Has a process tell at its end which modules of Node.js's own it has loaded. */
+const tellModules = `data:text/javascript,process.on("exit",()=>console.error(JSON.stringify(process.moduleLoadList)))`;
+
+test("an answered command has not loaded fetch, which would cost it a quarter more", async () => {
+  const services = [registration(AccountsService, { listAccounts: () => ({ accounts: [] }) })];
+  const core = await startGrpcServer({ address: "127.0.0.1:0", services, interceptors: [] });
+  try {
+    const launcher = fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
+    const args = ["--import", tellModules, launcher, "accounts", "list", "--json", "--core", core.address];
+    const env = { ...process.env, ...environment };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env });
+    expect(JSON.parse(stdout)).toEqual([]);
+    const loaded = JSON.parse(stderr.trim().split("\n").at(-1) ?? "") as string[];
+    expect(loaded).toContain("NativeModule http2");
+    expect(loaded.filter((name) => name.includes("undici"))).toEqual([]);
+  } finally {
+    await core.stop(0);
+  }
 });
