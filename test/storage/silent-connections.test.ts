@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { Client } from "pg";
+import { Client, type PoolClient, type QueryConfig } from "pg";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql/store.ts";
@@ -134,6 +134,17 @@ test("a snapshot that cannot begin costs no connection", async () => {
   await snapshot.close();
   expect(storage.pool.totalCount).toBe(1);
   await storage.close();
+});
+
+test("pg alone keeps a connection whose statement timed out, so the workaround is still needed", async () => {
+  const client = new Client({ connectionString: door.url });
+  client.on("error", () => {});
+  await client.connect();
+  door.forsake();
+  await expect(client.query({ text: "select 1", query_timeout: 200 } as QueryConfig)).rejects.toThrow("timeout");
+  const { stream } = (client as unknown as PoolClient).connection;
+  expect(stream.destroyed).toBe(false);
+  stream.destroy();
 });
 
 test("announcements come again after the connection that carries them has gone silent", async () => {

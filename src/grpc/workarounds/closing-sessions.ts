@@ -7,7 +7,7 @@ type Pong = (error: Error | null, duration: number, payload: Buffer) => void;
 /*
  * Wrong: once an HTTP/2 session is closing, Node sends no more pings on it, and grpc-js, client and server, takes that
  * for a dead peer and cuts the calls that still run: every long stream when its core drains or its connection ages.
- * Upstream: @grpc/grpc-js 1.14.7 (keepalive) on Node.js 26 (`Http2Session.ping`).
+ * Upstream: @grpc/grpc-js 1.14.7 (keepalive; grpc/grpc-node#3068) on Node.js 26 (`Http2Session.ping`).
  * Still needed while test/grpc/workarounds/closing-sessions.test.ts sees a call cut without it.
  * Delete when grpc-js stops its keepalive on closing sessions, or Node answers their pings.
  */

@@ -3,7 +3,8 @@ import type { ConnectRouterOptions } from "@connectrpc/connect";
 
 /*
  * Wrong: `fromJson` hands the text of a number to BigInt and Number, which take "0x10" as 16; of 64 bits also "" and " 5".
- * Upstream: @bufbuild/protobuf 2.17.0 (`int32FromJson` and others in from-json.js; `protoInt64.parse`).
+ * Upstream: @bufbuild/protobuf 2.17.0 (`int32FromJson` and others in from-json.js; `protoInt64.parse`;
+ * bufbuild/protobuf-es#1084 is about the empty text alone).
  * Nothing of that can be replaced from outside. Messages come in through a method's `textDecoder`, an option that
  * @connectrpc/connect 2.2.0 reads (createJsonSerialization in protocol/serialization.js) and does not declare.
  * Still needed while test/grpc/workarounds/strict-numbers.test.ts sees such texts taken without it.

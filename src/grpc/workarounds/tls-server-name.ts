@@ -9,7 +9,8 @@ type CreateConnector = Parameters<grpc.ChannelCredentials["_createSecureConnecto
 /*
  * Wrong: a client asks for every target by name in TLS (SNI), for a bare address too. RFC 6066, section 3, forbids that,
  * and Node.js 26 throws.
- * Upstream: @grpc/grpc-js 1.14.7 (`channel-credentials.js`, `getConnectionOptions`).
+ * Upstream: @grpc/grpc-js 1.14.7 (`channel-credentials.js`, `getConnectionOptions`;
+ * grpc/grpc-node#1919).
  * Still needed while test/grpc/workarounds/tls-server-name.test.ts sees no connection to an address without it.
  * Delete when grpc-js leaves `servername` out for addresses; `grpc.credentials.createSsl` then does.
  */

@@ -3,9 +3,9 @@ import type { Pool, PoolClient, QueryConfig } from "pg";
 /*
  * Wrong: nothing ends a connection whose statement gets no answer. `query_timeout` fails the statement alone, and
  * `client.query` tells nothing of when an answer is complete, so it is wrapped and the socket is ended from here.
- * Upstream: pg 8.23.0 (`Client.query`; `client.connection.stream` is not declared).
- * Still needed while test/storage/silent-connections.test.ts fails without `watch` in storage/orm.ts.
- * Delete when pg can end a connection that gives no answer in time.
+ * Upstream: pg 8.23.0 (`Client.query`; brianc/node-postgres#3399; `client.connection.stream` is not declared).
+ * Still needed while test/storage/silent-connections.test.ts sees pg alone keep a connection whose statement timed out.
+ * Delete when pg ends a connection that gives no answer in time.
  */
 
 /** A statement that may take longer than others. */

@@ -1,11 +1,12 @@
 import type { Pool, PoolClient } from "pg";
 
 /*
- * Wrong: a transaction that could not begin or be rolled back never gives its connection back to the pool, and a pool
- * whose connections are all out waits for them for ever.
- * Upstream: kysely 0.29.6 (`execute` of `Kysely.startTransaction`, in ControlledTransactionBuilder), which
- * @mikro-orm/sql 7.2.1 begins transactions with; pg 8.23.0 counts a connection that ended as taken.
- * Still needed while test/storage/workarounds/lost-connections.test.ts fails without the call in storage/orm.ts.
+ * Wrong: a transaction that cannot begin, commit or be rolled back never gives its connection back to the pool, and a
+ * pool whose connections are all out waits for them for ever.
+ * Upstream: kysely 0.29.6 (`execute` of ControlledTransactionBuilder, `commit` and `rollback` of ControlledTransaction;
+ * kysely-org/kysely#1990), which @mikro-orm/sql 7.2.1 makes transactions with; pg 8.23.0 counts a connection that ended
+ * as taken.
+ * Still needed while test/storage/workarounds/lost-connections.test.ts sees Kysely alone keep such a connection.
  * Delete when Kysely releases its connection however a transaction ends.
  */
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { Kysely, PostgresDialect } from "kysely";
+import { Pool } from "pg";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { openStorage, type PostgresqlStorage } from "../../../src/storage/orm.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -86,6 +88,22 @@ test("transactions that cannot begin on connections that have gone stale cost no
   }
   await storage.close();
 }, 60_000);
+
+test("Kysely alone keeps the connection of a transaction that cannot begin, so the workaround is still needed", async () => {
+  const pool = new Pool({ connectionString: await server.createDatabase() });
+  pool.on("error", () => {});
+  const client = await pool.connect();
+  client.on("error", () => {});
+  client.release();
+  const ended = new Promise<void>((resolve) => client.once("end", resolve));
+  client.connection.stream.end();
+  const database = new Kysely({ dialect: new PostgresDialect({ pool }) });
+  await expect(database.startTransaction().execute()).rejects.toThrow();
+  await ended;
+  expect(pool.totalCount - pool.idleCount).toBe(1);
+  client.release(true);
+  await pool.end();
+});
 
 test("who has a connection may give it back before or after it is lost, and another may be taken meanwhile", async () => {
   const storage = (await openStorage(await server.createDatabase())) as PostgresqlStorage;
