@@ -38,6 +38,8 @@ export class Dispatcher {
   readonly #parts: DispatcherParts;
   /** Ids of deliveries under way, by endpoint. */
   readonly #underway = new Map<string, Set<string>>();
+  /** Of each question for what is due that has no answer yet: the ids of deliveries that ended since it was asked. */
+  readonly #endedSince = new Set<Set<string>>();
   #stop = () => {};
   #stopped = false;
 
@@ -91,7 +93,7 @@ export class Dispatcher {
     const full = [...this.#underway].filter(([, ids]) => ids.size >= mostAnEndpoint).map(([webhookId]) => webhookId);
     const room = mostAtOnce - this.#count();
     // Deliveries under way are due as well.
-    const due = room <= 0 ? [] : await this.#parts.outbox.due(full, mostAtOnce * 2);
+    const due = room <= 0 ? [] : await this.#readDue(full, mostAtOnce * 2);
     for (const delivery of due) {
       const ids = this.#underway.get(delivery.webhookId) ?? new Set();
       if (ids.has(delivery.id) || ids.size >= mostAnEndpoint || this.#count() >= mostAtOnce) {
@@ -99,6 +101,18 @@ export class Dispatcher {
       }
       this.#underway.set(delivery.webhookId, ids.add(delivery.id));
       void this.#deliver(delivery);
+    }
+  }
+
+  /** Reads what is due, without deliveries that ended meanwhile: an answer from before their end would send them again. */
+  async #readDue(full: readonly string[], limit: number): Promise<Delivery[]> {
+    const ended = new Set<string>();
+    this.#endedSince.add(ended);
+    try {
+      const due = await this.#parts.outbox.due(full, limit);
+      return due.filter(({ id }) => !ended.has(id));
+    } finally {
+      this.#endedSince.delete(ended);
     }
   }
 
@@ -130,8 +144,15 @@ export class Dispatcher {
     } finally {
       this.#leave(delivery);
     }
-    if (isOver && !this.#stopped) {
-      await this.#startDue().catch(() => {}); // the next turn tries again
+    if (isOver) {
+      await this.#goOn().catch(() => {}); // the next turn tries again
+    }
+  }
+
+  /** Starts what an ended delivery made room for, unless another core has the lease by now. */
+  async #goOn(): Promise<void> {
+    if (!this.#stopped && (await this.#parts.lease.hold())) {
+      await this.#startDue();
     }
   }
 
@@ -140,6 +161,9 @@ export class Dispatcher {
     ids?.delete(id);
     if (ids?.size === 0) {
       this.#underway.delete(webhookId);
+    }
+    for (const ended of this.#endedSince) {
+      ended.add(id);
     }
   }
 

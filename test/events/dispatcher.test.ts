@@ -12,6 +12,7 @@ import { openStorage } from "../../src/storage/orm.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { databases, dialects } from "../metering/databases.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
+import { eventually } from "../support/eventually.ts";
 import { silentLogger } from "../support/loggers.ts";
 import { pause } from "../support/pause.ts";
 import { Receiver, signatureOf } from "./receiver.ts";
@@ -33,10 +34,12 @@ async function start(dialect: (typeof dialects)[number] = "sqlite") {
   const webhooks = new Webhooks({ storage, clock, random, seal });
   const announce = createAnnounce({ clock, random });
   const outcomes: string[] = [];
+  const outbox = new LateOutbox({ storage, clock, random });
+  const newLease = () => new WorkLease({ storage, clock, random, name: "webhooks" });
   const core = () => {
     const dispatcher = new Dispatcher({
-      ...{ outbox: new Outbox({ storage, clock, random }), seal, clock },
-      lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
+      ...{ outbox, seal, clock },
+      lease: newLease(),
       send: createSend({ allow: [], lookup: async () => ["127.0.0.1"], clock }),
       logger: silentLogger,
       observer: { attempted: (outcome) => void outcomes.push(outcome), backlog: () => {} },
@@ -51,7 +54,50 @@ async function start(dialect: (typeof dialects)[number] = "sqlite") {
   };
   const tell = (accountId: string, reference: string) =>
     inTransaction(storage, (em) => announce(em, { type: "account.topped_up", accountId, data: { reference } }));
-  return { storage, clock, webhooks, announce, outcomes, core, endpoint, tell };
+  return { storage, clock, webhooks, announce, outcomes, core, endpoint, tell, outbox, newLease };
+}
+
+/** An answer of the outbox that is kept from whoever asked. */
+class HeldAnswer {
+  readonly #came = Promise.withResolvers<void>();
+  readonly #released = Promise.withResolvers<void>();
+  /** Resolves once the database has answered. */
+  readonly came = this.#came.promise;
+
+  release(): void {
+    this.#released.resolve();
+  }
+
+  async keep(): Promise<void> {
+    this.#came.resolve();
+    await this.#released.promise;
+  }
+}
+
+/** An outbox whose next answers come as late as a test wants: those of a busy database. */
+class LateOutbox extends Outbox {
+  readonly #late: Record<"due" | "finish", HeldAnswer[]> = { due: [], finish: [] };
+
+  /** Holds back the answer to the next question of a kind, behind those held back before it. */
+  holdBack(question: "due" | "finish"): HeldAnswer {
+    const answer = new HeldAnswer();
+    this.#late[question].push(answer);
+    return answer;
+  }
+
+  override async due(...parameters: Parameters<Outbox["due"]>): ReturnType<Outbox["due"]> {
+    const held = this.#late.due.shift();
+    const due = await super.due(...parameters);
+    await held?.keep();
+    return due;
+  }
+
+  override async finish(...parameters: Parameters<Outbox["finish"]>): ReturnType<Outbox["finish"]> {
+    const held = this.#late.finish.shift();
+    const status = await super.finish(...parameters);
+    await held?.keep();
+    return status;
+  }
 }
 
 /**
@@ -137,6 +183,47 @@ describe.each(dialects)("%s", (dialect) => {
       });
     }
   }, 120_000);
+
+  test("a list of what is due that comes after a delivery's end does not send it again", async () => {
+    const { webhooks, core, endpoint, tell, outbox } = await start(dialect);
+    const receiver = await endpoint();
+    await webhooks.create(receiver.url, ["account.topped_up"]);
+    await tell(v7(), "once");
+    const dispatcher = core();
+    const answers = [outbox.holdBack("due"), outbox.holdBack("due")];
+    await outbox.spread();
+    const turns = [dispatcher.turn(), dispatcher.turn()];
+    await Promise.all(answers.map(({ came }) => came));
+    answers[0]?.release();
+    await Promise.race(turns);
+    await eventually("the delivery is over", () => dispatcher.underway === 0);
+    answers[1]?.release();
+    await Promise.all(turns);
+    await eventually("nothing is under way", () => dispatcher.underway === 0);
+    expect(receiver.received.map(({ event }) => event.data.reference)).toEqual(["once"]);
+  });
+
+  test("a core whose lease another one took while a delivery ended starts no further one", async () => {
+    const { clock, webhooks, core, endpoint, tell, outbox, newLease } = await start(dialect);
+    const receiver = await endpoint();
+    await webhooks.create(receiver.url, ["account.topped_up"]);
+    const account = v7();
+    for (const reference of ["first", "second"]) {
+      await tell(account, reference);
+      clock.advance(1);
+    }
+    const dispatcher = core();
+    const written = outbox.holdBack("finish");
+    await dispatcher.turn();
+    await written.came;
+    clock.advance(20_000);
+    expect(await newLease().hold()).toBe(true);
+    written.release();
+    await eventually("the first is over", () => dispatcher.underway === 0);
+    await dispatcher.turn();
+    await pause(100, "nothing may be sent");
+    expect(references(receiver, account)).toEqual(["first"]);
+  });
 
   test("nothing is told of what was undone", async () => {
     const { storage, clock, webhooks, announce, core, endpoint, tell } = await start(dialect);
