@@ -10,6 +10,9 @@ export default {
   testSequencer: "<rootDir>/scripts/longest-first.cjs",
   // Two cores: more workers only make servers and clients under test wait for each other.
   maxWorkers: 2,
+  // A worker keeps the modules of every file that it has run. Behind a thousand megabytes of them a test that makes much
+  // garbage took five times its CPU.
+  workerIdleMemoryLimit: "400MB",
   // For a machine that does other work, too: nothing but a failure takes so long.
   testTimeout: 60_000,
 };

@@ -19,6 +19,7 @@ import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
 import { DatabaseClock } from "../../src/storage/database-clock.ts";
 import { openStorage, type Patience, type Storage } from "../../src/storage/orm.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
+import { attendWork } from "./attend-work.ts";
 import { silentObserver } from "./silent-observer.ts";
 
 /** One USD in pico-USD. */
@@ -80,7 +81,8 @@ export async function openMetering(
     listenUrl: options.listenUrl,
     ended: (error, restartMs) => note({ error, restartMs }, "the ledger's thread ended"),
   });
-  const store = options.wrap?.(bare) ?? bare;
+  const attended = clock instanceof ManualClock ? attendWork(clock, storage, bare) : bare;
+  const store = options.wrap?.(attended) ?? attended;
   const journal = options.journal ?? noJournal;
   const deadLetters = new DeadLetters({ storage, clock, coreId: options.coreId ?? "core" });
   const debts = createDebts({ storage, clock: time, random: systemRandom });

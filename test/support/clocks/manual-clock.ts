@@ -2,10 +2,16 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { pause } from "../pause.ts";
 import { TimerHeap } from "./timer-heap.ts";
 
+/** How long time stands still for work under way that does not end: a statement whose server says nothing. */
+const longestWorkMs = 5000;
+
 /** A clock that stands still until a test turns it. Its wall clock can be turned apart from its monotonic one. */
 export class ManualClock implements Clock {
   readonly #timers = new TimerHeap();
   readonly #paced: boolean;
+  readonly #attended: (() => number)[] = [];
+  /** How many pieces of work have been under way for so long that nothing waits for them. */
+  #hanging = 0;
   #wall: number;
   #monotonic = 0;
 
@@ -30,6 +36,14 @@ export class ManualClock implements Clock {
   /** How many timers are set. */
   get pending(): number {
     return this.#timers.size;
+  }
+
+  /**
+   * Has time stand still in `pass` and `until` while real work is under way, such as statements of a database: it takes
+   * real time, and on a busy machine much of it. The function counts its pieces.
+   */
+  attend(underway: () => number): void {
+    this.#attended.push(underway);
   }
 
   /** Turns the wall clock forward or back without any time passing, as an administrator or NTP would. */
@@ -65,6 +79,7 @@ export class ManualClock implements Clock {
     for (let left = ms; left > 0; left -= 1000) {
       await this.advanceAsync(Math.min(left, 1000));
       await pause(10, "the database works meanwhile");
+      await this.#workEnds();
     }
   }
 
@@ -82,10 +97,30 @@ export class ManualClock implements Clock {
       }
       if (this.#paced) {
         await pause(turn < 1000 ? 1 : 2, "the database works meanwhile"); // a busy disk gets more real time
+        await this.#workEnds();
       }
       await this.advanceAsync(1);
     }
     throw new Error("the promise was not settled within ten seconds of the manual clock");
+  }
+
+  /** Waits in real time for work under way, and for what follows from it. */
+  async #workEnds(): Promise<void> {
+    const giveUpAt = performance.now() + longestWorkMs;
+    for (let underway = this.#count(); underway > this.#hanging; underway = this.#count()) {
+      if (performance.now() > giveUpAt) {
+        this.#hanging = underway;
+        return;
+      }
+      await pause(1, "the database works meanwhile");
+      await promisesRun();
+    }
+  }
+
+  #count(): number {
+    const underway = this.#attended.reduce((sum, count) => sum + count(), 0);
+    this.#hanging = Math.min(this.#hanging, underway);
+    return underway;
   }
 
   #moveTo(instant: number): void {
