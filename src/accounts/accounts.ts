@@ -1,7 +1,9 @@
+import { LockMode } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { Announce } from "../events/announcer.ts";
+import type { BalanceJudge } from "../metering/interface.ts";
 import { Account } from "../storage/entities/account.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
@@ -10,11 +12,13 @@ import { inTransaction } from "../storage/transaction.ts";
 export class Accounts {
   readonly #storage: Storage;
   readonly #announce: Announce | undefined;
+  readonly #balances: Pick<BalanceJudge, "judge"> | undefined;
 
-  /** Absent: nobody is told of accounts that are frozen. */
-  constructor(storage: Storage, announce?: Announce) {
+  /** Absent: nobody is told of accounts that are frozen; of balances that are below a threshold once it is set. */
+  constructor(storage: Storage, announce?: Announce, balances?: Pick<BalanceJudge, "judge">) {
     this.#storage = storage;
     this.#announce = announce;
+    this.#balances = balances;
   }
 
   /** Throws ACCOUNT_NOT_FOUND. */
@@ -47,7 +51,13 @@ export class Accounts {
     id: string,
     facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "lowBalance">>,
   ): Promise<Account> {
-    await inTransaction(this.#storage, (em) => em.nativeUpdate(Account, id, facts));
+    await inTransaction(this.#storage, async (em) => {
+      await em.nativeUpdate(Account, id, facts);
+      if (facts.lowBalance !== undefined) {
+        const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        await (account && this.#balances?.judge(em, account));
+      }
+    });
     return this.get(id);
   }
 

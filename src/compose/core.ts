@@ -38,7 +38,7 @@ export async function composeCore(
   const money = running(await composeMoney(foundation));
   const { fleet, drains, ...fleetPart } = running(composeFleet(foundation, money));
   const access = running(await composeAccess(foundation, money));
-  const events = running(composeEvents(foundation));
+  const events = running(composeEvents(foundation, money));
   const serving = running(composeServing(foundation, money, fleet, overload));
   const overview = running(composeOverview(foundation, money, fleet, telemetry.registry, settings));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);

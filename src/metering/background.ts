@@ -7,7 +7,7 @@ import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./books/expiry.ts";
 import { reconcile } from "./books/proof/reconcile.ts";
 import type { DeadLetters } from "./dead-letters/dead-letters.ts";
-import type { MeteringObserver } from "./interface.ts";
+import type { BalanceJudge, MeteringObserver } from "./interface.ts";
 import type { CoreLedger } from "./ledger/core-ledger.ts";
 import { createPriceController } from "./prices/price-controller.ts";
 import type { PriceList } from "./prices/prices.ts";
@@ -29,6 +29,8 @@ export interface BackgroundParts {
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
   readonly store: Pick<LedgerStore, "foldTallies">;
   readonly prices: PriceList;
+  /** Judges the balances that lapsed money leaves. Absent: nothing does. */
+  readonly balances?: Pick<BalanceJudge, "judgeFall">;
   readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use. */
   readonly utilisation: (model: string) => number;

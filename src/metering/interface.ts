@@ -2,6 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import type { Budget, Caller } from "../accounts/interface.ts";
+import type { Account } from "../storage/entities/account.ts";
 import type { Delivery, FinishName, SurfaceName } from "../storage/entities/metering/usage.ts";
 
 /** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
@@ -212,6 +213,14 @@ export interface Movement {
 
 /** Called in the movement's own transaction, which may run more than once; throwing undoes the movement. */
 export type Alongside = (em: SqlEntityManager, movement: Movement) => Promise<void>;
+
+/** Tells of balances that run out, in transactions that have the account locked and nothing of its money unwritten. */
+export interface BalanceJudge {
+  /** Tells of what has fallen, and lets what has risen be told again: money came in, or the threshold was changed. */
+  judge(em: SqlEntityManager, account: Account): Promise<void>;
+  /** Tells of what has fallen. */
+  judgeFall(em: SqlEntityManager, account: Account): Promise<void>;
+}
 
 /** Prepaid money, coming in and going back. A repeated movement moves nothing, and nobody is told of it. */
 export interface Funds {

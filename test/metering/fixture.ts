@@ -5,6 +5,7 @@ import { newRequestId } from "../../lib/ids/request-id.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { type Clock, systemClock } from "../../lib/time/clock.ts";
 import { configSchema, type ModelConfig } from "../../src/config/schema.ts";
+import { createAnnounce } from "../../src/events/announcer.ts";
 import { createDebts } from "../../src/metering/books/debts.ts";
 import { createFunds } from "../../src/metering/books/payments/funds.ts";
 import { DeadLetters } from "../../src/metering/dead-letters/dead-letters.ts";
@@ -16,6 +17,7 @@ import { PriceBook } from "../../src/metering/prices/price-book.ts";
 import { createPrices, type PriceList } from "../../src/metering/prices/prices.ts";
 import { createLedgerStore } from "../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
+import { BalanceEvents } from "../../src/metering/thresholds/balance-events.ts";
 import { DatabaseClock } from "../../src/storage/database-clock.ts";
 import { openStorage, type Patience, type Storage } from "../../src/storage/orm.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
@@ -38,6 +40,7 @@ export interface Metering {
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
+  readonly balances: BalanceEvents;
   readonly log: string[];
   /** Opens an account with money. */
   account(money?: { free?: number; paid?: number }): Promise<string>;
@@ -85,7 +88,9 @@ export async function openMetering(
   const store = options.wrap?.(attended) ?? attended;
   const journal = options.journal ?? noJournal;
   const deadLetters = new DeadLetters({ storage, clock, coreId: options.coreId ?? "core" });
-  const debts = createDebts({ storage, clock: time, random: systemRandom });
+  const announce = createAnnounce({ clock: time, random: systemRandom });
+  const balances = new BalanceEvents({ prices, clock: time, announce });
+  const debts = createDebts({ storage, clock: time, random: systemRandom, balances });
   const opening = createLedger({
     ...{
       store,
@@ -101,7 +106,7 @@ export async function openMetering(
   });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);
   const limits = { minimum: BigInt(usd), maximum: 1000n * BigInt(usd), rolling24h: 2000n * BigInt(usd) };
-  const funds = createFunds({ storage, ledger, limits, clock: time, random: systemRandom });
+  const funds = createFunds({ storage, ledger, limits, clock: time, random: systemRandom, balances });
   return {
     storage,
     time,
@@ -110,6 +115,7 @@ export async function openMetering(
     deadLetters,
     ledger,
     funds,
+    balances,
     log,
     async account({ free = 0, paid = 0 } = {}) {
       const id = v7();

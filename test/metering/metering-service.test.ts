@@ -266,10 +266,14 @@ describe.each(dialects)("%s", (dialect) => {
     expect(before.at(-1)).toEqual([]);
     const { store, storage } = parts.metering;
     const hour = Date.UTC(2026, 4, 2) / 3_600_000;
+    const look = async () => store.markSeen(await store.unseenTallies(10));
+    expect(await store.foldTallies(hour)).toBe(0); // those that nobody has looked at stay
+    await look();
     expect(await store.foldTallies(hour)).toBe(2);
     expect(await store.foldTallies(hour)).toBe(0);
     expect(await Promise.all(asked.map((of) => usage(operator, of)))).toEqual(before);
     await spend(parts, first, "b");
+    await look();
     expect(await store.foldTallies(hour + 24)).toBe(2);
     expect(await usage(operator, { keyId: "b", groupBy: [UsageGroup.DAY] })).toMatchObject([
       { day: "2026-05-01", requests: 1n },

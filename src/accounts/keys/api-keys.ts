@@ -186,7 +186,7 @@ export class ApiKeys {
         const sharing = { $or: [{ id: budgetId }, { limitsOf: budgetId }] };
         await em.nativeUpdate(ApiKey, sharing, { budget: key.budget ?? null, budgetPeriod: key.budgetPeriod ?? null });
         // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
-        await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0 });
+        await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0, told: 0 });
       }
       return key;
     });

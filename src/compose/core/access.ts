@@ -36,10 +36,13 @@ export interface Access extends Part {
   readonly trusts: TrustsPeer;
 }
 
-export async function composeAccess(foundation: Foundation, { funds, ledger, announcements }: Money): Promise<Access> {
+export async function composeAccess(
+  foundation: Foundation,
+  { funds, ledger, announcements, balances }: Money,
+): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue, announce } = foundation;
   const [pepper] = secrets.peppers;
-  const accounts = new Accounts(storage, announce);
+  const accounts = new Accounts(storage, announce, balances);
   const keys = new ApiKeys({
     ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
     added: (digest) => keyFilter.add(digest),

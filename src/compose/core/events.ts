@@ -1,6 +1,7 @@
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { systemLookup } from "../../../lib/net/lookup.ts";
+import { toBudget } from "../../accounts/keys/key-budget.ts";
 import { Dispatcher } from "../../events/dispatcher.ts";
 import { createEventsService, createWebhooksService } from "../../events/events-service.ts";
 import { Outbox } from "../../events/outbox.ts";
@@ -9,11 +10,17 @@ import { createSend } from "../../events/send.ts";
 import { Webhooks } from "../../events/webhooks.ts";
 import { WorkLease } from "../../events/work-lease.ts";
 import { registration } from "../../grpc/server/registration.ts";
+import { BudgetEvents } from "../../metering/thresholds/budget-events.ts";
+import { SpendingWatch } from "../../metering/thresholds/spending-watch.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
+import type { Money } from "./money.ts";
 
 /** Events, and the endpoints that are told of them. */
-export function composeEvents({ config, secrets, storage, clock, random, logger, metrics }: Foundation): Part {
+export function composeEvents(
+  { config, secrets, storage, clock, random, logger, metrics, announce }: Foundation,
+  { store, prices, balances }: Pick<Money, "store" | "prices" | "balances">,
+): Part {
   const { allow } = config.webhooks;
   const seal = createSeal(secrets.peppers, random);
   const webhooks = new Webhooks({ storage, clock, random, seal });
@@ -25,11 +32,20 @@ export function composeEvents({ config, secrets, storage, clock, random, logger,
     ...{ seal, clock, logger },
   });
   dispatcher.start();
+  const watch = new SpendingWatch({
+    ...{ storage, store, balances, clock, logger },
+    budgets: new BudgetEvents({ storage, store, prices, announce, toBudget }),
+    lease: new WorkLease({ storage, clock, random, name: "spending" }),
+  });
+  const stopWatch = watch.start();
   return {
     services: [
       registration(EventsService, createEventsService(webhooks)),
       registration(WebhooksService, createWebhooksService(webhooks, allow)),
     ],
-    stop: () => dispatcher.stop(),
+    async stop() {
+      await stopWatch();
+      await dispatcher.stop();
+    },
   };
 }

@@ -24,6 +24,7 @@ import { openWindows } from "../../metering/rate-limits/open-windows.ts";
 import { type ConfiguredRateLimits, createRateLimits } from "../../metering/rate-limits/rate-limits.ts";
 import { createLedgerStore } from "../../metering/store/create.ts";
 import type { LedgerStore } from "../../metering/store/ledger-store.ts";
+import { BalanceEvents } from "../../metering/thresholds/balance-events.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
@@ -40,7 +41,9 @@ export interface Money extends Part {
   readonly funds: Funds;
   readonly windows: Awaited<ReturnType<typeof openWindows>>;
   readonly rateLimits: ConfiguredRateLimits;
-  readonly store: Pick<LedgerStore, "foldTallies">;
+  readonly store: Pick<LedgerStore, "foldTallies" | "unseenTallies" | "markSeen" | "budgetSpending">;
+  /** Tells of balances that run low. */
+  readonly balances: BalanceEvents;
   /** The announcements about accounts between cores that share a store. */
   readonly announcements: Pick<LedgerStore, "listen" | "announce">;
 }
@@ -93,11 +96,12 @@ export async function composeMoney(
       );
     },
   };
-  const debts = createDebts({ storage, clock, random });
+  const balances = new BalanceEvents({ prices, clock, announce });
+  const debts = createDebts({ storage, clock, random, balances });
   const ledger = await createLedger({ store, debts, prices, journal, deadLetters, clock, random, logger, observer });
   const funds = createFunds({
     ...{ storage, ledger, limits: readPaymentLimits(config), clock, random },
-    announce: announceMovement(announce),
+    ...{ announce: announceMovement(announce), balances },
   });
   const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
   const rateLimits = createRateLimits({
@@ -108,7 +112,7 @@ export async function composeMoney(
   });
   return {
     lastProof: () => proved,
-    ...{ observer, prices, deadLetters, ledger, funds, windows, rateLimits, store, announcements: store },
+    ...{ observer, prices, balances, deadLetters, ledger, funds, windows, rateLimits, store, announcements: store },
     services: [
       registration(MeteringService, createMeteringService({ storage })),
       registration(PricesService, createPricesService(prices)),

@@ -24,6 +24,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
       ledger,
       store,
       prices,
+      balances: money.balances,
       models: () => catalogue.list(),
       pricing: config.pricing,
       clock,

@@ -5,7 +5,7 @@ import { Account } from "../../storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import type { PicoUsd } from "../interface.ts";
+import type { BalanceJudge, PicoUsd } from "../interface.ts";
 import { noAccount } from "../store/ledger-store.ts";
 import { firstLots } from "../store/spending-order.ts";
 
@@ -27,14 +27,23 @@ export interface DebtParts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
+  /** Judges the balance that a paid debt leaves. Absent: nothing does. */
+  readonly balances?: Pick<BalanceJudge, "judgeFall"> | undefined;
 }
 
 /** Pays debts, each account in a transaction of its own. */
-export function createDebts({ storage, clock, random }: DebtParts): Debts {
+export function createDebts({ storage, clock, random, balances }: DebtParts): Debts {
   const pay = (accountId: string) =>
     inTransaction(storage, async (em) => {
       const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      return account === null ? 0 : payDebt(em, account, { clock, random });
+      if (account === null) {
+        return 0;
+      }
+      const paid = await payDebt(em, account, { clock, random });
+      if (paid > 0) {
+        await balances?.judgeFall(em, account);
+      }
+      return paid;
     });
   const owing = (after: string) =>
     storage.orm.em.fork().execute<{ id: string }[]>(

@@ -1,9 +1,11 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { JudgedClock } from "../../storage/database-clock.ts";
+import { Account } from "../../storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
+import type { BalanceJudge } from "../interface.ts";
 
 /** Lots in one transaction. */
 const batch = 100;
@@ -12,6 +14,8 @@ interface ExpiryParts {
   readonly storage: Storage;
   readonly clock: JudgedClock;
   readonly random: Random;
+  /** Judges the balances that lapsed money leaves. Absent: nothing does. */
+  readonly balances?: Pick<BalanceJudge, "judgeFall"> | undefined;
 }
 
 /**
@@ -34,12 +38,17 @@ export async function expireLots(parts: ExpiryParts): Promise<number> {
   }
 }
 
-function expireSome({ storage, clock, random }: ExpiryParts): Promise<number> {
+function expireSome({ storage, clock, random, balances }: ExpiryParts): Promise<number> {
   const at = new Date(clock.now());
   return inTransaction(storage, async (em) => {
-    const due = await em.execute<{ id: string }[]>(
-      `select id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} order by expires_at, id limit ${batch}`,
+    const due = await em.execute<{ id: string; account_id: string }[]>(
+      `select id, account_id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} order by expires_at, id limit ${batch}`,
       [at],
+    );
+    const accounts = await em.find(
+      Account,
+      { id: { $in: due.map((lot) => lot.account_id) } },
+      { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     const lots = await em.find(
       Lot,
@@ -53,6 +62,10 @@ function expireSome({ storage, clock, random }: ExpiryParts): Promise<number> {
       }
       lot.expired += amount;
       await em.insert(LotEntry, { id: random.uuid(), lotId: lot.id, kind: "expire", amount, paymentId: null, at });
+    }
+    await em.flush();
+    for (const account of accounts) {
+      await balances?.judgeFall(em, account);
     }
     return lots.length;
   });

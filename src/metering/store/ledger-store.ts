@@ -148,6 +148,19 @@ export interface BudgetSpending {
   readonly spent: PicoUsd;
 }
 
+/** A tally that was charged to since balances and budgets were last looked at. */
+export interface UnseenTally {
+  readonly coreId: string;
+  /** Whole hours since 1970. */
+  readonly hour: number;
+  readonly accountId: string;
+  /** Empty: a service token. */
+  readonly keyId: string;
+  readonly model: string;
+  /** Requests that it counts. */
+  readonly requests: number;
+}
+
 /** The part of a charge that one slice pays. */
 export interface ChargeLine {
   readonly sliceId: string;
@@ -235,7 +248,14 @@ export interface LedgerStore {
   closeBudgets(sliceIds: readonly string[]): Promise<void>;
   /** The spending of a budget's keys in a window, as far as the store has it. */
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending>;
-  /** Folds tallies of the hours before one (whole hours since 1970) into rollups, some at a time. Returns how many. */
+  /** Tallies of charges that were not looked at yet, the oldest hours first. */
+  unseenTallies(limit: number): Promise<UnseenTally[]>;
+  /** Notes that tallies were looked at, but for those that were charged to since they were read. */
+  markSeen(tallies: readonly UnseenTally[]): Promise<void>;
+  /**
+   * Folds tallies of the hours before one (whole hours since 1970) into rollups, some at a time. Those that were not
+   * looked at stay for a day. Returns how many.
+   */
   foldTallies(before: number): Promise<number>;
   /**
    * Takes cores for dead whose hearts are still where they were, and ends slices of all that are dead, at most 1,000.

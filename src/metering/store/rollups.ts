@@ -22,6 +22,12 @@ export const sumsOfSums = sumNames.map((name) => `sum(${name}) as ${name}`).join
 export const addSums = (table: string): string =>
   sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
 
+/** The same for a tally, whose account and key are to be looked at anew. */
+export const addToTally = `${addSums("usage_tally")}, seen = false`;
+
+/** Tallies that are folded, before the hour that a parameter names: those of a day ago, whether or not they were looked at. */
+export const foldable = (hour: string): string => `hour < ${hour} and (seen or hour < ${hour} - 24)`;
+
 const rollupKey = "account_id, span, slot, key_id, model";
 
 /**

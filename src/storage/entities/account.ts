@@ -1,6 +1,10 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount } from "./amount.ts";
 
+/** How a balance stands, the best first: above its threshold, below it, or too little for a request. */
+export const balanceLevels = ["ample", "low", "exhausted"] as const;
+export type BalanceLevel = (typeof balanceLevels)[number];
+
 /** Somebody who pays. Money is in pico-USD. */
 export const Account = defineEntity({
   name: "Account",
@@ -24,6 +28,10 @@ export const Account = defineEntity({
     maxInFlight: p.integer().nullable(),
     /** Below this the balance is low. Null: it follows from the last top-up. */
     lowBalance: amount().nullable(),
+    /** The last top-up. Null: there was none. */
+    lastPaid: amount().nullable(),
+    /** The level of its balance that events have told of: below it the next crossing is told. */
+    balanceTold: p.enum(balanceLevels).default("ample"),
   },
   indexes: [{ name: "account_debt_index", properties: ["id"], where: "debt > 0" }],
 });

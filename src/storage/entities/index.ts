@@ -10,6 +10,7 @@ import { Price, PriceVersion } from "./metering/price.ts";
 import { UsageRollup, UsageTally } from "./metering/rollup.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
+import { UsageEvent } from "./metering/usage-event.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
 import { Setting } from "./setting.ts";
@@ -27,6 +28,7 @@ export const entities = [
   Slice,
   Usage,
   UsageLine,
+  UsageEvent,
   UsageTally,
   UsageRollup,
   Budget,

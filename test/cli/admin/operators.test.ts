@@ -154,3 +154,36 @@ test("an endpoint is told of a top-up, signed, and its deliveries are listed", a
   expect(refused.notes).toMatch(/webhooks\.allow/);
   expect(JSON.stringify(await json(undefined, "audit", "list"))).not.toContain("whsec_");
 });
+
+test("an endpoint is told of a balance that is low and of a key whose budget is spent, by requests over HTTP", async () => {
+  await using receiver = await Receiver.start();
+  const events = "balance.low,key.limit";
+  const { secret } = await json(undefined, "webhooks", "create", "--url", receiver.url, "--events", events);
+  const { id } = await json(undefined, "accounts", "create");
+  await json(undefined, "accounts", "top-up", id, "--usd", "5", "--ref", "to-be-spent");
+  const { id: keyId, key } = await json(undefined, "keys", "create", id, "--name", "batch");
+  const ask = async (): Promise<number> => {
+    const answer = await fetch(`${service.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: testModel,
+        messages: [{ role: "user", content: "Hello ".repeat(500) }],
+        max_tokens: 100,
+      }),
+    });
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { usage: { cost: number } }).usage.cost;
+  };
+  const limit = (2.4 * (await ask())).toFixed(12);
+  const { balance_usd: balance } = await json(undefined, "accounts", "show", id);
+  await json(undefined, "accounts", "set-limits", id, "--low-balance-usd", balance);
+  await json(undefined, "keys", "set-limits", keyId, "--usd", limit);
+  await ask();
+  const told = (type: string) => receiver.received.filter(({ event }) => event.type === type);
+  await eventually("both are told", () => told("balance.low").length > 0 && told("key.limit").length > 0);
+  const [low, most] = [told("balance.low")[0], told("key.limit")[0]];
+  expect(low?.event.data).toMatchObject({ account_id: id, threshold_usd: balance });
+  expect(most?.event.data).toMatchObject({ account_id: id, key_id: keyId, name: "batch", percent: 80, per: "total" });
+  expect([low, most].map((got) => got?.signature)).toEqual([low, most].map((got) => got && signatureOf(got, secret)));
+});

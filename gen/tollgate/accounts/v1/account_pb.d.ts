@@ -117,7 +117,7 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   maxInFlight?: number | undefined;
 
   /**
-   * Below this its balance is called low. Absent: below a tenth of the last top-up, and below 1 USD.
+   * Below this its balance is called low. Absent: below the larger of 1 USD and a tenth of the last top-up.
    *
    * @generated from field: optional int64 low_balance_pico_usd = 15;
    */

@@ -9,7 +9,7 @@ import { PriceVersion } from "../../../storage/entities/metering/price.ts";
 import { Payment } from "../../../storage/entities/payment.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import { inTransaction } from "../../../storage/transaction.ts";
-import type { Alongside, Credit, Funds, Movement } from "../../interface.ts";
+import type { Alongside, BalanceJudge, Credit, Funds, Movement } from "../../interface.ts";
 import type { CoreLedger } from "../../ledger/core-ledger.ts";
 import { priorities } from "../../store/spending-order.ts";
 import { createDebts, payDebt } from "../debts.ts";
@@ -27,11 +27,13 @@ export interface FundsParts {
   readonly random: Random;
   /** Is called with every movement. Absent: nothing is. */
   readonly announce?: Alongside;
+  /** Judges the balance before and after each movement. Absent: nothing does. */
+  readonly balances?: BalanceJudge | undefined;
 }
 
 /** Makes lots of money that comes in, and takes unspent money out of them again. */
-export function createFunds({ storage, ledger, limits, clock, random, announce }: FundsParts): Funds {
-  const debts = createDebts({ storage, clock, random });
+export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: FundsParts): Funds {
+  const debts = createDebts({ storage, clock, random, balances });
 
   /** Runs one transaction that has the account for itself. */
   async function withAccount<T>(
@@ -91,15 +93,22 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
     await payDebt(em, account, { clock, random });
     if (kind === "paid") {
       account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
+      account.lastPaid = amount;
     }
     return lotId;
   }
 
-  /** Tells of a movement in its own transaction. */
-  async function tell(em: SqlEntityManager, movement: Movement, alongside: Alongside | undefined): Promise<void> {
+  /** Tells of a movement, and of what it makes of the balance, in its own transaction. */
+  async function tell(
+    em: SqlEntityManager,
+    account: Account,
+    movement: Movement,
+    alongside: Alongside | undefined,
+  ): Promise<void> {
     await em.flush();
     await announce?.(em, movement);
     await alongside?.(em, movement);
+    await balances?.judge(em, account);
   }
 
   /** Adds a lot and announces it. */
@@ -110,10 +119,11 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
     alongside?: Alongside,
   ): Promise<string> {
     const before = account.paidTotal;
+    await balances?.judgeFall(em, account);
     const lotId = await addLot(em, account, credit);
     const paidTotal = { before, after: account.paidTotal };
     const { kind, amount, reference } = credit;
-    await tell(em, { accountId: account.id, kind, amount, reference, lotId, paidTotal }, alongside);
+    await tell(em, account, { accountId: account.id, kind, amount, reference, lotId, paidTotal }, alongside);
     return lotId;
   }
 
@@ -126,6 +136,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
           createdAt: new Date(clock.now()),
           paidTotal: 0n,
           debt: 0n,
+          balanceTold: "exhausted", // it never had money: there is nothing to tell
         });
         await em.flush();
         await alongside?.(em);
@@ -182,7 +193,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce }
           const at = new Date(clock.now());
           await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId, at });
           const paidTotal = { before: paidBefore, after: account.paidTotal };
-          await tell(em, { accountId, kind: "refund", amount, reference, lotId, paidTotal }, alongside);
+          await tell(em, account, { accountId, kind: "refund", amount, reference, lotId, paidTotal }, alongside);
           return lotId;
         });
       };

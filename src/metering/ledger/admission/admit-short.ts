@@ -9,7 +9,7 @@ import { costOf } from "../wallet/split.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 
 /** A balance that cannot pay this many tokens counts as exhausted. */
-const leastTokens = 64;
+export const leastTokens = 64;
 /** When held money may be free again. */
 const heldRetryMs = 1000;
 

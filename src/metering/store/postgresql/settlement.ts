@@ -1,6 +1,6 @@
 import { type Run, runKey } from "../../ledger/run.ts";
 import type { Charge, SettleOutcome, StoredCharge } from "../ledger-store.ts";
-import { addSums, sumNames, sumsOfReceipts } from "../rollups.ts";
+import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Statement } from "./executor.ts";
@@ -68,7 +68,7 @@ const settleSql: Statement = {
     insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")})
     select $${coreAt}, floor(settled_at / 3600000)::int as hour, account_id, key_id, model, ${sumsOfReceipts}
     from fresh group by 2, 3, 4, 5 order by 2, 3, 4, 5
-    on conflict (core_id, hour, account_id, key_id, model) do update set ${addSums("usage_tally")})
+    on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})
   select n::int, n in (select n from fenced)
     and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id) as fenced
   from charge where n not in (select n from fresh)`,

@@ -20,6 +20,7 @@ import type {
   SpendingRequest,
   StoredCharge,
   StoredSlice,
+  UnseenTally,
 } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
 import { Budgets } from "./budgets.ts";
@@ -132,6 +133,14 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
     return this.#budgets.spending(window);
+  }
+
+  unseenTallies(limit: number): Promise<UnseenTally[]> {
+    return this.#tallies.unseen(limit);
+  }
+
+  markSeen(tallies: readonly UnseenTally[]): Promise<void> {
+    return this.#tallies.markSeen(tallies);
   }
 
   foldTallies(before: number): Promise<number> {

@@ -1,4 +1,5 @@
-import { foldInto } from "../rollups.ts";
+import type { UnseenTally } from "../ledger-store.ts";
+import { foldable, foldInto } from "../rollups.ts";
 import type { Executor, Statement } from "./executor.ts";
 
 /** Tallies that are folded at once. */
@@ -10,18 +11,54 @@ const foldSql: Statement = {
   text: `
   with taken as (
     delete from usage_tally where ctid = any(array(
-      select ctid from usage_tally where hour < $1 limit $2 for update skip locked))
+      select ctid from usage_tally where ${foldable("$1")} limit $2 for update skip locked))
     returning *),
   folded as (${foldInto("taken")})
   select count(*)::int as folded from taken`,
 };
 
-/** Tallies of hours that are over. */
+/** $1 how many at most. */
+const unseenSql: Statement = {
+  name: "unseen tallies",
+  text: `
+  select core_id as "coreId", hour, account_id as "accountId", key_id as "keyId", model, requests
+  from usage_tally where not seen order by hour limit $1`,
+};
+
+/**
+ * The key columns of tallies, $1 to $5, and $6 their requests as they were read. It waits for no lock, so it cannot
+ * deadlock with a settlement: one that is being written is unseen again in a moment.
+ */
+const markSeenSql: Statement = {
+  name: "mark tallies as seen",
+  text: `
+  with mine as (
+    select usage_tally.ctid as place from usage_tally
+    join unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[], $5::text[], $6::bigint[])
+      as read(core_id, hour, account_id, key_id, model, requests)
+      using (core_id, hour, account_id, key_id, model, requests)
+    for update of usage_tally skip locked)
+  update usage_tally set seen = true from mine where usage_tally.ctid = mine.place`,
+};
+
+/** Tallies: looked at, and folded once their hours are over. */
 export class Tallies {
   readonly #executor: Executor;
 
   constructor(executor: Executor) {
     this.#executor = executor;
+  }
+
+  async unseen(limit: number): Promise<UnseenTally[]> {
+    const rows = await this.#executor.query<Omit<UnseenTally, "requests"> & { requests: string }>(unseenSql, [limit]);
+    return rows.map((row) => ({ ...row, requests: Number(row.requests) }));
+  }
+
+  async markSeen(tallies: readonly UnseenTally[]): Promise<void> {
+    const column = <Name extends keyof UnseenTally>(name: Name) => tallies.map((tally) => tally[name]);
+    await this.#executor.query(markSeenSql, [
+      ...[column("coreId"), column("hour"), column("accountId"), column("keyId"), column("model"), column("requests")],
+    ]);
   }
 
   /** Folds some of them into rollups. Returns how many. */

@@ -18,6 +18,7 @@ import type {
   SpendingRequest,
   StoredCharge,
   StoredSlice,
+  UnseenTally,
 } from "../ledger-store.ts";
 import { Budgets } from "./budgets.ts";
 import { Epochs } from "./epochs.ts";
@@ -110,6 +111,14 @@ export class SqliteLedgerStore implements LedgerStore {
 
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
     return this.#budgets.spending(window);
+  }
+
+  unseenTallies(limit: number): Promise<UnseenTally[]> {
+    return this.#tallies.unseen(limit);
+  }
+
+  markSeen(tallies: readonly UnseenTally[]): Promise<void> {
+    return this.#tallies.markSeen(tallies);
   }
 
   foldTallies(before: number): Promise<number> {

@@ -1,6 +1,6 @@
 import { mostTokens } from "../../../storage/entities/metering/rollup.ts";
-import type { Charge } from "../ledger-store.ts";
-import { addSums, foldInto, sumNames } from "../rollups.ts";
+import type { Charge, UnseenTally } from "../ledger-store.ts";
+import { addToTally, foldable, foldInto, sumNames } from "../rollups.ts";
 import type { Executor, Runner } from "./executor.ts";
 
 const hourMs = 3_600_000;
@@ -11,9 +11,17 @@ const tallyKey = "core_id, hour, account_id, key_id, model";
 
 const addTally = `
   insert into usage_tally (${tallyKey}, ${sumNames.join(", ")}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict (${tallyKey}) do update set ${addSums("usage_tally")}`;
+  on conflict (${tallyKey}) do update set ${addToTally}`;
 
-const oldTallies = `from usage_tally where hour < ? order by hour, ${tallyKey} limit ${foldSize}`;
+const unseen = `
+  select core_id as coreId, hour, account_id as accountId, key_id as keyId, model, requests
+  from usage_tally where not seen order by hour limit ?`;
+
+const markSeen = `
+  update usage_tally set seen = true
+  where core_id = ? and hour = ? and account_id = ? and key_id = ? and model = ? and requests = ?`;
+
+const oldTallies = `from usage_tally where ${foldable("?1")} order by hour, ${tallyKey} limit ${foldSize}`;
 
 /** Counts stored charges in the tallies of their hours. In a transaction. */
 export function tally(run: Runner, charges: readonly Charge[], coreId: string): void {
@@ -37,12 +45,24 @@ export function tally(run: Runner, charges: readonly Charge[], coreId: string): 
   }
 }
 
-/** Tallies of hours that are over. */
+/** Tallies: looked at, and folded once their hours are over. */
 export class Tallies {
   readonly #executor: Executor;
 
   constructor(executor: Executor) {
     this.#executor = executor;
+  }
+
+  unseen(limit: number): Promise<UnseenTally[]> {
+    return this.#executor.plain(({ all }) => all<UnseenTally>(unseen, [limit]).map((row) => ({ ...row })));
+  }
+
+  markSeen(tallies: readonly UnseenTally[]): Promise<void> {
+    return this.#executor.transaction(({ run }) => {
+      for (const { coreId, hour, accountId, keyId, model, requests } of tallies) {
+        run(markSeen, [coreId, hour, accountId, keyId, model, requests]);
+      }
+    });
   }
 
   /** Folds the oldest ones into rollups. Returns how many. */

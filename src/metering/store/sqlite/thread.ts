@@ -20,6 +20,7 @@ import type {
   SpendingRequest,
   StoredCharge,
   StoredSlice,
+  UnseenTally,
 } from "../ledger-store.ts";
 import { LedgerThread, type ThreadLife } from "./ledger-thread.ts";
 import { isViolation } from "./settlement.ts";
@@ -105,6 +106,14 @@ export class SqliteThreadStore implements LedgerStore {
 
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
     return this.#call("budgetSpending", window);
+  }
+
+  unseenTallies(limit: number): Promise<UnseenTally[]> {
+    return this.#call("unseenTallies", limit);
+  }
+
+  markSeen(tallies: readonly UnseenTally[]): Promise<void> {
+    return this.#call("markSeen", tallies);
   }
 
   foldTallies(before: number): Promise<number> {

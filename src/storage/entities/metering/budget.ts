@@ -18,6 +18,8 @@ export const Budget = defineEntity({
     leased: amount(),
     /** Spent: before it, through slices that are closed, and by charges that came after their slice was. */
     spent: amount(),
+    /** The part of the limit, in percent, that events have told is spent. */
+    told: p.integer().default(0),
   },
   checks: [{ name: "budget_parts", expression: "prior >= 0 and leased >= 0 and spent >= 0" }],
 });

@@ -38,8 +38,14 @@ export const UsageTally = defineEntity({
     keyId: p.string().primary(),
     model: p.string().primary(),
     ...sums(),
+    /** Whether balances and budgets were looked at since its last charge. */
+    seen: p.boolean().default(false),
   },
-  indexes: [{ properties: ["accountId", "hour"] }, { properties: ["hour"] }],
+  indexes: [
+    { properties: ["accountId", "hour"] },
+    { properties: ["hour"] },
+    { name: "usage_tally_unseen", properties: ["hour"], where: "not seen" },
+  ],
 });
 export type UsageTally = InferEntity<typeof UsageTally>;
 

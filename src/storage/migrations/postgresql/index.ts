@@ -17,6 +17,7 @@ import { Migration20261122090100 } from "./Migration20261122090100.ts";
 import { Migration20261122090200 } from "./Migration20261122090200.ts";
 import { Migration20261122094900 } from "./Migration20261122094900.ts";
 import { Migration20261122110000 } from "./Migration20261122110000.ts";
+import { Migration20261122120000 } from "./Migration20261122120000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -38,4 +39,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122090200", class: Migration20261122090200 },
   { name: "Migration20261122094900", class: Migration20261122094900 },
   { name: "Migration20261122110000", class: Migration20261122110000 },
+  { name: "Migration20261122120000", class: Migration20261122120000 },
 ];

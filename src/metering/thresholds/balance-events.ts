@@ -1,0 +1,93 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { formatUsd } from "../../../lib/money.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { Announce } from "../../events/announcer.ts";
+import { type Account, type BalanceLevel, balanceLevels } from "../../storage/entities/account.ts";
+import type { BalanceJudge } from "../interface.ts";
+import type { PriceList } from "../prices/prices.ts";
+import { leastCharge } from "./least-charge.ts";
+import { readBalances, type StoredBalance } from "./read-balances.ts";
+
+/** Dependencies. */
+export interface BalanceEventsParts {
+  readonly prices: Pick<PriceList, "list">;
+  readonly clock: Pick<Clock, "now">;
+  readonly announce: Announce;
+}
+
+/**
+ * Tells of balances that fall below their threshold and of those that cannot pay for a request any more, once a crossing.
+ * Charges alone let a balance fall without anybody looking; whatever else changes it has it judged in its own transaction,
+ * before the change too when money comes in, so that no crossing is missed between two looks.
+ */
+export class BalanceEvents implements BalanceJudge {
+  readonly #parts: BalanceEventsParts;
+
+  constructor(parts: BalanceEventsParts) {
+    this.#parts = parts;
+  }
+
+  /** The accounts of which there is something to tell. */
+  async findFallen(em: SqlEntityManager, accountIds: readonly string[]): Promise<string[]> {
+    const balances = await this.#read(em, accountIds);
+    return balances.filter((one) => isBelow(this.#levelOf(one), one.told)).map(({ accountId }) => accountId);
+  }
+
+  judgeFall(em: SqlEntityManager, account: Account): Promise<void> {
+    return this.#judge(em, account, false);
+  }
+
+  judge(em: SqlEntityManager, account: Account): Promise<void> {
+    return this.#judge(em, account, true);
+  }
+
+  async #judge(em: SqlEntityManager, account: Account, mayRise: boolean): Promise<void> {
+    const [found] = await this.#read(em, [account.id]);
+    if (found === undefined) {
+      return;
+    }
+    const level = this.#levelOf(found);
+    const told = account.balanceTold;
+    if (isBelow(level, told)) {
+      await this.#tell(em, found, level);
+    }
+    // Prices move what a request costs at least: without money coming in that is no reason to tell anew.
+    if (mayRise || isBelow(level, told)) {
+      account.balanceTold = level;
+    }
+  }
+
+  async #tell(
+    em: SqlEntityManager,
+    { accountId, balance, threshold, told }: StoredBalance,
+    level: BalanceLevel,
+  ): Promise<void> {
+    const { announce } = this.#parts;
+    const data = { balance_usd: formatUsd(balance) };
+    if (told === "ample" && balance < threshold) {
+      const low = { ...data, threshold_usd: formatUsd(threshold) };
+      await announce(em, { type: "balance.low", accountId, data: low });
+    }
+    if (level === "exhausted") {
+      await announce(em, { type: "balance.exhausted", accountId, data });
+    }
+  }
+
+  #levelOf({ balance, threshold, isWhole }: StoredBalance): BalanceLevel {
+    if (!isWhole) {
+      return "ample"; // it has dozens of lots left
+    }
+    if (balance <= 0n || balance < BigInt(leastCharge(this.#parts.prices))) {
+      return "exhausted";
+    }
+    return balance < threshold ? "low" : "ample";
+  }
+
+  #read(em: SqlEntityManager, accountIds: readonly string[]): Promise<StoredBalance[]> {
+    return readBalances(em, accountIds, new Date(this.#parts.clock.now()));
+  }
+}
+
+function isBelow(level: BalanceLevel, other: BalanceLevel): boolean {
+  return balanceLevels.indexOf(level) > balanceLevels.indexOf(other);
+}

@@ -1,0 +1,154 @@
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
+import { formatUsd } from "../../../lib/money.ts";
+import type { Budget as KeyBudget } from "../../accounts/interface.ts";
+import type { Announce } from "../../events/announcer.ts";
+import { ApiKey } from "../../storage/entities/api-key.ts";
+import { Budget } from "../../storage/entities/metering/budget.ts";
+import type { Storage } from "../../storage/orm.ts";
+import type { Row } from "../../storage/snapshot.ts";
+import { inTransaction } from "../../storage/transaction.ts";
+import type { PicoUsd } from "../interface.ts";
+import { type BudgetWindow, windowAt } from "../ledger/budget/budget-window.ts";
+import type { PriceList } from "../prices/prices.ts";
+import type { LedgerStore } from "../store/ledger-store.ts";
+import { leastCharge } from "./least-charge.ts";
+
+/** The parts of a limit, in percent, whose spending is told: once a window each, anew when the limit is set. */
+const toldParts = [80, 100] as const;
+
+/** Dependencies. */
+export interface BudgetEventsParts {
+  readonly storage: Storage;
+  readonly store: Pick<LedgerStore, "budgetSpending">;
+  readonly prices: Pick<PriceList, "list">;
+  readonly announce: Announce;
+  /** The budget of a key. Undefined: it has none. */
+  readonly toBudget: (key: ApiKey) => KeyBudget | undefined;
+}
+
+/** A key that was charged at a time, in milliseconds since the epoch. */
+export interface ChargedKey {
+  readonly keyId: string;
+  readonly at: number;
+}
+
+/** A window of a budget that was spent in, with the key that did. */
+interface SpentWindow {
+  readonly key: ApiKey;
+  readonly budgetId: string;
+  readonly limit: PicoUsd;
+  readonly window: BudgetWindow;
+}
+
+/** Tells of keys that have spent most of their budget, or all of it. */
+export class BudgetEvents {
+  readonly #parts: BudgetEventsParts;
+
+  constructor(parts: BudgetEventsParts) {
+    this.#parts = parts;
+  }
+
+  /** Tells of those keys that have passed a part of their budget, in the windows that they were charged in. */
+  async judge(charged: readonly ChargedKey[]): Promise<void> {
+    const { storage } = this.#parts;
+    const windows = await this.#findWindows(charged);
+    const stored = await readStored(storage.orm.em.fork(), windows);
+    for (const spent of windows) {
+      const row = stored.get(nameOf(spent.budgetId, spent.window.name));
+      const amount = row?.bound === spent.limit ? row.spent : await this.#count(spent);
+      const part = this.#partOf(spent, amount);
+      if (part > (row?.told ?? 0)) {
+        await inTransaction(storage, (em) => this.#tell(em, spent, { amount, part }));
+      }
+    }
+  }
+
+  async #findWindows(charged: readonly ChargedKey[]): Promise<SpentWindow[]> {
+    const ids = [...new Set(charged.map(({ keyId }) => keyId))].filter((id) => id !== "");
+    const em = this.#parts.storage.orm.em.fork();
+    const found = ids.length === 0 ? [] : await em.find(ApiKey, { id: { $in: ids }, budget: { $ne: null } });
+    const keys = new Map(found.map((key) => [key.id, key]));
+    const windows = new Map<string, SpentWindow>();
+    for (const { keyId, at } of charged) {
+      const key = keys.get(keyId);
+      const budget = key && this.#parts.toBudget(key);
+      if (key !== undefined && budget !== undefined) {
+        const window = windowAt(budget.period, at);
+        windows.set(nameOf(budget.id, window.name), { key, budgetId: budget.id, limit: budget.limit, window });
+      }
+    }
+    return [...windows.values()];
+  }
+
+  /** The spending of a window that was not leased by this limit yet. */
+  async #count({ budgetId, limit, window }: SpentWindow): Promise<PicoUsd> {
+    const asked = { budgetId, limit, windowName: window.name, windowStart: window.startsAt };
+    return (await this.#parts.store.budgetSpending(asked)).spent;
+  }
+
+  #partOf({ key, limit }: SpentWindow, amount: PicoUsd): number {
+    if (amount >= limit - leastCharge(this.#parts.prices, key.models ?? undefined)) {
+      return 100;
+    }
+    return BigInt(amount) * 100n >= BigInt(limit) * 80n ? 80 : 0;
+  }
+
+  /** Tells once, whichever cores see it: the window's row is locked meanwhile. */
+  async #tell(
+    em: SqlEntityManager,
+    { key, budgetId, limit, window }: SpentWindow,
+    { amount, part }: { readonly amount: PicoUsd; readonly part: number },
+  ): Promise<void> {
+    const { accountId, budgetPeriod } = key;
+    const id = { id: budgetId, windowName: window.name };
+    await em.upsert(
+      Budget,
+      { ...id, accountId, bound: 0, prior: 0, leased: 0, spent: 0 },
+      { onConflictAction: "ignore" },
+    );
+    const row = await em.findOneOrFail(Budget, id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    for (const told of toldParts) {
+      if (told > row.told && told <= part) {
+        await this.#parts.announce(em, {
+          type: "key.limit",
+          accountId,
+          data: {
+            ...{ key_id: key.id, name: key.name, percent: told },
+            ...{
+              limit_usd: formatUsd(BigInt(limit)),
+              spent_usd: formatUsd(BigInt(amount)),
+              per: budgetPeriod ?? "total",
+            },
+            resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
+          },
+        });
+      }
+    }
+    if (part > row.told) {
+      await em.nativeUpdate(Budget, id, { told: part });
+    }
+  }
+}
+
+/** Rows of budgets, by budget and window. */
+async function readStored(em: SqlEntityManager, windows: readonly SpentWindow[]) {
+  const marks = (values: readonly unknown[]) => values.map(() => "?").join(", ");
+  const ids = [...new Set(windows.map(({ budgetId }) => budgetId))];
+  const names = [...new Set(windows.map(({ window }) => window.name))];
+  const rows =
+    windows.length === 0
+      ? []
+      : await em.execute<Row[]>(
+          `select id, window_name, bound, told, spent + coalesce((
+             select sum(slice.spent) from budget_slice slice
+             where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
+           from budget where id in (${marks(ids)}) and window_name in (${marks(names)})`,
+          [...ids, ...names],
+        );
+  const read = ({ bound, told, spent }: Row) => ({ bound: Number(bound), told: Number(told), spent: Number(spent) });
+  return new Map(rows.map((row) => [nameOf(String(row.id), String(row.window_name)), read(row)]));
+}
+
+function nameOf(budgetId: string, windowName: string): string {
+  return `${budgetId} ${windowName}`;
+}

@@ -1,0 +1,80 @@
+import { LockMode } from "@mikro-orm/sql";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { repeat } from "../../../lib/time/repeat.ts";
+import type { WorkLease } from "../../events/work-lease.ts";
+import { Account } from "../../storage/entities/account.ts";
+import type { Storage } from "../../storage/orm.ts";
+import { inTransaction } from "../../storage/transaction.ts";
+import type { LedgerStore } from "../store/ledger-store.ts";
+import type { BalanceEvents } from "./balance-events.ts";
+import type { BudgetEvents } from "./budget-events.ts";
+
+const lookMs = 1000;
+const hourMs = 3_600_000;
+/** Tallies that are looked at together. */
+const atOnce = 500;
+
+/** Dependencies. */
+export interface SpendingWatchParts {
+  readonly storage: Storage;
+  readonly store: Pick<LedgerStore, "unseenTallies" | "markSeen">;
+  readonly balances: Pick<BalanceEvents, "findFallen" | "judgeFall">;
+  readonly budgets: Pick<BudgetEvents, "judge">;
+  /** Lets one core look for all. */
+  readonly lease: Pick<WorkLease, "hold" | "release">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Looks at the balances and budgets that stored charges have changed, a second later at most. A settlement marks its
+ * tallies in its own transaction, and they stay marked until they were looked at: whatever ends meanwhile, no crossing is
+ * missed, and none is told that is not durable.
+ */
+export class SpendingWatch {
+  readonly #parts: SpendingWatchParts;
+
+  constructor(parts: SpendingWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks from now on. Returns the function that ends it. */
+  start(): () => Promise<void> {
+    const { clock, logger, lease } = this.#parts;
+    const stop = repeat(clock, lookMs, logger, "look at what was spent", () => this.look());
+    return async () => {
+      stop();
+      await lease.release();
+    };
+  }
+
+  /** Looks at everything that was spent since the last time. */
+  async look(): Promise<void> {
+    const { store, budgets, lease } = this.#parts;
+    while (await lease.hold()) {
+      const tallies = await store.unseenTallies(atOnce);
+      if (tallies.length === 0) {
+        return;
+      }
+      await this.#judgeBalances([...new Set(tallies.map(({ accountId }) => accountId))]);
+      await budgets.judge(tallies.map(({ keyId, hour }) => ({ keyId, at: hour * hourMs })));
+      await store.markSeen(tallies);
+      if (tallies.length < atOnce) {
+        return; // what is charged meanwhile is for the next time
+      }
+    }
+  }
+
+  async #judgeBalances(accountIds: readonly string[]): Promise<void> {
+    const { storage, balances } = this.#parts;
+    for (const id of await balances.findFallen(storage.orm.em.fork(), accountIds)) {
+      await inTransaction(storage, async (em) => {
+        const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        if (account !== null) {
+          await balances.judgeFall(em, account);
+        }
+      });
+    }
+  }
+}
