@@ -205,6 +205,21 @@ test("what a core does not hold goes to the core that needs it", async () => {
   expect(["admitted", Reason.BALANCE_HELD]).toContain(outcome);
 });
 
+test("what other cores have leased and do not hold is called in by the core that needs it", async () => {
+  const account = await core(0).account({ paid: usd });
+  const worst = { inputTokens: 0, outputTokens: usd / 4 / out };
+  for (const at of [0, 1, 1]) {
+    (await clock.until(core(at).ledger.hold(request(account, worst), never))).release();
+  }
+  const all = { inputTokens: 0, outputTokens: usd / out };
+  for (const at of [0, 1]) {
+    const before = clock.monotonic();
+    const hold = await clock.until(core(at).ledger.hold(request(account, all), never));
+    expect([hold.outputTokens, clock.monotonic() - before]).toEqual([all.outputTokens, expect.closeTo(500, -3)]);
+    hold.release();
+  }
+});
+
 test("a refund gets at what another core has leased but does not hold", async () => {
   const account = await core(0).account({ paid: 10 * usd });
   (await core(1).ledger.hold(request(account, { inputTokens: 1, outputTokens: 10 }), never)).release();

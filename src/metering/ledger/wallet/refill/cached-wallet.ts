@@ -15,6 +15,8 @@ import { Turns } from "./turns.ts";
 
 /** Where cores share the lots, how often one looks whether another gave money back. */
 const lookAgainMs = 250;
+/** How often at most a core asks the others for an account's money: each time all of them ask the store. */
+const callInMs = 500;
 /** How old the facts may be that a rate limit depends on. */
 const standingMs = 20_000;
 /** A wallet that was not used for this long gives everything back: sooner where another core may need it. */
@@ -44,6 +46,8 @@ export class CachedWallet {
   /** When it was last looked at and last used, by the monotonic clock. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #usedAt = 0;
+  /** When the other cores were last asked for this money. */
+  #calledInAt = Number.NEGATIVE_INFINITY;
   /** Whether it is known to have changed since it was looked at. */
   #stale = true;
 
@@ -91,7 +95,10 @@ export class CachedWallet {
     this.#stale = true;
   }
 
-  /** Leases at least so much more, if there is so much. Returns whether there may be more than before. */
+  /**
+   * Leases at least so much more, if there is so much, and asks the other cores for what is then still lacking.
+   * Returns whether there may be more than before.
+   */
   async lease(least: PicoUsd): Promise<boolean> {
     if (this.#refilling !== undefined) {
       await this.#refilling;
@@ -99,7 +106,24 @@ export class CachedWallet {
     }
     const mayFind =
       this.#stale || this.wallet.unleased > 0n || (this.#parts.store.shared && this.#sinceLook() >= lookAgainMs);
-    return mayFind && (await this.#look(least, Math.max(least, this.#sliceSize.next())));
+    if (!mayFind) {
+      return false;
+    }
+    const wanted = this.wallet.free + least;
+    const found = await this.#look(least, Math.max(least, this.#sliceSize.next()));
+    if (this.wallet.free < wanted && this.wallet.elsewhere > 0n) {
+      this.#callIn();
+    }
+    return found;
+  }
+
+  /** Asks the other cores to give back what they do not hold of this money. */
+  #callIn(): void {
+    const { clock, store } = this.#parts;
+    if (clock.monotonic() - this.#calledInAt >= callInMs) {
+      this.#calledInAt = clock.monotonic();
+      this.#inBackground(store.announce(this.wallet.accountId));
+    }
   }
 
   /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
@@ -225,11 +249,25 @@ export class CachedWallet {
     }
   }
 
-  /** Another core says that the account's money has changed or is wanted: gives back what is free and looks anew. */
+  /**
+   * Another core says that the account's money has changed or is wanted: gives back what is free and looks anew. Who waits
+   * here for more than that looks again a little later, so that two cores that lack something do not take it from each
+   * other in turns.
+   */
   announced(): void {
     this.#stale = true;
-    const done = this.alone(() => this.#giveBack(this.wallet.takeFree())).then(() => this.refresh());
-    this.#inBackground(done.then(() => this.queue.changed()));
+    const given = this.alone(async () => {
+      const parts = this.wallet.takeFree();
+      await this.#giveBack(parts);
+      return parts.length > 0;
+    });
+    const done = given.then(async (someWasGiven) => {
+      await this.refresh();
+      if (!someWasGiven) {
+        this.queue.changed();
+      }
+    });
+    this.#inBackground(done);
   }
 
   /** Has the store move the account's money. When that fails nobody knows whether it did. */
