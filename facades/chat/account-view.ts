@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import type {
   GetCreditsResponse,
   GetGenerationResponse,

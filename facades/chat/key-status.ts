@@ -1,5 +1,5 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import type { TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { toMilliseconds } from "../../lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";

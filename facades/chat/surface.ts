@@ -4,7 +4,7 @@ import {
   GetKeyResponseSchema,
   GetUsageResponseSchema,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
-import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
 import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
 import { CompletionSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";

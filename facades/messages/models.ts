@@ -1,7 +1,11 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Model as CoreModel, ModelKind as CoreModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import type { ListModelsRequest, ListModelsResponse } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { type Model, ModelKind } from "#gen/tollgate/messages/v1/model_pb.js";
+import {
+  type ListModelsRequest,
+  type ListModelsResponse,
+  type Model,
+  ModelKind,
+} from "#gen/tollgate/messages/v1/model_pb.js";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
 /** How many models a page has unless the caller says. */

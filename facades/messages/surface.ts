@@ -1,7 +1,7 @@
+import { CountTokensResponseSchema } from "#gen/tollgate/messages/v1/count_tokens_pb.js";
 import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
 import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";
-import { CountTokensResponseSchema, ListModelsResponseSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
-import { ModelSchema } from "#gen/tollgate/messages/v1/model_pb.js";
+import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/messages/v1/model_pb.js";
 import { collectAnswer } from "../http/core/answer.ts";
 import type { Core } from "../http/core/core.ts";
 import { readModels } from "../http/core/models.ts";

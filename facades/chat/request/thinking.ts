@@ -1,8 +1,5 @@
-import {
-  type CreateChatCompletionRequest,
-  ReasoningEffort,
-  ThinkingType,
-} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import type { CreateChatCompletionRequest } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { ReasoningEffort, ThinkingType } from "#gen/tollgate/chat/v1/thinking_pb.js";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 /** All ways to ask for thinking on one switch; the most specific one that was sent wins. */

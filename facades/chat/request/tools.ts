@@ -1,8 +1,8 @@
+import type { CreateChatCompletionRequest } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import {
-  type CreateChatCompletionRequest,
   type ToolChoice as ToolChoiceParam,
   ToolChoiceMode as ToolChoiceParamMode,
-} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+} from "#gen/tollgate/chat/v1/tool_pb.js";
 import {
   type Conversation,
   type Tool,

@@ -1,4 +1,4 @@
-import type { AnswerMessage, ChatCompletion } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import type { AnswerMessage, ChatCompletion } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
 import type { Answer } from "../../http/core/answer.ts";
 import type { Head } from "./head.ts";
 import { toFinishReason, toUsage } from "./usage.ts";

@@ -4,7 +4,7 @@ import {
   type ChunkChoice,
   type Delta,
   type ToolCallDelta,
-} from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+} from "#gen/tollgate/chat/v1/chat_completion_chunk_pb.js";
 import type { Finished, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { jsonEncoder } from "../../http/json/encoder.ts";
 import { textTemplate } from "../../http/json/text-template.ts";

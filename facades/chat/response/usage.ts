@@ -1,4 +1,5 @@
-import { type CostDetails, FinishReason, type Usage } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { FinishReason } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
+import type { CostDetails, Usage } from "#gen/tollgate/chat/v1/usage_pb.js";
 import {
   FinishReason as CoreFinishReason,
   type Usage as CoreUsage,

@@ -4,6 +4,8 @@ import {
   type Message,
   type ToolCall,
 } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import type { CountTokensRequest } from "#gen/tollgate/messages/v1/count_tokens_pb.js";
+import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import {
   type ContentBlockParam,
   type MessageContent,
@@ -12,7 +14,6 @@ import {
   type ToolResultBlockParam,
   type ToolUseBlockParam,
 } from "#gen/tollgate/messages/v1/message_param_pb.js";
-import type { CountTokensRequest, CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
 import { invalidField } from "../../http/request/error.ts";
 import { toSystem } from "./system.ts";
 import { toTools } from "./tools.ts";

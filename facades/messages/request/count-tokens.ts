@@ -1,5 +1,5 @@
 import type { CountTokensRequest as CoreCountTokensRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { CountTokensRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
+import type { CountTokensRequest } from "#gen/tollgate/messages/v1/count_tokens_pb.js";
 import { toConversation } from "./conversation.ts";
 
 /** Translates what is to be estimated. Throws RequestError with the field's path. */

@@ -1,5 +1,5 @@
 import type { GenerateRequest, Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
+import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import { toConversation } from "./conversation.ts";
 import { toThinking } from "./thinking.ts";
 

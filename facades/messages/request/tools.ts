@@ -4,12 +4,12 @@ import {
   type ToolChoice,
   ToolChoiceMode,
 } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import {
   type ToolChoice as ToolChoiceParam,
   ToolChoiceType,
   type ToolParam,
-} from "#gen/tollgate/messages/v1/message_param_pb.js";
-import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/messages_service_pb.js";
+} from "#gen/tollgate/messages/v1/tool_pb.js";
 import { invalidField } from "../../http/request/error.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
-import { AccountsService, type GetKeyStatusResponseSchema } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import type { GetKeyStatusResponseSchema } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import { CatalogueService, type GetModelRequest } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import type { ModelSchema } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import {

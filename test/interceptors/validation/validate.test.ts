@@ -1,7 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { AccountsService, CreateKeyRequestSchema } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { CreateKeyRequestSchema } from "#gen/tollgate/accounts/v1/key_requests_pb.js";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";

@@ -2,15 +2,19 @@
 // @generated from file tollgate/chat/v1/chat_completion.proto (package tollgate.chat.v1, syntax proto3)
 /* eslint-disable */
 
-import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_tollgate_chat_v1_chat_completion_answer } from "./chat_completion_answer_pb.js";
+import { file_tollgate_chat_v1_chat_completion_chunk } from "./chat_completion_chunk_pb.js";
 import { file_tollgate_chat_v1_chat_message } from "./chat_message_pb.js";
+import { file_tollgate_chat_v1_thinking } from "./thinking_pb.js";
+import { file_tollgate_chat_v1_tool } from "./tool_pb.js";
 import { file_tollgate_facade_v1_json } from "../../facade/v1/json_pb.js";
 
 /**
  * Describes the file tollgate/chat/v1/chat_completion.proto.
  */
 export const file_tollgate_chat_v1_chat_completion = /*@__PURE__*/
-  fileDesc("CiZ0b2xsZ2F0ZS9jaGF0L3YxL2NoYXRfY29tcGxldGlvbi5wcm90bxIQdG9sbGdhdGUuY2hhdC52MSKQEAobQ3JlYXRlQ2hhdENvbXBsZXRpb25SZXF1ZXN0EhcKBW1vZGVsGAEgASgJQgjC8xgEEAFQARI5CghtZXNzYWdlcxgCIAMoCzIdLnRvbGxnYXRlLmNoYXQudjEuQ2hhdE1lc3NhZ2VCCMLzGAQQASgBEjAKC3RlbXBlcmF0dXJlGAMgASgBQhbC8xgSGQAAAAAAAAAAIQAAAAAAAABASACIAQESKgoFdG9wX3AYBCABKAFCFsLzGBIZAAAAAAAAAAAhAAAAAAAA8D9IAYgBARImCgptYXhfdG9rZW5zGAUgASgDQg3C8xgJGQAAAAAAAPA/SAKIAQESMQoVbWF4X2NvbXBsZXRpb25fdG9rZW5zGAYgASgDQg3C8xgJGQAAAAAAAPA/SAOIAQESEwoGc3RyZWFtGAcgASgISASIAQESNwoOc3RyZWFtX29wdGlvbnMYCCABKAsyHy50b2xsZ2F0ZS5jaGF0LnYxLlN0cmVhbU9wdGlvbnMSJAoEc3RvcBgJIAEoCzIWLnRvbGxnYXRlLmNoYXQudjEuU3RvcBI1ChBwcmVzZW5jZV9wZW5hbHR5GAogASgBQhbC8xgSGQAAAAAAAADAIQAAAAAAAABASAWIAQESNgoRZnJlcXVlbmN5X3BlbmFsdHkYCyABKAFCFsLzGBIZAAAAAAAAAMAhAAAAAAAAAEBIBogBARIRCgRzZWVkGAwgASgDSAeIAQESJQoFdG9vbHMYDSADKAsyFi50b2xsZ2F0ZS5jaGF0LnYxLlRvb2wSMQoLdG9vbF9jaG9pY2UYDiABKAsyHC50b2xsZ2F0ZS5jaGF0LnYxLlRvb2xDaG9pY2USIAoTcGFyYWxsZWxfdG9vbF9jYWxscxgPIAEoCEgIiAEBEjsKEHJlYXNvbmluZ19lZmZvcnQYECABKA4yIS50b2xsZ2F0ZS5jaGF0LnYxLlJlYXNvbmluZ0VmZm9ydBIuCglyZWFzb25pbmcYESABKAsyGy50b2xsZ2F0ZS5jaGF0LnYxLlJlYXNvbmluZxIsCgh0aGlua2luZxgSIAEoCzIaLnRvbGxnYXRlLmNoYXQudjEuVGhpbmtpbmcSJgoBbhgTIAEoDUIWwvMYEhkAAAAAAADwPyEAAAAAAADwP0gJiAEBEjkKD3Jlc3BvbnNlX2Zvcm1hdBgUIAEoCzIgLnRvbGxnYXRlLmNoYXQudjEuUmVzcG9uc2VGb3JtYXQSQwoKbW9kYWxpdGllcxgVIAMoCUIvwvMYK2IhdGhpcyBzZXJ2aWNlIGFuc3dlcnMgaW4gdGV4dCBvbmx5agYidGV4dCISVQoFYXVkaW8YFiABKAlCQcLzGD1AAVo5aXMgbm90IHN1cHBvcnRlZDogdGhpcyBzZXJ2aWNlIHJlYWRzIGFuZCB3cml0ZXMgdGV4dCBvbmx5SAqIAQESWQoSd2ViX3NlYXJjaF9vcHRpb25zGBcgASgJQjjC8xg0QAFaMGlzIG5vdCBzdXBwb3J0ZWQ6IHRoaXMgc2VydmljZSBoYXMgbm8gd2ViIHNlYXJjaEgLiAEBEjsKCWZ1bmN0aW9ucxgYIAEoCUIjwvMYH0ABWhtpcyBub3Qgc3VwcG9ydGVkOyB1c2UgdG9vbHNIDIgBARJFCg1mdW5jdGlvbl9jYWxsGBkgASgJQinC8xglQAFaIWlzIG5vdCBzdXBwb3J0ZWQ7IHVzZSB0b29sX2Nob2ljZUgNiAEBElcKCGxvZ3Byb2JzGBogASgIQkDC8xg8YjNsb2cgcHJvYmFiaWxpdGllcyBhcmUgbm90IGF2YWlsYWJsZSBvbiB0aGlzIHNlcnZpY2VqBWZhbHNlSA6IAQESWwoMdG9wX2xvZ3Byb2JzGBsgASgNQkDC8xg8YjNsb2cgcHJvYmFiaWxpdGllcyBhcmUgbm90IGF2YWlsYWJsZSBvbiB0aGlzIHNlcnZpY2VqBWZhbHNlSA+IAQESUwoKbG9naXRfYmlhcxgcIAEoCUI6wvMYNkABYi50b2tlbiBiaWFzZXMgYXJlIG5vdCBhdmFpbGFibGUgb24gdGhpcyBzZXJ2aWNlagJ7fUgQiAEBEiEKBXRvcF9rGB0gASgFQg3C8xgJGQAAAAAAAPC/SBGIAQESKgoFbWluX3AYHiABKAFCFsLzGBIZAAAAAAAAAAAhAAAAAAAA8D9IEogBARI3ChJyZXBldGl0aW9uX3BlbmFsdHkYHyABKAFCFsLzGBIZAAAAAAAAAAAhAAAAAAAAAEBIE4gBARItCgV1c2FnZRggIAEoCzIeLnRvbGxnYXRlLmNoYXQudjEuVXNhZ2VPcHRpb25zQg4KDF90ZW1wZXJhdHVyZUIICgZfdG9wX3BCDQoLX21heF90b2tlbnNCGAoWX21heF9jb21wbGV0aW9uX3Rva2Vuc0IJCgdfc3RyZWFtQhMKEV9wcmVzZW5jZV9wZW5hbHR5QhQKEl9mcmVxdWVuY3lfcGVuYWx0eUIHCgVfc2VlZEIWChRfcGFyYWxsZWxfdG9vbF9jYWxsc0IECgJfbkIICgZfYXVkaW9CFQoTX3dlYl9zZWFyY2hfb3B0aW9uc0IMCgpfZnVuY3Rpb25zQhAKDl9mdW5jdGlvbl9jYWxsQgsKCV9sb2dwcm9ic0IPCg1fdG9wX2xvZ3Byb2JzQg0KC19sb2dpdF9iaWFzQggKBl90b3Bfa0IICgZfbWluX3BCFQoTX3JlcGV0aXRpb25fcGVuYWx0eSIwCgxVc2FnZU9wdGlvbnMSFAoHaW5jbHVkZRgBIAEoCEgAiAEBQgoKCF9pbmNsdWRlIj0KDVN0cmVhbU9wdGlvbnMSGgoNaW5jbHVkZV91c2FnZRgBIAEoCEgAiAEBQhAKDl9pbmNsdWRlX3VzYWdlIlQKBFN0b3ASDgoEdGV4dBgBIAEoCUgAEiwKBXRleHRzGAIgASgLMhsudG9sbGdhdGUuY2hhdC52MS5TdG9wVGV4dHNIADoGwvMYAggBQgYKBGZvcm0iKgoJU3RvcFRleHRzEhUKBXRleHRzGAEgAygJQgbC8xgCMBA6BsLzGAIYASJOCgRUb29sEjIKCGZ1bmN0aW9uGAEgASgLMh4udG9sbGdhdGUuY2hhdC52MS5GdW5jdGlvblRvb2xIADoKwvMYBhIEdHlwZUIGCgRraW5kIk4KDEZ1bmN0aW9uVG9vbBI+CghmdW5jdGlvbhgBIAEoCzIkLnRvbGxnYXRlLmNoYXQudjEuRnVuY3Rpb25EZWZpbml0aW9uQgbC8xgCEAEihgEKEkZ1bmN0aW9uRGVmaW5pdGlvbhIWCgRuYW1lGAEgASgJQgjC8xgEEAFQARIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEh8KCnBhcmFtZXRlcnMYAyABKAlCBsLzGAJAAUgBiAEBQg4KDF9kZXNjcmlwdGlvbkINCgtfcGFyYW1ldGVycyKCAQoKVG9vbENob2ljZRIwCgRtb2RlGAEgASgOMiAudG9sbGdhdGUuY2hhdC52MS5Ub29sQ2hvaWNlTW9kZUgAEjIKBW5hbWVkGAIgASgLMiEudG9sbGdhdGUuY2hhdC52MS5OYW1lZFRvb2xDaG9pY2VIADoGwvMYAggBQgYKBGZvcm0iXwoPTmFtZWRUb29sQ2hvaWNlEjgKCGZ1bmN0aW9uGAEgASgLMiQudG9sbGdhdGUuY2hhdC52MS5GdW5jdGlvblRvb2xDaG9pY2VIADoKwvMYBhIEdHlwZUIGCgRraW5kIk4KEkZ1bmN0aW9uVG9vbENob2ljZRI4CghmdW5jdGlvbhgBIAEoCzIeLnRvbGxnYXRlLmNoYXQudjEuRnVuY3Rpb25OYW1lQgbC8xgCEAEiJAoMRnVuY3Rpb25OYW1lEhQKBG5hbWUYASABKAlCBsLzGAIQASKqAQoJUmVhc29uaW5nEjEKBmVmZm9ydBgBIAEoDjIhLnRvbGxnYXRlLmNoYXQudjEuUmVhc29uaW5nRWZmb3J0EhQKB2VuYWJsZWQYAiABKAhIAIgBARIXCgptYXhfdG9rZW5zGAMgASgBSAGIAQESFAoHZXhjbHVkZRgEIAEoCEgCiAEBQgoKCF9lbmFibGVkQg0KC19tYXhfdG9rZW5zQgoKCF9leGNsdWRlIkAKCFRoaW5raW5nEjQKBHR5cGUYASABKA4yHi50b2xsZ2F0ZS5jaGF0LnYxLlRoaW5raW5nVHlwZUIGwvMYAhABInIKDlJlc3BvbnNlRm9ybWF0EmAKBHR5cGUYASABKAlCUsLzGE4QAWJCSlNPTiBtb2RlIGFuZCBzdHJ1Y3R1cmVkIG91dHB1dHMgYXJlIG5vdCBhdmFpbGFibGUgb24gdGhpcyBzZXJ2aWNlagYidGV4dCIingEKHENyZWF0ZUNoYXRDb21wbGV0aW9uUmVzcG9uc2USNgoKY29tcGxldGlvbhgBIAEoCzIgLnRvbGxnYXRlLmNoYXQudjEuQ2hhdENvbXBsZXRpb25IABI2CgVjaHVuaxgCIAEoCzIlLnRvbGxnYXRlLmNoYXQudjEuQ2hhdENvbXBsZXRpb25DaHVua0gAOgbC8xgCCAFCBgoEZm9ybSKjAQoOQ2hhdENvbXBsZXRpb24SCgoCaWQYASABKAkSDgoGb2JqZWN0GAIgASgJEg8KB2NyZWF0ZWQYAyABKA0SDQoFbW9kZWwYBCABKAkSLQoHY2hvaWNlcxgFIAMoCzIcLnRvbGxnYXRlLmNoYXQudjEuQ2hhdENob2ljZRImCgV1c2FnZRgGIAEoCzIXLnRvbGxnYXRlLmNoYXQudjEuVXNhZ2UisgEKCkNoYXRDaG9pY2USDQoFaW5kZXgYASABKA0SMAoHbWVzc2FnZRgCIAEoCzIfLnRvbGxnYXRlLmNoYXQudjEuQW5zd2VyTWVzc2FnZRIfCghsb2dwcm9icxgDIAEoCUIIwvMYBAgBQAFIAIgBARI1Cg1maW5pc2hfcmVhc29uGAQgASgOMh4udG9sbGdhdGUuY2hhdC52MS5GaW5pc2hSZWFzb25CCwoJX2xvZ3Byb2JzIs8BCg1BbnN3ZXJNZXNzYWdlEgwKBHJvbGUYASABKAkSHAoHY29udGVudBgCIAEoCUIGwvMYAggBSACIAQESFgoJcmVhc29uaW5nGAMgASgJSAGIAQESNgoKdG9vbF9jYWxscxgEIAMoCzIaLnRvbGxnYXRlLmNoYXQudjEuVG9vbENhbGxCBsLzGAI4ARIcCgdyZWZ1c2FsGAUgASgJQgbC8xgCCAFIAogBAUIKCghfY29udGVudEIMCgpfcmVhc29uaW5nQgoKCF9yZWZ1c2FsIq8CCgVVc2FnZRIVCg1wcm9tcHRfdG9rZW5zGAEgASgEEhkKEWNvbXBsZXRpb25fdG9rZW5zGAIgASgEEhQKDHRvdGFsX3Rva2VucxgDIAEoBBJEChVwcm9tcHRfdG9rZW5zX2RldGFpbHMYBCABKAsyJS50b2xsZ2F0ZS5jaGF0LnYxLlByb21wdFRva2Vuc0RldGFpbHMSTAoZY29tcGxldGlvbl90b2tlbnNfZGV0YWlscxgFIAEoCzIpLnRvbGxnYXRlLmNoYXQudjEuQ29tcGxldGlvblRva2Vuc0RldGFpbHMSFQoEY29zdBgGIAEoCUIHwvMYA6ABARIzCgxjb3N0X2RldGFpbHMYByABKAsyHS50b2xsZ2F0ZS5jaGF0LnYxLkNvc3REZXRhaWxzIjYKC0Nvc3REZXRhaWxzEicKBGxvdHMYASADKAsyGS50b2xsZ2F0ZS5jaGF0LnYxLkxvdENvc3QiMAoHTG90Q29zdBIOCgZsb3RfaWQYASABKAkSFQoEY29zdBgCIAEoCUIHwvMYA6ABASIsChNQcm9tcHRUb2tlbnNEZXRhaWxzEhUKDWNhY2hlZF90b2tlbnMYASABKAQiMwoXQ29tcGxldGlvblRva2Vuc0RldGFpbHMSGAoQcmVhc29uaW5nX3Rva2VucxgBIAEoBCKpAQoTQ2hhdENvbXBsZXRpb25DaHVuaxIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSDwoHY3JlYXRlZBgDIAEoDRINCgVtb2RlbBgEIAEoCRIuCgdjaG9pY2VzGAUgAygLMh0udG9sbGdhdGUuY2hhdC52MS5DaHVua0Nob2ljZRImCgV1c2FnZRgGIAEoCzIXLnRvbGxnYXRlLmNoYXQudjEuVXNhZ2UiyAEKC0NodW5rQ2hvaWNlEg0KBWluZGV4GAEgASgNEiYKBWRlbHRhGAIgASgLMhcudG9sbGdhdGUuY2hhdC52MS5EZWx0YRIfCghsb2dwcm9icxgDIAEoCUIIwvMYBAgBQAFIAIgBARJCCg1maW5pc2hfcmVhc29uGAQgASgOMh4udG9sbGdhdGUuY2hhdC52MS5GaW5pc2hSZWFzb25CBsLzGAIIAUgBiAEBQgsKCV9sb2dwcm9ic0IQCg5fZmluaXNoX3JlYXNvbiKoAQoFRGVsdGESEQoEcm9sZRgBIAEoCUgAiAEBEhQKB2NvbnRlbnQYAiABKAlIAYgBARIWCglyZWFzb25pbmcYAyABKAlIAogBARI7Cgp0b29sX2NhbGxzGAQgAygLMh8udG9sbGdhdGUuY2hhdC52MS5Ub29sQ2FsbERlbHRhQgbC8xgCOAFCBwoFX3JvbGVCCgoIX2NvbnRlbnRCDAoKX3JlYXNvbmluZyKJAQoNVG9vbENhbGxEZWx0YRINCgVpbmRleBgBIAEoDRIPCgJpZBgCIAEoCUgAiAEBEhEKBHR5cGUYAyABKAlIAYgBARI1CghmdW5jdGlvbhgEIAEoCzIjLnRvbGxnYXRlLmNoYXQudjEuRnVuY3Rpb25DYWxsRGVsdGFCBQoDX2lkQgcKBV90eXBlIkIKEUZ1bmN0aW9uQ2FsbERlbHRhEhEKBG5hbWUYASABKAlIAIgBARIRCglhcmd1bWVudHMYAiABKAlCBwoFX25hbWUqqQEKDlRvb2xDaG9pY2VNb2RlEiAKHFRPT0xfQ0hPSUNFX01PREVfVU5TUEVDSUZJRUQQABIjChVUT09MX0NIT0lDRV9NT0RFX0FVVE8QARoIwvMYBGF1dG8SIwoVVE9PTF9DSE9JQ0VfTU9ERV9OT05FEAIaCMLzGARub25lEisKGVRPT0xfQ0hPSUNFX01PREVfUkVRVUlSRUQQAxoMwvMYCHJlcXVpcmVkKr4CCg9SZWFzb25pbmdFZmZvcnQSIAocUkVBU09OSU5HX0VGRk9SVF9VTlNQRUNJRklFRBAAEiMKFVJFQVNPTklOR19FRkZPUlRfTk9ORRABGgjC8xgEbm9uZRIpChhSRUFTT05JTkdfRUZGT1JUX01JTklNQUwQAhoLwvMYB21pbmltYWwSIQoUUkVBU09OSU5HX0VGRk9SVF9MT1cQAxoHwvMYA2xvdxInChdSRUFTT05JTkdfRUZGT1JUX01FRElVTRAEGgrC8xgGbWVkaXVtEiMKFVJFQVNPTklOR19FRkZPUlRfSElHSBAFGgjC8xgEaGlnaBIlChZSRUFTT05JTkdfRUZGT1JUX1hISUdIEAYaCcLzGAV4aGlnaBIhChRSRUFTT05JTkdfRUZGT1JUX01BWBAHGgfC8xgDbWF4Kn8KDFRoaW5raW5nVHlwZRIdChlUSElOS0lOR19UWVBFX1VOU1BFQ0lGSUVEEAASJgoVVEhJTktJTkdfVFlQRV9FTkFCTEVEEAEaC8LzGAdlbmFibGVkEigKFlRISU5LSU5HX1RZUEVfRElTQUJMRUQQAhoMwvMYCGRpc2FibGVkKtkBCgxGaW5pc2hSZWFzb24SHQoZRklOSVNIX1JFQVNPTl9VTlNQRUNJRklFRBAAEiAKEkZJTklTSF9SRUFTT05fU1RPUBABGgjC8xgEc3RvcBIkChRGSU5JU0hfUkVBU09OX0xFTkdUSBACGgrC8xgGbGVuZ3RoEiwKGEZJTklTSF9SRUFTT05fVE9PTF9DQUxMUxADGg7C8xgKdG9vbF9jYWxscxI0ChxGSU5JU0hfUkVBU09OX0NPTlRFTlRfRklMVEVSEAQaEsLzGA5jb250ZW50X2ZpbHRlckK4AQoZaW50ZXJuYWwudG9sbGdhdGUuY2hhdC52MUITQ2hhdENvbXBsZXRpb25Qcm90b1ABWiR0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvY2hhdC92MTtjaGF0djGiAgNUQ1iqAhBUb2xsZ2F0ZS5DaGF0LlYxygIQVG9sbGdhdGVcQ2hhdFxWMeICHFRvbGxnYXRlXENoYXRcVjFcR1BCTWV0YWRhdGHqAhJUb2xsZ2F0ZTo6Q2hhdDo6VjFiBnByb3RvMw", [file_tollgate_chat_v1_chat_message, file_tollgate_facade_v1_json]);
+  fileDesc("CiZ0b2xsZ2F0ZS9jaGF0L3YxL2NoYXRfY29tcGxldGlvbi5wcm90bxIQdG9sbGdhdGUuY2hhdC52MSKQEAobQ3JlYXRlQ2hhdENvbXBsZXRpb25SZXF1ZXN0EhcKBW1vZGVsGAEgASgJQgjC8xgEEAFQARI5CghtZXNzYWdlcxgCIAMoCzIdLnRvbGxnYXRlLmNoYXQudjEuQ2hhdE1lc3NhZ2VCCMLzGAQQASgBEjAKC3RlbXBlcmF0dXJlGAMgASgBQhbC8xgSGQAAAAAAAAAAIQAAAAAAAABASACIAQESKgoFdG9wX3AYBCABKAFCFsLzGBIZAAAAAAAAAAAhAAAAAAAA8D9IAYgBARImCgptYXhfdG9rZW5zGAUgASgDQg3C8xgJGQAAAAAAAPA/SAKIAQESMQoVbWF4X2NvbXBsZXRpb25fdG9rZW5zGAYgASgDQg3C8xgJGQAAAAAAAPA/SAOIAQESEwoGc3RyZWFtGAcgASgISASIAQESNwoOc3RyZWFtX29wdGlvbnMYCCABKAsyHy50b2xsZ2F0ZS5jaGF0LnYxLlN0cmVhbU9wdGlvbnMSJAoEc3RvcBgJIAEoCzIWLnRvbGxnYXRlLmNoYXQudjEuU3RvcBI1ChBwcmVzZW5jZV9wZW5hbHR5GAogASgBQhbC8xgSGQAAAAAAAADAIQAAAAAAAABASAWIAQESNgoRZnJlcXVlbmN5X3BlbmFsdHkYCyABKAFCFsLzGBIZAAAAAAAAAMAhAAAAAAAAAEBIBogBARIRCgRzZWVkGAwgASgDSAeIAQESJQoFdG9vbHMYDSADKAsyFi50b2xsZ2F0ZS5jaGF0LnYxLlRvb2wSMQoLdG9vbF9jaG9pY2UYDiABKAsyHC50b2xsZ2F0ZS5jaGF0LnYxLlRvb2xDaG9pY2USIAoTcGFyYWxsZWxfdG9vbF9jYWxscxgPIAEoCEgIiAEBEjsKEHJlYXNvbmluZ19lZmZvcnQYECABKA4yIS50b2xsZ2F0ZS5jaGF0LnYxLlJlYXNvbmluZ0VmZm9ydBIuCglyZWFzb25pbmcYESABKAsyGy50b2xsZ2F0ZS5jaGF0LnYxLlJlYXNvbmluZxIsCgh0aGlua2luZxgSIAEoCzIaLnRvbGxnYXRlLmNoYXQudjEuVGhpbmtpbmcSJgoBbhgTIAEoDUIWwvMYEhkAAAAAAADwPyEAAAAAAADwP0gJiAEBEjkKD3Jlc3BvbnNlX2Zvcm1hdBgUIAEoCzIgLnRvbGxnYXRlLmNoYXQudjEuUmVzcG9uc2VGb3JtYXQSQwoKbW9kYWxpdGllcxgVIAMoCUIvwvMYK2IhdGhpcyBzZXJ2aWNlIGFuc3dlcnMgaW4gdGV4dCBvbmx5agYidGV4dCISVQoFYXVkaW8YFiABKAlCQcLzGD1AAVo5aXMgbm90IHN1cHBvcnRlZDogdGhpcyBzZXJ2aWNlIHJlYWRzIGFuZCB3cml0ZXMgdGV4dCBvbmx5SAqIAQESWQoSd2ViX3NlYXJjaF9vcHRpb25zGBcgASgJQjjC8xg0QAFaMGlzIG5vdCBzdXBwb3J0ZWQ6IHRoaXMgc2VydmljZSBoYXMgbm8gd2ViIHNlYXJjaEgLiAEBEjsKCWZ1bmN0aW9ucxgYIAEoCUIjwvMYH0ABWhtpcyBub3Qgc3VwcG9ydGVkOyB1c2UgdG9vbHNIDIgBARJFCg1mdW5jdGlvbl9jYWxsGBkgASgJQinC8xglQAFaIWlzIG5vdCBzdXBwb3J0ZWQ7IHVzZSB0b29sX2Nob2ljZUgNiAEBElcKCGxvZ3Byb2JzGBogASgIQkDC8xg8YjNsb2cgcHJvYmFiaWxpdGllcyBhcmUgbm90IGF2YWlsYWJsZSBvbiB0aGlzIHNlcnZpY2VqBWZhbHNlSA6IAQESWwoMdG9wX2xvZ3Byb2JzGBsgASgNQkDC8xg8YjNsb2cgcHJvYmFiaWxpdGllcyBhcmUgbm90IGF2YWlsYWJsZSBvbiB0aGlzIHNlcnZpY2VqBWZhbHNlSA+IAQESUwoKbG9naXRfYmlhcxgcIAEoCUI6wvMYNkABYi50b2tlbiBiaWFzZXMgYXJlIG5vdCBhdmFpbGFibGUgb24gdGhpcyBzZXJ2aWNlagJ7fUgQiAEBEiEKBXRvcF9rGB0gASgFQg3C8xgJGQAAAAAAAPC/SBGIAQESKgoFbWluX3AYHiABKAFCFsLzGBIZAAAAAAAAAAAhAAAAAAAA8D9IEogBARI3ChJyZXBldGl0aW9uX3BlbmFsdHkYHyABKAFCFsLzGBIZAAAAAAAAAAAhAAAAAAAAAEBIE4gBARItCgV1c2FnZRggIAEoCzIeLnRvbGxnYXRlLmNoYXQudjEuVXNhZ2VPcHRpb25zQg4KDF90ZW1wZXJhdHVyZUIICgZfdG9wX3BCDQoLX21heF90b2tlbnNCGAoWX21heF9jb21wbGV0aW9uX3Rva2Vuc0IJCgdfc3RyZWFtQhMKEV9wcmVzZW5jZV9wZW5hbHR5QhQKEl9mcmVxdWVuY3lfcGVuYWx0eUIHCgVfc2VlZEIWChRfcGFyYWxsZWxfdG9vbF9jYWxsc0IECgJfbkIICgZfYXVkaW9CFQoTX3dlYl9zZWFyY2hfb3B0aW9uc0IMCgpfZnVuY3Rpb25zQhAKDl9mdW5jdGlvbl9jYWxsQgsKCV9sb2dwcm9ic0IPCg1fdG9wX2xvZ3Byb2JzQg0KC19sb2dpdF9iaWFzQggKBl90b3Bfa0IICgZfbWluX3BCFQoTX3JlcGV0aXRpb25fcGVuYWx0eSIwCgxVc2FnZU9wdGlvbnMSFAoHaW5jbHVkZRgBIAEoCEgAiAEBQgoKCF9pbmNsdWRlIj0KDVN0cmVhbU9wdGlvbnMSGgoNaW5jbHVkZV91c2FnZRgBIAEoCEgAiAEBQhAKDl9pbmNsdWRlX3VzYWdlIlQKBFN0b3ASDgoEdGV4dBgBIAEoCUgAEiwKBXRleHRzGAIgASgLMhsudG9sbGdhdGUuY2hhdC52MS5TdG9wVGV4dHNIADoGwvMYAggBQgYKBGZvcm0iKgoJU3RvcFRleHRzEhUKBXRleHRzGAEgAygJQgbC8xgCMBA6BsLzGAIYASJyCg5SZXNwb25zZUZvcm1hdBJgCgR0eXBlGAEgASgJQlLC8xhOEAFiQkpTT04gbW9kZSBhbmQgc3RydWN0dXJlZCBvdXRwdXRzIGFyZSBub3QgYXZhaWxhYmxlIG9uIHRoaXMgc2VydmljZWoGInRleHQiIp4BChxDcmVhdGVDaGF0Q29tcGxldGlvblJlc3BvbnNlEjYKCmNvbXBsZXRpb24YASABKAsyIC50b2xsZ2F0ZS5jaGF0LnYxLkNoYXRDb21wbGV0aW9uSAASNgoFY2h1bmsYAiABKAsyJS50b2xsZ2F0ZS5jaGF0LnYxLkNoYXRDb21wbGV0aW9uQ2h1bmtIADoGwvMYAggBQgYKBGZvcm1CuAEKGWludGVybmFsLnRvbGxnYXRlLmNoYXQudjFCE0NoYXRDb21wbGV0aW9uUHJvdG9QAVokdG9sbGdhdGUvZ2VuL3RvbGxnYXRlL2NoYXQvdjE7Y2hhdHYxogIDVENYqgIQVG9sbGdhdGUuQ2hhdC5WMcoCEFRvbGxnYXRlXENoYXRcVjHiAhxUb2xsZ2F0ZVxDaGF0XFYxXEdQQk1ldGFkYXRh6gISVG9sbGdhdGU6OkNoYXQ6OlYxYgZwcm90bzM", [file_tollgate_chat_v1_chat_completion_answer, file_tollgate_chat_v1_chat_completion_chunk, file_tollgate_chat_v1_chat_message, file_tollgate_chat_v1_thinking, file_tollgate_chat_v1_tool, file_tollgate_facade_v1_json]);
 
 /**
  * Describes the message tollgate.chat.v1.CreateChatCompletionRequest.
@@ -48,226 +52,16 @@ export const StopTextsSchema = /*@__PURE__*/
   messageDesc(file_tollgate_chat_v1_chat_completion, 4);
 
 /**
- * Describes the message tollgate.chat.v1.Tool.
- * Use `create(ToolSchema)` to create a new message.
- */
-export const ToolSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 5);
-
-/**
- * Describes the message tollgate.chat.v1.FunctionTool.
- * Use `create(FunctionToolSchema)` to create a new message.
- */
-export const FunctionToolSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 6);
-
-/**
- * Describes the message tollgate.chat.v1.FunctionDefinition.
- * Use `create(FunctionDefinitionSchema)` to create a new message.
- */
-export const FunctionDefinitionSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 7);
-
-/**
- * Describes the message tollgate.chat.v1.ToolChoice.
- * Use `create(ToolChoiceSchema)` to create a new message.
- */
-export const ToolChoiceSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 8);
-
-/**
- * Describes the message tollgate.chat.v1.NamedToolChoice.
- * Use `create(NamedToolChoiceSchema)` to create a new message.
- */
-export const NamedToolChoiceSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 9);
-
-/**
- * Describes the message tollgate.chat.v1.FunctionToolChoice.
- * Use `create(FunctionToolChoiceSchema)` to create a new message.
- */
-export const FunctionToolChoiceSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 10);
-
-/**
- * Describes the message tollgate.chat.v1.FunctionName.
- * Use `create(FunctionNameSchema)` to create a new message.
- */
-export const FunctionNameSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 11);
-
-/**
- * Describes the message tollgate.chat.v1.Reasoning.
- * Use `create(ReasoningSchema)` to create a new message.
- */
-export const ReasoningSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 12);
-
-/**
- * Describes the message tollgate.chat.v1.Thinking.
- * Use `create(ThinkingSchema)` to create a new message.
- */
-export const ThinkingSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 13);
-
-/**
  * Describes the message tollgate.chat.v1.ResponseFormat.
  * Use `create(ResponseFormatSchema)` to create a new message.
  */
 export const ResponseFormatSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 14);
+  messageDesc(file_tollgate_chat_v1_chat_completion, 5);
 
 /**
  * Describes the message tollgate.chat.v1.CreateChatCompletionResponse.
  * Use `create(CreateChatCompletionResponseSchema)` to create a new message.
  */
 export const CreateChatCompletionResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 15);
-
-/**
- * Describes the message tollgate.chat.v1.ChatCompletion.
- * Use `create(ChatCompletionSchema)` to create a new message.
- */
-export const ChatCompletionSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 16);
-
-/**
- * Describes the message tollgate.chat.v1.ChatChoice.
- * Use `create(ChatChoiceSchema)` to create a new message.
- */
-export const ChatChoiceSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 17);
-
-/**
- * Describes the message tollgate.chat.v1.AnswerMessage.
- * Use `create(AnswerMessageSchema)` to create a new message.
- */
-export const AnswerMessageSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 18);
-
-/**
- * Describes the message tollgate.chat.v1.Usage.
- * Use `create(UsageSchema)` to create a new message.
- */
-export const UsageSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 19);
-
-/**
- * Describes the message tollgate.chat.v1.CostDetails.
- * Use `create(CostDetailsSchema)` to create a new message.
- */
-export const CostDetailsSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 20);
-
-/**
- * Describes the message tollgate.chat.v1.LotCost.
- * Use `create(LotCostSchema)` to create a new message.
- */
-export const LotCostSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 21);
-
-/**
- * Describes the message tollgate.chat.v1.PromptTokensDetails.
- * Use `create(PromptTokensDetailsSchema)` to create a new message.
- */
-export const PromptTokensDetailsSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 22);
-
-/**
- * Describes the message tollgate.chat.v1.CompletionTokensDetails.
- * Use `create(CompletionTokensDetailsSchema)` to create a new message.
- */
-export const CompletionTokensDetailsSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 23);
-
-/**
- * Describes the message tollgate.chat.v1.ChatCompletionChunk.
- * Use `create(ChatCompletionChunkSchema)` to create a new message.
- */
-export const ChatCompletionChunkSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 24);
-
-/**
- * Describes the message tollgate.chat.v1.ChunkChoice.
- * Use `create(ChunkChoiceSchema)` to create a new message.
- */
-export const ChunkChoiceSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 25);
-
-/**
- * Describes the message tollgate.chat.v1.Delta.
- * Use `create(DeltaSchema)` to create a new message.
- */
-export const DeltaSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 26);
-
-/**
- * Describes the message tollgate.chat.v1.ToolCallDelta.
- * Use `create(ToolCallDeltaSchema)` to create a new message.
- */
-export const ToolCallDeltaSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 27);
-
-/**
- * Describes the message tollgate.chat.v1.FunctionCallDelta.
- * Use `create(FunctionCallDeltaSchema)` to create a new message.
- */
-export const FunctionCallDeltaSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_chat_completion, 28);
-
-/**
- * Describes the enum tollgate.chat.v1.ToolChoiceMode.
- */
-export const ToolChoiceModeSchema = /*@__PURE__*/
-  enumDesc(file_tollgate_chat_v1_chat_completion, 0);
-
-/**
- * A rule of which functions are called.
- *
- * @generated from enum tollgate.chat.v1.ToolChoiceMode
- */
-export const ToolChoiceMode = /*@__PURE__*/
-  tsEnum(ToolChoiceModeSchema);
-
-/**
- * Describes the enum tollgate.chat.v1.ReasoningEffort.
- */
-export const ReasoningEffortSchema = /*@__PURE__*/
-  enumDesc(file_tollgate_chat_v1_chat_completion, 1);
-
-/**
- * How deeply to think.
- *
- * @generated from enum tollgate.chat.v1.ReasoningEffort
- */
-export const ReasoningEffort = /*@__PURE__*/
-  tsEnum(ReasoningEffortSchema);
-
-/**
- * Describes the enum tollgate.chat.v1.ThinkingType.
- */
-export const ThinkingTypeSchema = /*@__PURE__*/
-  enumDesc(file_tollgate_chat_v1_chat_completion, 2);
-
-/**
- * Whether to think.
- *
- * @generated from enum tollgate.chat.v1.ThinkingType
- */
-export const ThinkingType = /*@__PURE__*/
-  tsEnum(ThinkingTypeSchema);
-
-/**
- * Describes the enum tollgate.chat.v1.FinishReason.
- */
-export const FinishReasonSchema = /*@__PURE__*/
-  enumDesc(file_tollgate_chat_v1_chat_completion, 3);
-
-/**
- * Why an answer ended.
- *
- * @generated from enum tollgate.chat.v1.FinishReason
- */
-export const FinishReason = /*@__PURE__*/
-  tsEnum(FinishReasonSchema);
+  messageDesc(file_tollgate_chat_v1_chat_completion, 6);
 

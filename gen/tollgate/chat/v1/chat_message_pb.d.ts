@@ -17,13 +17,13 @@ export declare const file_tollgate_chat_v1_chat_message: GenFile;
  */
 export declare type ChatMessage = Message<"tollgate.chat.v1.ChatMessage"> & {
   /**
-   * The speaker.
+   * By who speaks, which stands in `role`.
    *
    * @generated from oneof tollgate.chat.v1.ChatMessage.turn
    */
   turn: {
     /**
-     * Instructions.
+     * Instructions that come before the turns of the user.
      *
      * @generated from field: tollgate.chat.v1.SystemMessage system = 1;
      */
@@ -31,7 +31,7 @@ export declare type ChatMessage = Message<"tollgate.chat.v1.ChatMessage"> & {
     case: "system";
   } | {
     /**
-     * Instructions under their newer name.
+     * The same under its newer name.
      *
      * @generated from field: tollgate.chat.v1.SystemMessage developer = 2;
      */
@@ -47,7 +47,7 @@ export declare type ChatMessage = Message<"tollgate.chat.v1.ChatMessage"> & {
     case: "user";
   } | {
     /**
-     * The model, earlier.
+     * The model, in an earlier answer.
      *
      * @generated from field: tollgate.chat.v1.AssistantMessage assistant = 4;
      */
@@ -71,13 +71,13 @@ export declare type ChatMessage = Message<"tollgate.chat.v1.ChatMessage"> & {
 export declare const ChatMessageSchema: GenMessage<ChatMessage>;
 
 /**
- * Instructions.
+ * Instructions for the whole conversation.
  *
  * @generated from message tollgate.chat.v1.SystemMessage
  */
 export declare type SystemMessage = Message<"tollgate.chat.v1.SystemMessage"> & {
   /**
-   * The instructions, as text.
+   * What the model is told to be and to do.
    *
    * @generated from field: tollgate.chat.v1.Content content = 1;
    */
@@ -97,7 +97,7 @@ export declare const SystemMessageSchema: GenMessage<SystemMessage>;
  */
 export declare type UserMessage = Message<"tollgate.chat.v1.UserMessage"> & {
   /**
-   * The text.
+   * What the user says or asks.
    *
    * @generated from field: tollgate.chat.v1.Content content = 1;
    */
@@ -117,7 +117,7 @@ export declare const UserMessageSchema: GenMessage<UserMessage>;
  */
 export declare type AssistantMessage = Message<"tollgate.chat.v1.AssistantMessage"> & {
   /**
-   * The text. Absent, null or empty: none.
+   * What it answered. Absent, null or empty: it only called tools.
    *
    * @generated from field: tollgate.chat.v1.Content content = 1;
    */
@@ -165,7 +165,7 @@ export declare type ToolMessage = Message<"tollgate.chat.v1.ToolMessage"> & {
   toolCallId: string;
 
   /**
-   * The result. Absent, null or empty: none.
+   * What the call brought. Absent, null or empty: nothing.
    *
    * @generated from field: tollgate.chat.v1.Content content = 2;
    */
@@ -185,13 +185,13 @@ export declare const ToolMessageSchema: GenMessage<ToolMessage>;
  */
 export declare type Content = Message<"tollgate.chat.v1.Content"> & {
   /**
-   * One of the forms.
+   * As JSON the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.Content.form
    */
   form: {
     /**
-     * A text.
+     * Short for one part that is text.
      *
      * @generated from field: string text = 1;
      */
@@ -199,7 +199,7 @@ export declare type Content = Message<"tollgate.chat.v1.Content"> & {
     case: "text";
   } | {
     /**
-     * Parts.
+     * In the order they are read.
      *
      * @generated from field: tollgate.chat.v1.ContentParts parts = 2;
      */
@@ -215,7 +215,7 @@ export declare type Content = Message<"tollgate.chat.v1.Content"> & {
 export declare const ContentSchema: GenMessage<Content>;
 
 /**
- * Parts of a content.
+ * The parts of a content, in order.
  *
  * @generated from message tollgate.chat.v1.ContentParts
  */
@@ -241,13 +241,13 @@ export declare const ContentPartsSchema: GenMessage<ContentParts>;
  */
 export declare type ContentPart = Message<"tollgate.chat.v1.ContentPart"> & {
   /**
-   * One of the kinds.
+   * By the kind that stands in `type`.
    *
    * @generated from oneof tollgate.chat.v1.ContentPart.kind
    */
   kind: {
     /**
-     * A text.
+     * The only kind that this service reads.
      *
      * @generated from field: tollgate.chat.v1.TextPart text = 1;
      */
@@ -269,7 +269,7 @@ export declare const ContentPartSchema: GenMessage<ContentPart>;
  */
 export declare type TextPart = Message<"tollgate.chat.v1.TextPart"> & {
   /**
-   * The text.
+   * May be empty.
    *
    * @generated from field: string text = 1;
    */
@@ -303,7 +303,7 @@ export declare type ToolCall = Message<"tollgate.chat.v1.ToolCall"> & {
   type: string;
 
   /**
-   * The call.
+   * Which function was called, and with what.
    *
    * @generated from field: tollgate.chat.v1.FunctionCall function = 3;
    */

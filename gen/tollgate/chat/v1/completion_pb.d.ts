@@ -4,7 +4,9 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { FinishReason, Stop, StreamOptions, Usage, UsageOptions } from "./chat_completion_pb.js";
+import type { Stop, StreamOptions, UsageOptions } from "./chat_completion_pb.js";
+import type { Usage } from "./usage_pb.js";
+import type { FinishReason } from "./chat_completion_answer_pb.js";
 
 /**
  * Describes the file tollgate/chat/v1/completion.proto.
@@ -178,13 +180,13 @@ export declare const CreateCompletionRequestSchema: GenMessage<CreateCompletionR
  */
 export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
   /**
-   * One of the forms.
+   * As JSON the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.Prompt.form
    */
   form: {
     /**
-     * The text.
+     * The only text; one choice is returned.
      *
      * @generated from field: string text = 1;
      */
@@ -192,7 +194,7 @@ export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
     case: "text";
   } | {
     /**
-     * Several texts.
+     * Texts that are continued each by itself.
      *
      * @generated from field: tollgate.chat.v1.PromptTexts texts = 2;
      */
@@ -208,7 +210,7 @@ export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
 export declare const PromptSchema: GenMessage<Prompt>;
 
 /**
- * Prompts in an array.
+ * Texts that get a choice each.
  *
  * @generated from message tollgate.chat.v1.PromptTexts
  */
@@ -234,7 +236,7 @@ export declare const PromptTextsSchema: GenMessage<PromptTexts>;
  */
 export declare type CreateCompletionResponse = Message<"tollgate.chat.v1.CreateCompletionResponse"> & {
   /**
-   * The whole answer or a piece of it.
+   * As JSON the object itself.
    *
    * @generated from oneof tollgate.chat.v1.CreateCompletionResponse.form
    */
@@ -332,7 +334,7 @@ export declare type CompletionChoice = Message<"tollgate.chat.v1.CompletionChoic
   index: number;
 
   /**
-   * The text.
+   * What continues the text, or the part of it that is new.
    *
    * @generated from field: string text = 2;
    */

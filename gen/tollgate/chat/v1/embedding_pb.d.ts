@@ -58,13 +58,13 @@ export declare const CreateEmbeddingRequestSchema: GenMessage<CreateEmbeddingReq
  */
 export declare type EmbeddingInput = Message<"tollgate.chat.v1.EmbeddingInput"> & {
   /**
-   * One of the forms.
+   * As JSON the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.EmbeddingInput.form
    */
   form: {
     /**
-     * One text.
+     * The only text; one vector is returned.
      *
      * @generated from field: string text = 1;
      */
@@ -88,7 +88,7 @@ export declare type EmbeddingInput = Message<"tollgate.chat.v1.EmbeddingInput"> 
 export declare const EmbeddingInputSchema: GenMessage<EmbeddingInput>;
 
 /**
- * Several texts.
+ * Texts that get a vector each.
  *
  * @generated from message tollgate.chat.v1.EmbeddingTexts
  */
@@ -108,7 +108,7 @@ export declare type EmbeddingTexts = Message<"tollgate.chat.v1.EmbeddingTexts"> 
 export declare const EmbeddingTextsSchema: GenMessage<EmbeddingTexts>;
 
 /**
- * The vectors.
+ * The vectors of the texts.
  *
  * @generated from message tollgate.chat.v1.CreateEmbeddingResponse
  */
@@ -149,7 +149,7 @@ export declare type CreateEmbeddingResponse = Message<"tollgate.chat.v1.CreateEm
 export declare const CreateEmbeddingResponseSchema: GenMessage<CreateEmbeddingResponse>;
 
 /**
- * One vector.
+ * The vector of one text.
  *
  * @generated from message tollgate.chat.v1.Embedding
  */
@@ -189,7 +189,7 @@ export declare const EmbeddingSchema: GenMessage<Embedding>;
  */
 export declare type EmbeddingVector = Message<"tollgate.chat.v1.EmbeddingVector"> & {
   /**
-   * One of the forms.
+   * As JSON the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.EmbeddingVector.form
    */
@@ -203,7 +203,7 @@ export declare type EmbeddingVector = Message<"tollgate.chat.v1.EmbeddingVector"
     case: "base64";
   } | {
     /**
-     * The numbers.
+     * One number a dimension.
      *
      * @generated from field: tollgate.chat.v1.EmbeddingNumbers numbers = 2;
      */
@@ -252,7 +252,7 @@ export declare type EmbeddingUsage = Message<"tollgate.chat.v1.EmbeddingUsage"> 
   promptTokens: bigint;
 
   /**
-   * The same again.
+   * The same number: nothing is produced.
    *
    * @generated from field: uint64 total_tokens = 2;
    */
@@ -279,7 +279,7 @@ export declare const EmbeddingUsageSchema: GenMessage<EmbeddingUsage>;
  */
 export enum EncodingFormat {
   /**
-   * As FLOAT.
+   * Not said: an array of numbers.
    *
    * @generated from enum value: ENCODING_FORMAT_UNSPECIFIED = 0;
    */

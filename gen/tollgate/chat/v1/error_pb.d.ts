@@ -17,7 +17,7 @@ export declare const file_tollgate_chat_v1_error: GenFile;
  */
 export declare type ErrorResponse = Message<"tollgate.chat.v1.ErrorResponse"> & {
   /**
-   * The error.
+   * Why the request failed.
    *
    * @generated from field: tollgate.chat.v1.Error error = 1;
    */
@@ -37,7 +37,7 @@ export declare const ErrorResponseSchema: GenMessage<ErrorResponse>;
  */
 export declare type Error = Message<"tollgate.chat.v1.Error"> & {
   /**
-   * The message for people.
+   * What is wrong and what to do, for people.
    *
    * @generated from field: string message = 1;
    */

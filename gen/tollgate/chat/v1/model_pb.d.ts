@@ -38,7 +38,7 @@ export declare type ListModelsResponse = Message<"tollgate.chat.v1.ListModelsRes
   object: string;
 
   /**
-   * The models in the configured order.
+   * All of them, in the configured order.
    *
    * @generated from field: repeated tollgate.chat.v1.Model data = 2;
    */
@@ -58,7 +58,7 @@ export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
  */
 export declare type GetModelRequest = Message<"tollgate.chat.v1.GetModelRequest"> & {
   /**
-   * The model's id.
+   * Model.id; slashes may be written plainly or escaped.
    *
    * @generated from field: string id = 1;
    */
@@ -78,13 +78,13 @@ export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
  */
 export declare type GetModelResponse = Message<"tollgate.chat.v1.GetModelResponse"> & {
   /**
-   * The model; a oneof, so that the answer is the model itself.
+   * As JSON the model itself.
    *
    * @generated from oneof tollgate.chat.v1.GetModelResponse.value
    */
   value: {
     /**
-     * The model.
+     * As ListModels shows it.
      *
      * @generated from field: tollgate.chat.v1.Model model = 1;
      */
@@ -141,7 +141,7 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
   name: string;
 
   /**
-   * The kind of model.
+   * What it makes of a text.
    *
    * @generated from field: tollgate.chat.v1.ModelType type = 6;
    */
@@ -326,27 +326,27 @@ export declare type Architecture = Message<"tollgate.chat.v1.Architecture"> & {
 export declare const ArchitectureSchema: GenMessage<Architecture>;
 
 /**
- * A kind of model.
+ * What a model makes of a text.
  *
  * @generated from enum tollgate.chat.v1.ModelType
  */
 export enum ModelType {
   /**
-   * Not sent.
+   * Never sent.
    *
    * @generated from enum value: MODEL_TYPE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Produces text.
+   * More text.
    *
    * @generated from enum value: MODEL_TYPE_GENERATION = 1;
    */
   GENERATION = 1,
 
   /**
-   * Turns text into vectors.
+   * A vector.
    *
    * @generated from enum value: MODEL_TYPE_EMBEDDING = 2;
    */

@@ -24,7 +24,7 @@ export declare type ErrorResponse = Message<"tollgate.messages.v1.ErrorResponse"
   type: string;
 
   /**
-   * The error.
+   * Why the request failed.
    *
    * @generated from field: tollgate.messages.v1.Error error = 2;
    */
@@ -58,7 +58,7 @@ export declare type Error = Message<"tollgate.messages.v1.Error"> & {
   type: ErrorType;
 
   /**
-   * The message for people.
+   * What is wrong and what to do, for people.
    *
    * @generated from field: string message = 2;
    */
@@ -112,7 +112,7 @@ export declare const ErrorDetailsSchema: GenMessage<ErrorDetails>;
  */
 export enum ErrorType {
   /**
-   * Not sent.
+   * Never sent.
    *
    * @generated from enum value: ERROR_TYPE_UNSPECIFIED = 0;
    */

@@ -17,14 +17,14 @@ export declare const file_tollgate_messages_v1_message_param: GenFile;
  */
 export declare type MessageParam = Message<"tollgate.messages.v1.MessageParam"> & {
   /**
-   * The speaker.
+   * Who speaks.
    *
    * @generated from field: tollgate.messages.v1.Role role = 1;
    */
   role: Role;
 
   /**
-   * The content of the turn.
+   * What is said, called or brought back.
    *
    * @generated from field: tollgate.messages.v1.MessageContent content = 2;
    */
@@ -44,7 +44,7 @@ export declare const MessageParamSchema: GenMessage<MessageParam>;
  */
 export declare type MessageContent = Message<"tollgate.messages.v1.MessageContent"> & {
   /**
-   * Which of both.
+   * As JSON the string or the array itself.
    *
    * @generated from oneof tollgate.messages.v1.MessageContent.form
    */
@@ -106,7 +106,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
    */
   block: {
     /**
-     * Text.
+     * What the speaker says.
      *
      * @generated from field: tollgate.messages.v1.TextBlockParam text = 1;
      */
@@ -290,7 +290,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
 export declare const ContentBlockParamSchema: GenMessage<ContentBlockParam>;
 
 /**
- * Text.
+ * A piece of what is said.
  *
  * @generated from message tollgate.messages.v1.TextBlockParam
  */
@@ -418,7 +418,7 @@ export declare const OpaqueBlockParamSchema: GenMessage<OpaqueBlockParam>;
  */
 export declare type SystemPrompt = Message<"tollgate.messages.v1.SystemPrompt"> & {
   /**
-   * Which of both.
+   * As JSON the string or the array itself.
    *
    * @generated from oneof tollgate.messages.v1.SystemPrompt.form
    */
@@ -480,7 +480,7 @@ export declare type SystemBlock = Message<"tollgate.messages.v1.SystemBlock"> & 
    */
   block: {
     /**
-     * Text.
+     * What the model is told to be and to do.
      *
      * @generated from field: tollgate.messages.v1.TextBlockParam text = 1;
      */
@@ -496,135 +496,13 @@ export declare type SystemBlock = Message<"tollgate.messages.v1.SystemBlock"> & 
 export declare const SystemBlockSchema: GenMessage<SystemBlock>;
 
 /**
- * A function that the model may call.
- *
- * @generated from message tollgate.messages.v1.ToolParam
- */
-export declare type ToolParam = Message<"tollgate.messages.v1.ToolParam"> & {
-  /**
-   * The name by which the model calls it.
-   *
-   * @generated from field: string name = 1;
-   */
-  name: string;
-
-  /**
-   * A description for the model. Empty: none.
-   *
-   * @generated from field: string description = 2;
-   */
-  description: string;
-
-  /**
-   * JSON Schema of its arguments: an object. Required; its own type is "object" where it names none.
-   *
-   * @generated from field: string input_schema = 3;
-   */
-  inputSchema: string;
-
-  /**
-   * "custom" or absent. Another type is a tool that the original service runs itself, and is refused.
-   *
-   * @generated from field: string type = 4;
-   */
-  type: string;
-};
-
-/**
- * Describes the message tollgate.messages.v1.ToolParam.
- * Use `create(ToolParamSchema)` to create a new message.
- */
-export declare const ToolParamSchema: GenMessage<ToolParam>;
-
-/**
- * Whether and what the model must call.
- *
- * @generated from message tollgate.messages.v1.ToolChoice
- */
-export declare type ToolChoice = Message<"tollgate.messages.v1.ToolChoice"> & {
-  /**
-   * Whether a tool must be called, and which.
-   *
-   * @generated from field: tollgate.messages.v1.ToolChoiceType type = 1;
-   */
-  type: ToolChoiceType;
-
-  /**
-   * The tool to call, with type tool.
-   *
-   * @generated from field: string name = 2;
-   */
-  name: string;
-
-  /**
-   * Whether at most one tool may be called. Absent: several may.
-   *
-   * @generated from field: bool disable_parallel_tool_use = 3;
-   */
-  disableParallelToolUse: boolean;
-};
-
-/**
- * Describes the message tollgate.messages.v1.ToolChoice.
- * Use `create(ToolChoiceSchema)` to create a new message.
- */
-export declare const ToolChoiceSchema: GenMessage<ToolChoice>;
-
-/**
- * Switches thinking. A budget is accepted and ignored.
- *
- * @generated from message tollgate.messages.v1.ThinkingConfig
- */
-export declare type ThinkingConfig = Message<"tollgate.messages.v1.ThinkingConfig"> & {
-  /**
-   * On or off.
-   *
-   * @generated from field: tollgate.messages.v1.ThinkingType type = 1;
-   */
-  type: ThinkingType;
-};
-
-/**
- * Describes the message tollgate.messages.v1.ThinkingConfig.
- * Use `create(ThinkingConfigSchema)` to create a new message.
- */
-export declare const ThinkingConfigSchema: GenMessage<ThinkingConfig>;
-
-/**
- * How the answer is made.
- *
- * @generated from message tollgate.messages.v1.OutputConfig
- */
-export declare type OutputConfig = Message<"tollgate.messages.v1.OutputConfig"> & {
-  /**
-   * How deeply to think where thinking is on. Absent: the model's default depth.
-   *
-   * @generated from field: optional tollgate.messages.v1.Effort effort = 1;
-   */
-  effort?: Effort | undefined;
-
-  /**
-   * Not available.
-   *
-   * @generated from field: optional string format = 2;
-   */
-  format?: string | undefined;
-};
-
-/**
- * Describes the message tollgate.messages.v1.OutputConfig.
- * Use `create(OutputConfigSchema)` to create a new message.
- */
-export declare const OutputConfigSchema: GenMessage<OutputConfig>;
-
-/**
  * The speaker of a turn.
  *
  * @generated from enum tollgate.messages.v1.Role
  */
 export enum Role {
   /**
-   * Refused.
+   * Never set: another string is refused.
    *
    * @generated from enum value: ROLE_UNSPECIFIED = 0;
    */
@@ -638,7 +516,7 @@ export enum Role {
   USER = 1,
 
   /**
-   * The model.
+   * The model, in an earlier answer.
    *
    * @generated from enum value: ROLE_ASSISTANT = 2;
    */
@@ -656,152 +534,4 @@ export enum Role {
  * Describes the enum tollgate.messages.v1.Role.
  */
 export declare const RoleSchema: GenEnum<Role>;
-
-/**
- * The rule of a tool choice.
- *
- * @generated from enum tollgate.messages.v1.ToolChoiceType
- */
-export enum ToolChoiceType {
-  /**
-   * Refused.
-   *
-   * @generated from enum value: TOOL_CHOICE_TYPE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * The model decides.
-   *
-   * @generated from enum value: TOOL_CHOICE_TYPE_AUTO = 1;
-   */
-  AUTO = 1,
-
-  /**
-   * Some call; not every model obeys.
-   *
-   * @generated from enum value: TOOL_CHOICE_TYPE_ANY = 2;
-   */
-  ANY = 2,
-
-  /**
-   * The named call.
-   *
-   * @generated from enum value: TOOL_CHOICE_TYPE_TOOL = 3;
-   */
-  TOOL = 3,
-
-  /**
-   * No call.
-   *
-   * @generated from enum value: TOOL_CHOICE_TYPE_NONE = 4;
-   */
-  NONE = 4,
-}
-
-/**
- * Describes the enum tollgate.messages.v1.ToolChoiceType.
- */
-export declare const ToolChoiceTypeSchema: GenEnum<ToolChoiceType>;
-
-/**
- * Whether to think.
- *
- * @generated from enum tollgate.messages.v1.ThinkingType
- */
-export enum ThinkingType {
-  /**
-   * Refused.
-   *
-   * @generated from enum value: THINKING_TYPE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * On.
-   *
-   * @generated from enum value: THINKING_TYPE_ENABLED = 1;
-   */
-  ENABLED = 1,
-
-  /**
-   * Off.
-   *
-   * @generated from enum value: THINKING_TYPE_DISABLED = 2;
-   */
-  DISABLED = 2,
-
-  /**
-   * On.
-   *
-   * @generated from enum value: THINKING_TYPE_ADAPTIVE = 3;
-   */
-  ADAPTIVE = 3,
-
-  /**
-   * Off.
-   *
-   * @generated from enum value: THINKING_TYPE_BETWEEN_TOOLS = 4;
-   */
-  BETWEEN_TOOLS = 4,
-}
-
-/**
- * Describes the enum tollgate.messages.v1.ThinkingType.
- */
-export declare const ThinkingTypeSchema: GenEnum<ThinkingType>;
-
-/**
- * How deeply to think.
- *
- * @generated from enum tollgate.messages.v1.Effort
- */
-export enum Effort {
-  /**
-   * Refused.
-   *
-   * @generated from enum value: EFFORT_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * The default depth.
-   *
-   * @generated from enum value: EFFORT_LOW = 1;
-   */
-  LOW = 1,
-
-  /**
-   * The default depth.
-   *
-   * @generated from enum value: EFFORT_MEDIUM = 2;
-   */
-  MEDIUM = 2,
-
-  /**
-   * The deepest.
-   *
-   * @generated from enum value: EFFORT_HIGH = 3;
-   */
-  HIGH = 3,
-
-  /**
-   * As high.
-   *
-   * @generated from enum value: EFFORT_XHIGH = 4;
-   */
-  XHIGH = 4,
-
-  /**
-   * The deepest.
-   *
-   * @generated from enum value: EFFORT_MAX = 5;
-   */
-  MAX = 5,
-}
-
-/**
- * Describes the enum tollgate.messages.v1.Effort.
- */
-export declare const EffortSchema: GenEnum<Effort>;
 

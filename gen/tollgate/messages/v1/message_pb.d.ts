@@ -286,7 +286,7 @@ export declare const OutputTokensDetailsSchema: GenMessage<OutputTokensDetails>;
  */
 export enum StopReason {
   /**
-   * Not sent.
+   * Never sent.
    *
    * @generated from enum value: STOP_REASON_UNSPECIFIED = 0;
    */

@@ -155,6 +155,129 @@ export declare type ModelPricePerMillion = Message<"tollgate.messages.v1.ModelPr
 export declare const ModelPricePerMillionSchema: GenMessage<ModelPricePerMillion>;
 
 /**
+ * Which page of models.
+ *
+ * @generated from message tollgate.messages.v1.ListModelsRequest
+ */
+export declare type ListModelsRequest = Message<"tollgate.messages.v1.ListModelsRequest"> & {
+  /**
+   * How many models at most. Absent: 20.
+   *
+   * @generated from field: optional uint32 limit = 1;
+   */
+  limit?: number | undefined;
+
+  /**
+   * Only models listed after the one with this id. Empty: from the first.
+   *
+   * @generated from field: string after_id = 2;
+   */
+  afterId: string;
+
+  /**
+   * Only models listed before the one with this id, the nearest of them. Empty: up to the last.
+   *
+   * @generated from field: string before_id = 3;
+   */
+  beforeId: string;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ListModelsRequest.
+ * Use `create(ListModelsRequestSchema)` to create a new message.
+ */
+export declare const ListModelsRequestSchema: GenMessage<ListModelsRequest>;
+
+/**
+ * A page of models.
+ *
+ * @generated from message tollgate.messages.v1.ListModelsResponse
+ */
+export declare type ListModelsResponse = Message<"tollgate.messages.v1.ListModelsResponse"> & {
+  /**
+   * The models, in the service's order.
+   *
+   * @generated from field: repeated tollgate.messages.v1.Model data = 1;
+   */
+  data: Model[];
+
+  /**
+   * Whether there are more in the direction of paging.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+
+  /**
+   * The first id of this page. Null: the page is empty.
+   *
+   * @generated from field: optional string first_id = 3;
+   */
+  firstId?: string | undefined;
+
+  /**
+   * The last id of this page. Null: the page is empty.
+   *
+   * @generated from field: optional string last_id = 4;
+   */
+  lastId?: string | undefined;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ListModelsResponse.
+ * Use `create(ListModelsResponseSchema)` to create a new message.
+ */
+export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
+
+/**
+ * Which model.
+ *
+ * @generated from message tollgate.messages.v1.GetModelRequest
+ */
+export declare type GetModelRequest = Message<"tollgate.messages.v1.GetModelRequest"> & {
+  /**
+   * The model's id; slashes may be written plainly or escaped.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.GetModelRequest.
+ * Use `create(GetModelRequestSchema)` to create a new message.
+ */
+export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
+
+/**
+ * The model asked for.
+ *
+ * @generated from message tollgate.messages.v1.GetModelResponse
+ */
+export declare type GetModelResponse = Message<"tollgate.messages.v1.GetModelResponse"> & {
+  /**
+   * As JSON the model itself.
+   *
+   * @generated from oneof tollgate.messages.v1.GetModelResponse.result
+   */
+  result: {
+    /**
+     * As ListModels shows it.
+     *
+     * @generated from field: tollgate.messages.v1.Model model = 1;
+     */
+    value: Model;
+    case: "model";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.messages.v1.GetModelResponse.
+ * Use `create(GetModelResponseSchema)` to create a new message.
+ */
+export declare const GetModelResponseSchema: GenMessage<GetModelResponse>;
+
+/**
  * A kind of model.
  *
  * @generated from enum tollgate.messages.v1.ModelKind

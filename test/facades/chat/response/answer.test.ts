@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
+import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { chatCompletion } from "../../../../facades/chat/response/answer.ts";
 import type { Answer } from "../../../../facades/http/core/answer.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { CreateChatCompletionRequestSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { CreateEmbeddingRequestSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
-import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
+import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
 import { RequestError } from "../../../../facades/http/request/error.ts";
 import { fuzzing } from "../../../support/fuzz.ts";

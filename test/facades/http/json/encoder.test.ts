@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
+import { ChatCompletionChunkSchema } from "#gen/tollgate/chat/v1/chat_completion_chunk_pb.js";
 import {
-  ChatCompletionChunkSchema,
-  ChatCompletionSchema,
   CreateChatCompletionRequestSchema,
   CreateChatCompletionResponseSchema,
 } from "#gen/tollgate/chat/v1/chat_completion_pb.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/messages_service_pb.js";
+import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
 import { RequestError } from "../../../../facades/http/request/error.ts";
 import { generateRequest } from "../../../../facades/messages/request/generate.ts";
