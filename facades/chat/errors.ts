@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorResponseSchema } from "#gen/tollgate/chat/v1/error_pb.js";
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
@@ -15,7 +15,7 @@ export function errorOf(error: unknown): ErrorAnswer {
   if (error instanceof RequestError) {
     return refusal(error);
   }
-  const detail = detailOf(error);
+  const detail = readDetail(error);
   if (detail !== undefined && error instanceof ConnectError) {
     return failure(detail, error.rawMessage);
   }
@@ -143,7 +143,7 @@ function wrongKey(message: string): string {
 
 /** In the words that clients look for to shorten the conversation. */
 function contextMessage(detail: ErrorDetail, message: string): string {
-  const { limit, actual, requestedOutput } = tokenBoundOf(detail);
+  const { limit, actual, requestedOutput } = readTokenBound(detail);
   if (limit === undefined || actual === undefined) {
     return message;
   }

@@ -37,7 +37,7 @@ export function modelInfo(model: CoreModel): Model {
       contextLength: model.contextLength,
       ...(!isEmbedding && { maxCompletionTokens: model.maxOutputTokens }),
     },
-    supportedParameters: parametersOf(model),
+    supportedParameters: listParameters(model),
     architecture: {
       $typeName: "tollgate.chat.v1.Architecture",
       modality: `text->${output}`,
@@ -58,7 +58,7 @@ const generationParameters = [
 ].sort();
 
 /** Request fields that have an effect. */
-function parametersOf({ kind, thinking }: CoreModel): string[] {
+function listParameters({ kind, thinking }: CoreModel): string[] {
   if (kind === ModelKind.EMBEDDING) {
     return ["encoding_format"];
   }

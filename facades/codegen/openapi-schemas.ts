@@ -160,12 +160,12 @@ export class Schemas {
       case ScalarType.BOOL:
         return { type: "boolean" };
       case ScalarType.DOUBLE:
-        return { type: "number", ...boundsOf(rules) };
+        return { type: "number", ...readBounds(rules) };
       case ScalarType.UINT32:
       case ScalarType.UINT64:
-        return { type: "integer", minimum: 0, ...boundsOf(rules) };
+        return { type: "integer", minimum: 0, ...readBounds(rules) };
       default:
-        return { type: "integer", ...boundsOf(rules) };
+        return { type: "integer", ...readBounds(rules) };
     }
   }
 
@@ -180,12 +180,12 @@ export class Schemas {
 }
 
 /** The comment above a declaration. */
-export function commentOf(desc: Parameters<typeof getComments>[0]): string {
+export function readComment(desc: Parameters<typeof getComments>[0]): string {
   return (getComments(desc).leading ?? "").trim().replace(/\s*\n\s*/g, " ");
 }
 
 function described(desc: DescMessage | DescField, schema: Json): Json {
-  const description = commentOf(desc);
+  const description = readComment(desc);
   return description === "" ? schema : { description, ...schema };
 }
 
@@ -204,7 +204,7 @@ function requiredForType(key: string, type: string): Json {
   return { anyOf: [{ properties: { type: { not: { const: type } } } }, { required: [key] }] };
 }
 
-function boundsOf(rules: JsonField | undefined): Json {
+function readBounds(rules: JsonField | undefined): Json {
   return {
     ...(rules?.minimum !== undefined && { minimum: rules.minimum }),
     ...(rules?.maximum !== undefined && { maximum: rules.maximum }),

@@ -1,7 +1,7 @@
 // Writes openapi.json: one path for each google.api.http method, one schema for each message.
 import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { createEcmaScriptPlugin, runNodeJs, type Schema } from "@bufbuild/protoplugin";
-import { commentOf, type Json, Schemas } from "./openapi-schemas.ts";
+import { type Json, readComment, Schemas } from "./openapi-schemas.ts";
 import { type HttpEndpoint, Options } from "./options.ts";
 
 runNodeJs(
@@ -33,7 +33,7 @@ function document(schema: Schema): Json {
   const options = new Options(schema);
   const operations = schema.files
     .flatMap((file) => file.services)
-    .flatMap((service) => operationsOf(schema, options, service));
+    .flatMap((service) => listOperations(schema, options, service));
   const schemas = new Schemas(
     options,
     operations.map(({ method }) => method.input),
@@ -66,7 +66,7 @@ function document(schema: Schema): Json {
   };
 }
 
-function operationsOf(schema: Schema, options: Options, service: DescService): Operation[] {
+function listOperations(schema: Schema, options: Options, service: DescService): Operation[] {
   const surface = options.get<HttpService>(service, "tollgate.facade.v1.http_service");
   if (surface === undefined) {
     return [];
@@ -90,11 +90,11 @@ function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
   if (first === undefined) {
     return {};
   }
-  const parameters = shared.flatMap((operation) => parametersOf(operation, schemas));
+  const parameters = shared.flatMap((operation) => listParameters(operation, schemas));
   return {
     operationId: first.method.localName,
     tags: shared.map(({ surface }) => surface.title),
-    summary: commentOf(first.method),
+    summary: readComment(first.method),
     ...(first.isPublic ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
     ...(parameters.length > 0 && { parameters: unique(parameters, "name") }),
     ...(first.rule.verb === "POST" && {
@@ -104,7 +104,7 @@ function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
   };
 }
 
-function parametersOf({ method, rule }: Operation, schemas: Schemas): Json[] {
+function listParameters({ method, rule }: Operation, schemas: Schemas): Json[] {
   if (rule.verb !== "GET") {
     return [];
   }
@@ -117,8 +117,8 @@ function parametersOf({ method, rule }: Operation, schemas: Schemas): Json[] {
 }
 
 function success(shared: readonly Operation[], schemas: Schemas): Json {
-  const whole = shared.map(({ method }) => schemas.refTo(bodyOf(method).whole));
-  const events = shared.flatMap(({ method }) => bodyOf(method).event ?? []).map((desc) => schemas.refTo(desc));
+  const whole = shared.map(({ method }) => schemas.refTo(toBody(method).whole));
+  const events = shared.flatMap(({ method }) => toBody(method).event ?? []).map((desc) => schemas.refTo(desc));
   return {
     description:
       events.length === 0 ? "The answer." : "The answer as JSON, or as server-sent events when stream is true.",
@@ -131,7 +131,7 @@ function success(shared: readonly Operation[], schemas: Schemas): Json {
 }
 
 /** A method that streams returns a union of the whole answer and what an event carries. */
-function bodyOf(method: DescMethod): { whole: DescMessage; event?: DescMessage } {
+function toBody(method: DescMethod): { whole: DescMessage; event?: DescMessage } {
   if (method.methodKind !== "server_streaming") {
     return { whole: method.output };
   }

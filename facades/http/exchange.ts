@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallOptions } from "@connectrpc/connect";
 import { newRequestId } from "../../lib/ids/request-id.ts";
-import { networkOf } from "../../lib/net/network.ts";
+import { toNetwork } from "../../lib/net/network.ts";
 import { sendWhole } from "../../lib/net/send-whole.ts";
 import { type RateLimitState, readRateLimit } from "../../lib/rpc/rate-limit.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
@@ -63,7 +63,7 @@ export class Exchange {
 
   /** The network of that address, which is what one client has. */
   get network(): string {
-    return networkOf(this.address ?? "");
+    return toNetwork(this.address ?? "");
   }
 
   /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */

@@ -6,7 +6,7 @@ import {
   ErrorResponseSchema,
   ErrorType,
 } from "#gen/tollgate/messages/v1/error_pb.js";
-import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";
@@ -36,7 +36,7 @@ export function classify(error: unknown): Classified {
   if (!(error instanceof ConnectError)) {
     return unexpected();
   }
-  const detail = detailOf(error);
+  const detail = readDetail(error);
   if (detail !== undefined) {
     return classifyDetail(detail, error.rawMessage);
   }
@@ -149,7 +149,7 @@ const refusalTypes = {
  * prompt without counting it, and those that do not tell their limit, are put into the same words.
  */
 function contextMessage(detail: ErrorDetail): string {
-  const { limit, actual, requestedOutput } = tokenBoundOf(detail);
+  const { limit, actual, requestedOutput } = readTokenBound(detail);
   if (limit === undefined) {
     return "prompt is too long: it exceeds the context of this model";
   }

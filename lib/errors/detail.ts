@@ -2,12 +2,12 @@ import { ConnectError } from "@connectrpc/connect";
 import { type ErrorDetail, ErrorDetailSchema, type TokenBound } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
 /** The typed detail of an error, whether it was thrown here or came over the wire. Undefined: the error is a bug. */
-export function detailOf(error: unknown): ErrorDetail | undefined {
+export function readDetail(error: unknown): ErrorDetail | undefined {
   return error instanceof ConnectError ? error.findDetails(ErrorDetailSchema)[0] : undefined;
 }
 
 /** The bound on tokens that an error passed; what is not known of it is absent. */
-export function tokenBoundOf({ bound }: Pick<ErrorDetail, "bound">): TokenBoundFacts {
+export function readTokenBound({ bound }: Pick<ErrorDetail, "bound">): TokenBoundFacts {
   return bound.case === "tokens" ? bound.value : {};
 }
 

@@ -29,10 +29,10 @@ export function failure(reason: Reason, message: string, facts: ErrorFacts = {},
   if (retryAfter !== undefined) {
     details.push({ desc: RetryInfoSchema, value: { retryDelay: retryAfter } });
   }
-  return new ConnectError(message, codeOf(reason), undefined, details, cause);
+  return new ConnectError(message, toCode(reason), undefined, details, cause);
 }
 
-function codeOf(reason: Reason): Code {
+function toCode(reason: Reason): Code {
   switch (reason) {
     case Reason.INVALID_ARGUMENT:
     case Reason.UNSUPPORTED:

@@ -1,5 +1,5 @@
 /** The network of one subscriber: an IPv4 address, or the /64 around an IPv6 one. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   if (!address.includes(":")) {
     return address;
   }

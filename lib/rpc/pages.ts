@@ -54,7 +54,7 @@ export async function readPage<T>(
 }
 
 /** Finds a page in a list that is in memory. Throws INVALID_ARGUMENT when the entry that it goes on from is gone. */
-export function sliceOf<T>(entries: readonly T[], keyOf: (entry: T) => string): (start: PageStart) => readonly T[] {
+export function toPageOf<T>(entries: readonly T[], keyOf: (entry: T) => string): (start: PageStart) => readonly T[] {
   return ({ after, limit }) => {
     if (after === undefined) {
       return entries.slice(0, limit);

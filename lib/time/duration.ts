@@ -6,7 +6,7 @@ export interface Duration {
 }
 
 /** Milliseconds as a protobuf duration, to the nanosecond. */
-export function durationOf(ms: number): Duration {
+export function toDuration(ms: number): Duration {
   const nanos = Math.round(ms * 1e6); // before the split: a fraction may round up to a whole second
   return { seconds: BigInt(Math.floor(nanos / 1e9)), nanos: nanos % 1e9 };
 }

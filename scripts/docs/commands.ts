@@ -11,7 +11,9 @@ export function commandReference(): string {
   const commands = leaves(program);
   const common = commonOptions(commands.filter(asksCore));
   const sections = commands.map((command) => {
-    const usage = [nameOf(command), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(" ");
+    const usage = [readName(command), ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(
+      " ",
+    );
     const rows = command.options.map(rowOf);
     const own = asksCore(command) ? rows.filter((row) => !isAmong(common, row)) : rows;
     const about = command.description();
@@ -24,7 +26,7 @@ export function commandReference(): string {
 }
 
 const optionTable = (rows: readonly Row[]) => table(["option", "what it is"], rows);
-const rowOf = (option: Option): Row => [code(option.flags), aboutOf(option)];
+const rowOf = (option: Option): Row => [code(option.flags), readAbout(option)];
 const hasOption = ({ options }: Command, name: string) => options.some(({ long }) => long === name);
 /** A facade has a core too, which it serves with; it prints no answer. */
 const asksCore = (command: Command) => hasOption(command, "--core") && hasOption(command, "--json");
@@ -40,11 +42,11 @@ function leaves(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
 }
 
-function nameOf(command: Command): string {
-  return command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+function readName(command: Command): string {
+  return command.parent ? `${readName(command.parent)} ${command.name()}` : command.name();
 }
 
-function aboutOf(option: Option): string {
+function readAbout(option: Option): string {
   const choices = option.argChoices ? `; one of ${option.argChoices.map(code).join(", ")}` : "";
   const value = option.defaultValueDescription ?? option.defaultValue;
   const standard = value === undefined ? "" : `; ${code(String(value))} unless set`;

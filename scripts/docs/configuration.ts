@@ -39,20 +39,20 @@ function rows(schema: Schema, before = ""): string[][] {
       return rows(field.items, `${path}[].`);
     }
     const required = schema.required?.includes(name) ?? false;
-    return [[code(path), required ? "needed" : defaultOf(field), aboutOf(field)]];
+    return [[code(path), required ? "needed" : readDefault(field), readAbout(field)]];
   });
 }
 
-function defaultOf(field: Schema): string {
+function readDefault(field: Schema): string {
   return field.default === undefined ? "" : code(String(field.default));
 }
 
-function aboutOf(field: Schema): string {
+function readAbout(field: Schema): string {
   const choice = field.enum ? `One of ${field.enum.map(code).join(", ")}.` : undefined;
-  return [field.description, choice, boundsOf(field)].filter(Boolean).join(" ");
+  return [field.description, choice, readBounds(field)].filter(Boolean).join(" ");
 }
 
-function boundsOf({ minimum, exclusiveMinimum, maximum }: Schema): string | undefined {
+function readBounds({ minimum, exclusiveMinimum, maximum }: Schema): string | undefined {
   const least =
     minimum !== undefined ? `from ${minimum}` : exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}` : "";
   const most = maximum !== undefined ? `up to ${maximum}` : "";

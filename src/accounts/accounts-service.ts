@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { callerOf } from "../interceptors/access/principal.ts";
+import { readCaller } from "../interceptors/access/principal.ts";
 import { createAccountMethods } from "./account-methods.ts";
 import type { AccountsDependencies } from "./dependencies.ts";
 import { createKeyMethods } from "./keys/key-methods.ts";
@@ -14,7 +14,7 @@ export function createAccountsService(deps: AccountsDependencies): ServiceImpl<t
     ...createKeyMethods(deps),
 
     async identifyCaller(_, context) {
-      return { accountId: callerOf(context).accountId };
+      return { accountId: readCaller(context).accountId };
     },
   };
 }

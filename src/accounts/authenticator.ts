@@ -4,12 +4,12 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { durationOf } from "../../lib/time/duration.ts";
+import { toDuration } from "../../lib/time/duration.ts";
 import type { Pepper, ServiceCredential } from "../config/secrets.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 import type { Authenticator, Caller, LiveSession, Operator, Principal, SessionFinder } from "./interface.ts";
-import { digestOf, isApiKey } from "./keys/api-key.ts";
+import { isApiKey, toDigest } from "./keys/api-key.ts";
 import { toBudget } from "./keys/key-budget.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import type { LastUsed } from "./keys/last-used.ts";
@@ -72,14 +72,14 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   const { peppers, mayExist, findKey, findAccount, lastUsed, clock } = options;
   const cache = new KeyCache<KnownKey>(async (secret) => {
     const [pepper, ...older] = peppers;
-    const digests: [Buffer, ...Buffer[]] = [digestOf(secret, pepper), ...older.map((one) => digestOf(secret, one))];
+    const digests: [Buffer, ...Buffer[]] = [toDigest(secret, pepper), ...older.map((one) => toDigest(secret, one))];
     const isPossible = mayExist(digests);
     // Thrown and not answered, so that it is not remembered: another core may make the key at this moment.
     if (!(typeof isPossible === "boolean" ? isPossible : await inTime(isPossible, clock))) {
       throw unknownKey();
     }
     const key = await inTime(findKey(digests), clock);
-    return key && knownKeyOf(key);
+    return key && toKnownKey(key);
   }, clock);
   const states = new KeyCache<AccountState>(
     async (id) => readState(await inTime(findAccount(id), clock)),
@@ -88,7 +88,7 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   );
   const sessions = new KeyCache<KnownSession>(async (token) => {
     const session = await inTime(options.sessions.find(token), clock);
-    return session && knownSessionOf(session);
+    return session && toKnownSession(session);
   }, clock);
   const operator = sha256(options.operatorToken);
   const services = new Map(options.services.map((service) => [sha256(service.token).toString("latin1"), service]));
@@ -171,12 +171,12 @@ async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
       answer.then(resolve, reject).finally(cancel);
     });
   } catch (error) {
-    const facts = { retryAfter: durationOf(1000) };
+    const facts = { retryAfter: toDuration(1000) };
     throw failure(Reason.LEDGER_UNAVAILABLE, "Credentials cannot be checked at the moment.", facts, error);
   }
 }
 
-function knownKeyOf(key: ApiKey): KnownKey {
+function toKnownKey(key: ApiKey): KnownKey {
   const budget = toBudget(key);
   return {
     caller: {
@@ -195,7 +195,7 @@ function knownKeyOf(key: ApiKey): KnownKey {
   };
 }
 
-function knownSessionOf({ id, expiresAt, owner }: LiveSession): KnownSession | undefined {
+function toKnownSession({ id, expiresAt, owner }: LiveSession): KnownSession | undefined {
   const sessionId = id;
   if (owner.kind === "operator") {
     return { principal: { ...owner, sessionId }, expiresAt: expiresAt.getTime() };
@@ -204,7 +204,7 @@ function knownSessionOf({ id, expiresAt, owner }: LiveSession): KnownSession | u
   if (key === undefined) {
     return { principal: { kind: "caller", accountId, keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
   }
-  const known = knownKeyOf(key);
+  const known = toKnownKey(key);
   if (known.revoked) {
     return undefined;
   }

@@ -5,7 +5,7 @@ import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_k
 import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { toInt64 } from "../../lib/int64.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
-import { durationOf } from "../../lib/time/duration.ts";
+import { toDuration } from "../../lib/time/duration.ts";
 import type { BudgetState, LotStatement, PaymentStatement, Statement } from "../metering/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
@@ -29,7 +29,7 @@ export function accountMessage(account: Account, statement: Statement): MessageI
     ...(account.lowBalance ? { lowBalancePicoUsd: BigInt(account.lowBalance) } : {}),
     lots: statement.lots.map((lot) => ({
       id: lot.id,
-      kind: lotKindOf(lot.kind),
+      kind: toLotKind(lot.kind),
       grantedPicoUsd: BigInt(lot.granted),
       remainingPicoUsd: BigInt(lot.remaining),
       priceVersion: lot.priceVersion,
@@ -103,10 +103,10 @@ function toPeriod(period: ApiKey["budgetPeriod"]): BudgetPeriod {
 /** Where a key stands in its rolling minute as the contract has it. */
 export function rateLimitMessage(state: RateLimitState): MessageInitShape<typeof RateLimitStatusSchema> {
   const { limit, remaining, resetAfterMs } = state;
-  return { limit, remaining, ...(resetAfterMs > 0 ? { resetAfter: durationOf(resetAfterMs) } : {}) };
+  return { limit, remaining, ...(resetAfterMs > 0 ? { resetAfter: toDuration(resetAfterMs) } : {}) };
 }
 
-function lotKindOf(kind: LotStatement["kind"]): LotKind {
+function toLotKind(kind: LotStatement["kind"]): LotKind {
   switch (kind) {
     case "free":
       return LotKind.FREE;

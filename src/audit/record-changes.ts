@@ -3,8 +3,8 @@ import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/conne
 import { Access, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Logger } from "../../lib/logger.ts";
 import type { Operator } from "../accounts/interface.ts";
-import { accessOf, roleOf } from "../interceptors/access/authenticate.ts";
-import { clientAddressOf, type TrustsPeer } from "../interceptors/access/client-address.ts";
+import { readAccess, readRole } from "../interceptors/access/authenticate.ts";
+import { readClientAddress, type TrustsPeer } from "../interceptors/access/client-address.ts";
 import { principalKey } from "../interceptors/access/principal.ts";
 import { type Change, type ChangeFacts, changeKey } from "../interceptors/changes/change.ts";
 import { toPublicJson } from "../interceptors/changes/public-json.ts";
@@ -55,9 +55,9 @@ export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): I
 
 /** Whether a method changes something: operators alone may call it, and readers may not. What is public is read. */
 function isChange(method: DescMethod): boolean {
-  const needed = accessOf(method);
+  const needed = readAccess(method);
   const isForOperators = needed === Access.OPERATOR || needed === Access.CALLER_OR_OPERATOR;
-  return isForOperators && roleOf(method) > Role.READER;
+  return isForOperators && readRole(method) > Role.READER;
 }
 
 function readHead(request: UnaryRequest, { id, name }: Operator, trusts: TrustsPeer) {
@@ -65,7 +65,7 @@ function readHead(request: UnaryRequest, { id, name }: Operator, trusts: TrustsP
     operator: name,
     operatorId: id === "" ? null : id,
     method: `${request.service.typeName}/${request.method.name}`,
-    address: clientAddressOf(request, trusts),
+    address: readClientAddress(request, trusts),
   };
 }
 

@@ -3,7 +3,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import { readPage, sliceOf } from "../../lib/rpc/pages.ts";
+import { readPage, toPageOf } from "../../lib/rpc/pages.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import { principalKey } from "../interceptors/access/principal.ts";
 import { noteBefore } from "../interceptors/changes/change.ts";
@@ -38,14 +38,14 @@ export function createCatalogueService({
   return {
     async listModels(request, context) {
       const models = catalogue.list(allowedTo(context));
-      const { entries, nextPageToken } = await readPage("models", request, sliceOf(models, toId), toId);
+      const { entries, nextPageToken } = await readPage("models", request, toPageOf(models, toId), toId);
       return { models: entries.map(modelOf), nextPageToken };
     },
 
     getModel: ({ model }, context) => ({ model: modelOf(catalogue.get(model, allowedTo(context))) }),
 
     async listServers(request) {
-      const { entries, nextPageToken } = await readPage("servers", request, sliceOf(fleet.servers(), toId), toId);
+      const { entries, nextPageToken } = await readPage("servers", request, toPageOf(fleet.servers(), toId), toId);
       return { servers: [...entries], nextPageToken };
     },
 

@@ -16,7 +16,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       return error.exitCode; // it has said why
     }
     // Its lines begin with file and line, where editors and people look for them.
-    io.note(error instanceof ConfigError ? error.message : `tollgate: ${reasonOf(error)}`);
+    io.note(error instanceof ConfigError ? error.message : `tollgate: ${toReason(error)}`);
     return 1;
   }
 }
@@ -28,7 +28,7 @@ function withCommand(args: readonly string[]): readonly string[] {
   return first.startsWith("-") && !isAnswered ? ["serve", ...args] : args;
 }
 
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);
   }

@@ -108,11 +108,11 @@ function locate(contents: Node | null, path: Path): { offset: number; found: boo
   let node: Node | null = contents;
   let offset = contents?.range?.[0] ?? 0;
   for (const part of path) {
-    const pair: Pair | undefined = isMap(node) ? pairOf(node, String(part)) : undefined;
+    const pair: Pair | undefined = isMap(node) ? findPair(node, String(part)) : undefined;
     if (isNode(pair?.key)) {
       offset = pair.key.range?.[0] ?? offset;
     }
-    const next: unknown = pair ? pair.value : isMap(node) ? undefined : elementOf(node, Number(part));
+    const next: unknown = pair ? pair.value : isMap(node) ? undefined : findElement(node, Number(part));
     if (!isNode(next)) {
       return { offset, found: false, node: null };
     }
@@ -125,10 +125,10 @@ function locate(contents: Node | null, path: Path): { offset: number; found: boo
   return { offset, found: true, node };
 }
 
-function pairOf(map: YAMLMap, key: string): Pair | undefined {
+function findPair(map: YAMLMap, key: string): Pair | undefined {
   return map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
 }
 
-function elementOf(node: Node | null, index: number): unknown {
+function findElement(node: Node | null, index: number): unknown {
   return node !== null && "items" in node && Array.isArray(node.items) ? node.items[index] : undefined;
 }

@@ -25,7 +25,7 @@ export function movePorts(listen: Listen, port: number): Listen {
 }
 
 /** The ports of every listener that is configured. */
-export function portsOf(listen: Listen): number[] {
+export function listPorts(listen: Listen): number[] {
   const names = Object.keys(offsets) as (keyof typeof offsets)[];
   return names.flatMap((name) => parseAddress(listen[name] ?? "")?.port ?? []);
 }

@@ -40,12 +40,12 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case "invalid_type":
       if (value === undefined) {
-        return `is missing; it must be ${kindOf(issue.expected)}`;
+        return `is missing; it must be ${nameKind(issue.expected)}`;
       }
       if (value === null) {
-        return `is empty; it must be ${kindOf(issue.expected)}, or leave the field out`;
+        return `is empty; it must be ${nameKind(issue.expected)}, or leave the field out`;
       }
-      return `must be ${kindOf(issue.expected)}${shown(value)}`;
+      return `must be ${nameKind(issue.expected)}${shown(value)}`;
     case "invalid_value": {
       const allowed = issue.values.map(String);
       const meant = typeof value === "string" ? nearest(value, allowed) : undefined;
@@ -71,7 +71,7 @@ function bound(origin: string, relation: string, limit: number | bigint): string
   return `be ${relation} ${limit}`;
 }
 
-function kindOf(expected: string): string {
+function nameKind(expected: string): string {
   switch (expected) {
     case "string":
       return "text";

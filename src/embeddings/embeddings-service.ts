@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
-import { callerOf } from "../interceptors/access/principal.ts";
+import { readCaller } from "../interceptors/access/principal.ts";
 import { tallied } from "../interceptors/limits/token-tally.ts";
 import { runIdKey } from "../interceptors/observation/observe.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
@@ -33,7 +33,7 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
 }
 
 async function embed(request: EmbedRequest, context: HandlerContext, deps: EmbeddingsDependencies) {
-  const caller = callerOf(context);
+  const caller = readCaller(context);
   const receivedAt = deps.clock.monotonic();
   const requestId = nameRequest(request.requestId, deps.random, context.values);
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import { byteBound } from "../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
@@ -28,7 +28,7 @@ export async function measureInputs(
     }
     const prompt = { case: "text", value: input } as const;
     const exact = await fleet.countTokens(model, { prompt, recipe: model.thinking }, signal).catch((error) => {
-      if (detailOf(error)?.reason !== Reason.INPUT_TOO_LONG) {
+      if (readDetail(error)?.reason !== Reason.INPUT_TOO_LONG) {
         throw error;
       }
       throw tooLong(index, undefined, model.context_length); // the engine gave up before it had counted

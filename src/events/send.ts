@@ -56,7 +56,7 @@ export function createSend({ allow, lookup, clock }: SendParts): Send {
       const ok = status >= 200 && status < 300;
       return { ok, status, error: ok ? "" : `the endpoint answered ${status}` };
     } catch (error) {
-      return { ok: false, error: reasonOf(error).slice(0, longestError) };
+      return { ok: false, error: toReason(error).slice(0, longestError) };
     } finally {
       cancel();
       void agent.destroy();
@@ -92,7 +92,7 @@ function createAgent(destination: Destination, lookup: Lookup): Agent {
   });
 }
 
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message || code || String(error);
 }

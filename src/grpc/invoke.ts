@@ -69,7 +69,7 @@ export function invokeStream(
 }
 
 function chain({ spec, interceptors, url }: ServedMethod, init: CallInit): Next {
-  const context = contextOf(spec, url, init);
+  const context = toContext(spec, url, init);
   return applyInterceptors(interceptors, (request) => implement(spec, seenBy(request, context), request));
 }
 
@@ -77,7 +77,7 @@ function common({ spec, url }: ServedMethod, { signal, header, values }: CallIni
   return { service: spec.method.parent, requestMethod: "POST", url, signal, header, contextValues: values };
 }
 
-function contextOf({ method }: MethodImplSpec, url: string, init: CallInit): HandlerContext {
+function toContext({ method }: MethodImplSpec, url: string, init: CallInit): HandlerContext {
   const { deadline } = init;
   return {
     service: method.parent,

@@ -6,7 +6,7 @@ import type {
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import { hangUpKey } from "../grpc/hang-up.ts";
-import { callerOf } from "../interceptors/access/principal.ts";
+import { readCaller } from "../interceptors/access/principal.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { readSurface } from "../interceptors/surface.ts";
 import { batch } from "./answer/batch.ts";
@@ -21,7 +21,7 @@ import { validateConversation } from "./request/validate.ts";
 export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
   return {
     generate(request: GenerateRequest, context: HandlerContext) {
-      const caller = callerOf(context);
+      const caller = readCaller(context);
       const start = async (signal: AbortSignal, stop: () => void) => {
         const observer = deps.observer.received();
         requireSize(request);
@@ -44,7 +44,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
     },
 
     async countTokens({ model, conversation }: CountTokensRequest, context: HandlerContext) {
-      const caller = callerOf(context);
+      const caller = readCaller(context);
       if (conversation === undefined) {
         throw new Error("a request without a conversation passed the validation");
       }

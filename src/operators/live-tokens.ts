@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Operator } from "../storage/entities/operator.ts";
-import { digestOf, isOperatorToken } from "./operator-token.ts";
+import { isOperatorToken, toDigest } from "./operator-token.ts";
 
 /** How old an answer may be: a second less than the time within which a revoked token stops everywhere. */
 const freshMs = 9_000;
@@ -28,7 +28,7 @@ export class LiveTokens {
     if (!isOperatorToken(token)) {
       return undefined;
     }
-    const digest = digestOf(token).toString("latin1");
+    const digest = toDigest(token).toString("latin1");
     const age = this.#clock.monotonic() - this.#readAt;
     const known = this.#live.get(digest);
     if (known !== undefined && age < freshMs) {

@@ -17,6 +17,6 @@ export function isOperatorToken(text: string): boolean {
 }
 
 /** The digest that is stored in place of a token, 32 bytes. A plain digest will do: nobody guesses 256 random bits. */
-export function digestOf(token: string): Buffer {
+export function toDigest(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }

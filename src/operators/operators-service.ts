@@ -5,7 +5,7 @@ import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
-import { operatorOf } from "../interceptors/access/principal.ts";
+import { readOperator } from "../interceptors/access/principal.ts";
 import { noteBefore } from "../interceptors/changes/change.ts";
 import { operatorMessage, readRole } from "./messages.ts";
 import type { Operators } from "./operators.ts";
@@ -62,7 +62,7 @@ export function createOperatorsService({
     },
 
     async identifyOperator(_, context) {
-      const { id, name, role } = operatorOf(context);
+      const { id, name, role } = readOperator(context);
       return { operator: id === "" ? { name, role } : operatorMessage(await operators.get(id)) };
     },
   };

@@ -7,7 +7,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { Operator } from "../storage/entities/operator.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
-import { digestOf, newOperatorToken } from "./operator-token.ts";
+import { newOperatorToken, toDigest } from "./operator-token.ts";
 
 /** Every core keeps the live ones in memory. */
 const mostLive = 1000;
@@ -74,7 +74,7 @@ export class Operators {
         id: this.#random.uuid(),
         name,
         role,
-        digest: digestOf(token),
+        digest: toDigest(token),
         createdAt: new Date(this.#clock.now()),
         revokedAt: null,
       });

@@ -11,7 +11,7 @@ export function countsSince(before: Buckets, after: Buckets): Buckets {
  * The value that a part of all counted ones does not exceed, even spread within a bucket assumed; the last bound for
  * values above it. Undefined: nothing was counted.
  */
-export function quantileOf(buckets: Buckets, part: number): number | undefined {
+export function estimateQuantile(buckets: Buckets, part: number): number | undefined {
   const all = buckets.at(-1)?.[1] ?? 0;
   if (all <= 0) {
     return undefined;

@@ -5,7 +5,7 @@ import type { OverviewSampleSchema } from "#gen/tollgate/overview/v1/overview_se
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { repeat } from "../../lib/time/repeat.ts";
-import { type Buckets, countsSince, quantileOf } from "./quantile.ts";
+import { type Buckets, countsSince, estimateQuantile } from "./quantile.ts";
 
 /** One sample as the contract has it. */
 export type Sample = MessageInitShape<typeof OverviewSampleSchema>;
@@ -135,7 +135,7 @@ export class Sampler {
       since === undefined || at <= since.at ? 0 : ((read(counted) - read(since.counted)) * 1000) / (at - since.at);
     const firstTokens = countsSince(minute?.counted.firstTokens ?? [], counted.firstTokens);
     const inUse = servers().filter(({ state }) => state === ServerState.HEALTHY);
-    const [p50, p99] = [quantileOf(firstTokens, 0.5), quantileOf(firstTokens, 0.99)];
+    const [p50, p99] = [estimateQuantile(firstTokens, 0.5), estimateQuantile(firstTokens, 0.99)];
     const [proof, cost] = [lastProof(), serversCost()];
     return {
       at: timestampFromMs(Math.floor(clock.now())),

@@ -25,18 +25,18 @@ export function readStripeEvent(event: Stripe.Event): Outcome {
         return { ignored: `the session is ${payment_status}` };
       }
       const intent = typeof payment_intent === "string" ? payment_intent : payment_intent?.id;
-      return paymentOf(metadata, amount_total, currency, intent ?? id);
+      return readPayment(metadata, amount_total, currency, intent ?? id);
     }
     case "payment_intent.succeeded": {
       const { metadata, amount_received, currency, id } = event.data.object;
-      return paymentOf(metadata, amount_received, currency, id);
+      return readPayment(metadata, amount_received, currency, id);
     }
     default:
       return { ignored: `events of type ${event.type} move no money here` };
   }
 }
 
-function paymentOf(
+function readPayment(
   metadata: Stripe.Metadata | null,
   cents: number | null,
   currency: string | null,

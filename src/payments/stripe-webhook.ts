@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import type Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { readBody } from "../grpc/server/http/request-body.ts";
@@ -79,7 +79,7 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
       return [200, "credited"];
     } catch (error) {
       const { code, rawMessage } = ConnectError.from(error);
-      const reason = detailOf(error)?.reason;
+      const reason = readDetail(error)?.reason;
       // The limit on a day's payments lets this one pass later.
       if (reason === undefined || reason === Reason.PAYMENT_24H_LIMIT || code === Code.Unavailable) {
         observe("postponed");

@@ -6,7 +6,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Operator, Principal } from "../accounts/interface.ts";
-import { operatorOf, principalOf } from "../interceptors/access/principal.ts";
+import { readOperator, readPrincipal } from "../interceptors/access/principal.ts";
 import type { ConsoleSession } from "../storage/entities/console-session.ts";
 import type { NewSession, Owner, Sessions } from "./sessions.ts";
 
@@ -71,7 +71,7 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
 
   return {
     async createSignInLink({ role }, context) {
-      const operator = operatorOf(context);
+      const operator = readOperator(context);
       const wanted = role === Role.UNSPECIFIED ? operator.role : role;
       const named = requireRole(wanted);
       requireAtMost(wanted, operator);
@@ -84,15 +84,15 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
     },
 
     async createSession(_, context) {
-      return opened(await sessions.create(ownerOf(principalOf(context))));
+      return opened(await sessions.create(ownerOf(readPrincipal(context))));
     },
 
     async getSession(_, context) {
-      return { session: await describe(await sessions.get(sessionOf(context))) };
+      return { session: await describe(await sessions.get(toSession(context))) };
     },
 
     async endSession(_, context) {
-      const id = sessionOf(context);
+      const id = toSession(context);
       const { keyIds } = await sessions.get(id);
       await sessions.end(id);
       deps.ended(id);
@@ -103,7 +103,7 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
     },
 
     async createSessionKey({ accountId }, context) {
-      const session = await sessions.get(sessionOf(context));
+      const session = await sessions.get(toSession(context));
       const { keyId, secret } = await deps.createKey(accountId, session.expiresAt);
       await sessions.addKey(session.id, keyId);
       return { keyId, secret };
@@ -112,8 +112,8 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
 }
 
 /** Throws PERMISSION_DENIED for other credentials. */
-function sessionOf(context: Pick<HandlerContext, "values">): string {
-  const { sessionId } = principalOf(context);
+function toSession(context: Pick<HandlerContext, "values">): string {
+  const { sessionId } = readPrincipal(context);
   if (sessionId === undefined) {
     throw failure(Reason.PERMISSION_DENIED, "This call is for sessions of the console.");
   }

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { ConsoleSession, SignInLink } from "../storage/entities/console-session.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
-import { digestOf, isLinkToken, isSessionToken, newLinkToken, newSessionToken } from "./session-token.ts";
+import { isLinkToken, isSessionToken, newLinkToken, newSessionToken, toDigest } from "./session-token.ts";
 
 /** How long a session lasts, in milliseconds. */
 const sessionMs = 12 * 3_600_000;
@@ -139,7 +139,7 @@ export class Sessions {
   }
 
   #digest(token: string): Buffer {
-    return digestOf(token, this.#parts.operatorToken);
+    return toDigest(token, this.#parts.operatorToken);
   }
 
   #now(): Date {

@@ -90,7 +90,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The fault that directives describe; those that mean something else are passed over. */
-export function faultOf(directives: readonly Directive[]): Fault {
+export function findFault(directives: readonly Directive[]): Fault {
   if (directives.length === 0) {
     return none;
   }
@@ -110,10 +110,10 @@ export function faultOf(directives: readonly Directive[]): Fault {
 /** The fault in the request header `x-sim-fault`, such as `status=503` or `cut=5; usage=missing`. */
 export function faultInHeader(header: string): Fault {
   const parts = header.split(";").map((part) => part.trim().split("="));
-  return faultOf(parts.map(([name = "", value = ""]) => ({ name, value })));
+  return findFault(parts.map(([name = "", value = ""]) => ({ name, value })));
 }
 
 /** The fault that the directives in a prompt describe. A prompt cannot stop the server. */
 export function faultInPrompt(directives: readonly Directive[]): Fault {
-  return directives.length === 0 ? none : faultOf(directives.filter(({ name }) => name !== "die"));
+  return directives.length === 0 ? none : findFault(directives.filter(({ name }) => name !== "die"));
 }

@@ -6,9 +6,9 @@ import { Model } from "./engine/model.ts";
 import { EngineError } from "./engine-error.ts";
 import { FaultPanel } from "./faults.ts";
 import { readBody } from "./http/body.ts";
-import { type ModelMetrics, metricsOf } from "./http/metrics.ts";
+import { formatMetrics, type ModelMetrics } from "./http/metrics.ts";
 import { sendError } from "./http/reply.ts";
-import { routesOf } from "./http/routes.ts";
+import { listRoutes } from "./http/routes.ts";
 import { type SimulatorOptions, settle } from "./options.ts";
 
 /** A simulated inference server that is listening. */
@@ -63,7 +63,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       if (model === undefined) {
         throw new Error(`no model ${id}`);
       }
-      return metricsOf(model);
+      return formatMetrics(model);
     },
     close: stop,
   };
@@ -71,7 +71,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
 function answerer(host: Host): (request: IncomingMessage, response: ServerResponse) => void {
   const { dialect, settings } = host;
-  const routes = new Map(Object.entries(routesOf(dialect, settings.setup)));
+  const routes = new Map(Object.entries(listRoutes(dialect, settings.setup)));
   const loadedAt = settings.clock.monotonic() + settings.loading;
   const authorization = settings.apiKey === undefined ? undefined : `Bearer ${settings.apiKey}`;
   return (request, response) => {

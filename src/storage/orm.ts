@@ -147,7 +147,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
     },
   });
   await orm.connect().catch((error: unknown) => {
-    throw new Error(`PostgreSQL: ${reasonOf(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`);
+    throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`);
   });
   if (pool === undefined) {
     throw new Error("the driver made no connection pool");
@@ -160,7 +160,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
 }
 
 /** The driver's message, without the name that the ORM puts before it; a host with several addresses has a code alone. */
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message.replace(/^\w*Error: ?/, "").trim() || String(code);
 }

@@ -32,7 +32,7 @@ export async function startAdminServer(
   readiness: Readiness,
   tls?: ServerTls | undefined,
 ): Promise<AdminServer> {
-  const server = listenerOf((request, response) => void answer(request, response, shown, readiness), tls);
+  const server = toListener((request, response) => void answer(request, response, shown, readiness), tls);
   return {
     address: await listen(server, address, "listen.admin"),
     close: () =>
@@ -43,7 +43,7 @@ export async function startAdminServer(
   };
 }
 
-function listenerOf(handler: RequestListener, tls: ServerTls | undefined) {
+function toListener(handler: RequestListener, tls: ServerTls | undefined) {
   if (tls === undefined) {
     return createServer(handler);
   }

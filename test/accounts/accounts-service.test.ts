@@ -7,7 +7,7 @@ import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { readAll } from "../../lib/rpc/pages.ts";
 import { Accounts } from "../../src/accounts/accounts.ts";
@@ -20,7 +20,7 @@ import { registration } from "../../src/grpc/server/registration.ts";
 import { principalKey } from "../../src/interceptors/access/principal.ts";
 import { limitRates } from "../../src/interceptors/limits/rate-limit.ts";
 import { validateRequests } from "../../src/interceptors/validation/validate.ts";
-import { ratePolicyOf } from "../../src/metering/rate-limits/max-rpm.ts";
+import { findRatePolicy } from "../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
@@ -38,7 +38,7 @@ beforeAll(async () => {
   storage = await openStorage("sqlite::memory:");
   funds = createFakeFunds(storage, clock);
   const rateLimits = createRateLimits({
-    policy: ratePolicyOf(defaultConfig()),
+    policy: findRatePolicy(defaultConfig()),
     windows: new MemoryWindows(clock),
     fundingState: (accountId) => funds.statement(accountId),
     clock,
@@ -73,7 +73,7 @@ afterAll(() => storage.close());
 async function detail(answer: Promise<unknown>) {
   return answer.then(
     () => undefined,
-    (error: unknown) => detailOf(error),
+    (error: unknown) => readDetail(error),
   );
 }
 
@@ -265,7 +265,7 @@ test("a request that is sent again makes no second key, and names the one that i
   ]);
   const keyId = made?.status === "fulfilled" ? (made.value.key?.id ?? "") : "";
   for (const other of others) {
-    expect(detailOf((other as PromiseRejectedResult).reason)).toMatchObject({
+    expect(readDetail((other as PromiseRejectedResult).reason)).toMatchObject({
       reason: Reason.KEY_ALREADY_MADE,
       made: keyId,
     });

@@ -1,11 +1,11 @@
 import { expect, test } from "@jest/globals";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { createAuthenticator } from "../../src/accounts/authenticator.ts";
 import type { Operator } from "../../src/accounts/interface.ts";
-import { digestOf, newApiKey } from "../../src/accounts/keys/api-key.ts";
+import { newApiKey, toDigest } from "../../src/accounts/keys/api-key.ts";
 import { LastUsed } from "../../src/accounts/keys/last-used.ts";
 import type { Account } from "../../src/storage/entities/account.ts";
 import type { ApiKey } from "../../src/storage/entities/api-key.ts";
@@ -57,7 +57,7 @@ function setUp() {
   const add = (facts: Partial<ApiKey> = {}, pepper: (typeof peppers)[number] = peppers[0]) => {
     const secret = newApiKey("tg-", systemRandom);
     const key: Partial<ApiKey> = { id: "k1", accountId: "a1", rpm: null, expiresAt: null, revokedAt: null, ...facts };
-    stored.set(digestOf(secret, pepper).toString("hex"), key);
+    stored.set(toDigest(secret, pepper).toString("hex"), key);
     return { secret, key };
   };
   return { authenticator, accounts, add, clock, used, reads: () => reads };
@@ -66,7 +66,7 @@ function setUp() {
 async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
   return answer.then(
     () => undefined,
-    (error: unknown) => detailOf(error)?.reason,
+    (error: unknown) => readDetail(error)?.reason,
   );
 }
 

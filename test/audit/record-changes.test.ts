@@ -8,7 +8,7 @@ import type { NewAuditEvent } from "../../src/audit/audit-trail.ts";
 import { recordChanges } from "../../src/audit/record-changes.ts";
 import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
-import { accessOf, roleOf } from "../../src/interceptors/access/authenticate.ts";
+import { readAccess, readRole } from "../../src/interceptors/access/authenticate.ts";
 import { principalKey } from "../../src/interceptors/access/principal.ts";
 import { noteWithin } from "../../src/interceptors/changes/change.ts";
 import { isSecret } from "../../src/interceptors/changes/public-json.ts";
@@ -72,8 +72,8 @@ test("every method that changes something is noted once, and none that reads", a
     const transport = createDirectTransport([registration(service, answers as never)], [as(operator), record]);
     for (const method of service.methods.filter(({ methodKind }) => methodKind === "unary")) {
       await transport.unary(method as never, undefined, undefined, {}, create(method.input) as never);
-      const isForOperators = [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(accessOf(method));
-      if (isForOperators && roleOf(method) > Role.READER) {
+      const isForOperators = [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(readAccess(method));
+      if (isForOperators && readRole(method) > Role.READER) {
         expected.push(`${service.typeName}/${method.name}`);
       }
     }
@@ -87,7 +87,7 @@ test("no field that carries a secret reaches the log", async () => {
   const marked: string[] = [];
   const bare: string[] = [];
   for (const service of await services()) {
-    for (const method of service.methods.filter((method) => accessOf(method) >= 3)) {
+    for (const method of service.methods.filter((method) => readAccess(method) >= 3)) {
       for (const field of [...fieldsOf(method.input), ...fieldsOf(method.output)]) {
         if (/^(secret|token|credential)$|_secret$/.test(field.name)) {
           (isSecret(field) ? marked : bare).push(`${field.parent.name}.${field.name}`);

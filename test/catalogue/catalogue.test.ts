@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { createCatalogue } from "../../src/catalogue/catalogue.ts";
 import { configSchema } from "../../src/config/schema.ts";
 
@@ -17,7 +17,7 @@ const reasonOf = (act: () => unknown) => {
   try {
     act();
   } catch (error) {
-    return detailOf(error)?.reason;
+    return readDetail(error)?.reason;
   }
   return undefined;
 };

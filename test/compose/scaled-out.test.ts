@@ -6,7 +6,7 @@ import pg from "pg";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { newRequestId } from "../../lib/ids/request-id.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
@@ -183,7 +183,7 @@ test("a request id of a caller's own gets nothing free on two cores, over Connec
         }
       }
     } catch (error) {
-      return String(Reason[detailOf(error)?.reason ?? 0]);
+      return String(Reason[readDetail(error)?.reason ?? 0]);
     }
     return tokens;
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { defaultConfig } from "../../src/config/load.ts";
-import { consoleAddress, maxBasePort, movePorts, portsOf } from "../../src/config/move-ports.ts";
+import { consoleAddress, listPorts, maxBasePort, movePorts } from "../../src/config/move-ports.ts";
 
 const { listen } = defaultConfig();
 
@@ -17,8 +17,8 @@ test("all listeners move together and keep their hosts; the port after the first
 });
 
 test("0 lets the system choose each, and the highest port leaves room", () => {
-  expect(new Set(portsOf(movePorts(listen, 0)))).toEqual(new Set([0]));
-  expect(Math.max(...portsOf(movePorts(listen, maxBasePort)))).toBe(65_535);
+  expect(new Set(listPorts(movePorts(listen, 0)))).toEqual(new Set([0]));
+  expect(Math.max(...listPorts(movePorts(listen, maxBasePort)))).toBe(65_535);
 });
 
 test("the console is where it is configured, else at its usual port, unless the system chooses ports", () => {

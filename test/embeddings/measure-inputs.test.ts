@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { measureInputs } from "../../src/embeddings/measure-inputs.ts";
@@ -31,7 +31,7 @@ test("an input over the limit is refused by index, with its count and the limit"
   const error = await measureInputs(["abc", "x".repeat(200)], model, counting(101), signal).catch(
     (thrown: unknown) => thrown,
   );
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
     bound: { case: "tokens", value: { limit: 100n, actual: 101n } },
@@ -44,11 +44,11 @@ test("an input that the engine gives up to count is refused by index", async () 
   } as unknown as Fleet;
   const inputs = ["abc", "x".repeat(200)];
   const error = await measureInputs(inputs, model, refusing, signal).catch((thrown: unknown) => thrown);
-  const detail = detailOf(error);
+  const detail = readDetail(error);
   expect(detail).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
     bound: { value: { limit: 100n } },
   });
-  expect(detail && tokenBoundOf(detail).actual).toBeUndefined();
+  expect(detail && readTokenBound(detail).actual).toBeUndefined();
 });

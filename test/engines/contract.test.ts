@@ -4,7 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf, tokenBoundOf } from "../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../lib/errors/detail.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createEngine } from "../../src/engines/create-engine.ts";
 import type {
@@ -213,17 +213,17 @@ describe.each(engines)("$dialect", (abilities) => {
   test("refuses a prompt that does not fit", async () => {
     const { outputs, error } = await generate(chatRequest("word ".repeat(contextLength + 10), { maxOutputTokens: 10 }));
     expect(outputs).toEqual([]);
-    const detail = detailOf(error);
+    const detail = readDetail(error);
     expect(detail).toMatchObject({ reason: Reason.CONTEXT_LENGTH_EXCEEDED });
-    expect([undefined, BigInt(contextLength)]).toContain(detail && tokenBoundOf(detail).limit);
+    expect([undefined, BigInt(contextLength)]).toContain(detail && readTokenBound(detail).limit);
   });
 
   if (dialect !== "vllm") {
     // vLLM does not tell how long a prompt is that it refuses, but counts it beforehand.
     test("lets a prompt pass with as much output as the context has, or tells what would fit", async () => {
       const all = await generate(chatRequest("hi", { maxOutputTokens: contextLength }));
-      const told = all.error === undefined ? undefined : detailOf(all.error);
-      const { limit = 0n, actual = 0n } = told === undefined ? {} : tokenBoundOf(told);
+      const told = all.error === undefined ? undefined : readDetail(all.error);
+      const { limit = 0n, actual = 0n } = told === undefined ? {} : readTokenBound(told);
       expect(told?.reason).toBe(told && Reason.CONTEXT_LENGTH_EXCEEDED);
       const fitting = told && (await generate(chatRequest("hi", { maxOutputTokens: Number(limit - actual) - 128 })));
       expect((fitting ?? all).outputs.at(-1)?.finish).toBe(FinishReason.STOP);
@@ -354,14 +354,14 @@ describe.each(engines)("$dialect", (abilities) => {
       sim.faults.add({ status });
       const { outputs, error } = await generate(chatRequest("hi"));
       expect(outputs).toEqual([]);
-      expect(detailOf(error)?.reason).toBe(reason);
+      expect(readDetail(error)?.reason).toBe(reason);
       expect(((error as Error).cause as EngineFault).transient).toBe(true);
     });
 
     test.each(["reset", "cut", "error"] as const)("%s before the first token", async (fault) => {
       sim.faults.add({ [fault]: 0 });
       const { error } = await generate(chatRequest("[[sim:tokens=20]]"));
-      expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+      expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
       expect(((error as Error).cause as EngineFault).transient).toBe(true);
     });
 
@@ -369,7 +369,7 @@ describe.each(engines)("$dialect", (abilities) => {
       slow.faults.add({ [fault]: 10 });
       const request = chatRequest("[[sim:tokens=50]]");
       const { outputs, answer, error } = await drain(slowEngine.generate(request, never()));
-      expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+      expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
       expect(outputs.at(-1)?.finish).toBeUndefined();
       if (fault === "reset") {
         return; // it may overtake what was sent before
@@ -381,7 +381,7 @@ describe.each(engines)("$dialect", (abilities) => {
     test.each(["missing", "zero"] as const)("a %s count is a failure", async (usage) => {
       sim.faults.add({ usage });
       const { error } = await generate(chatRequest("hi"));
-      expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+      expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
     });
 
     test.each([{ done: "missing" }, { pings: true }, { split: 1 }, { split: 3, pings: true }] as const)(
@@ -431,7 +431,7 @@ describe.each(["vllm", "sglang", "llama.cpp", "trtllm", "openai", "ollama", "tei
   test("and names the input that is too long, never cutting it", async () => {
     const long = "word ".repeat(600);
     const error = await embed(["short", long, "short"]).catch((refusal) => refusal);
-    expect(detailOf(error)).toMatchObject({
+    expect(readDetail(error)).toMatchObject({
       reason: Reason.INPUT_TOO_LONG,
       parameter: "inputs[1]",
       bound: { case: "tokens", value: { limit: 512n } },
@@ -447,7 +447,7 @@ describe.each(["vllm", "sglang", "llama.cpp", "trtllm", "openai", "ollama", "tei
     const heal = sim.faults.add({ status }, { path });
     const error = await embed(["a"]).catch((failure) => failure);
     heal();
-    expect(detailOf(error)?.reason).toBe(reason);
+    expect(readDetail(error)?.reason).toBe(reason);
   });
 });
 

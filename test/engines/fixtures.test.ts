@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import type { EngineOutput, EngineUsage } from "../../src/engines/interface.ts";
 import { llamaCpp } from "../../src/engines/llama-cpp/dialect.ts";
 import { LineReader } from "../../src/engines/ollama/stream.ts";
@@ -102,7 +102,7 @@ describe.each(fixtures)("%s", (name, reader, answer, counted, finish) => {
       if (outputs.at(-1)?.finish !== undefined) {
         continue; // what was cut was said before
       }
-      expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+      expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
       const last = outputs.at(-1);
       if (last === undefined || last.events.length === 0) {
         continue;

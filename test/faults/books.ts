@@ -5,7 +5,7 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import type { Asked, Load } from "./load.ts";
@@ -54,7 +54,7 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
       try {
         return (await metering.getReceipt({ requestId })).receipt;
       } catch (error) {
-        if (detailOf(error)?.reason === Reason.RECEIPT_NOT_FOUND) {
+        if (readDetail(error)?.reason === Reason.RECEIPT_NOT_FOUND) {
           return undefined;
         }
         throw error;

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
-import { durationOf } from "../../lib/time/duration.ts";
+import { toDuration } from "../../lib/time/duration.ts";
 import {
   type Engine,
   type EngineEmbeddings,
@@ -25,7 +25,7 @@ const tooLong = failure(Reason.INPUT_TOO_LONG, "too long", {}, new EngineFault("
 
 /** The error of a full server. */
 export const full = (retryAfterMs = 1000) =>
-  failure(Reason.OVERLOADED, "full", { retryAfter: durationOf(retryAfterMs) }, new EngineFault("it is full", true));
+  failure(Reason.OVERLOADED, "full", { retryAfter: toDuration(retryAfterMs) }, new EngineFault("it is full", true));
 
 export const output = (outputTokens: number, finish?: FinishReason): EngineOutput => ({
   events: [],

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import { chatRequest, textRequest } from "../engines/requests.ts";
 import { broken, full, output, unreachable, whole } from "./fake-engine.ts";
 import { fixture, settle } from "./fixture.ts";
 
 const toReason = async (answer: Promise<unknown>) =>
-  detailOf(
+  readDetail(
     await answer.then(
       () => undefined,
       (error) => error,
@@ -69,7 +69,7 @@ describe("a generation", () => {
   ])("that fails on %s tells when a retry may succeed, if ever", async (_, error, retryAfter) => {
     const { run, engines } = fixture([1]);
     engines[0]?.scripts.push([error]);
-    const told = detailOf(await run().catch((thrown) => thrown));
+    const told = readDetail(await run().catch((thrown) => thrown));
     expect(told?.reason).toBe(Reason.ENGINE_FAILED);
     if (retryAfter === undefined) {
       expect(told?.retryAfter).toBeUndefined();
@@ -97,7 +97,7 @@ describe("a generation", () => {
   ])("does not move on from %s", async (_, error) => {
     const { run, engines } = fixture([1, 1]);
     engines[0]?.scripts.push([error]);
-    expect(await toReason(run())).toBe(detailOf(error)?.reason);
+    expect(await toReason(run())).toBe(readDetail(error)?.reason);
     expect(engines[1]?.requests).toHaveLength(0);
   });
 
@@ -239,7 +239,7 @@ describe("the queue", () => {
     const waiting = run().catch((error) => error);
     await settle();
     clock.advance(3000);
-    const detail = detailOf(await waiting);
+    const detail = readDetail(await waiting);
     expect(detail?.reason).toBe(Reason.OVERLOADED);
     expect(Number(detail?.retryAfter?.seconds)).toBeGreaterThanOrEqual(1);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import type { Fleet } from "../../src/fleet/interface.ts";
 import { output, whole } from "./fake-engine.ts";
@@ -122,7 +122,7 @@ test("models come and go", async () => {
   const { fleet, model, run } = fixture([1]);
   reconfigure(fleet, [{ ...model, id: "other" }]);
   const error = await run().catch((failure) => failure);
-  expect(detailOf(error)?.reason).toBe(Reason.MODEL_NOT_FOUND);
+  expect(readDetail(error)?.reason).toBe(Reason.MODEL_NOT_FOUND);
   reconfigure(fleet, [model, { ...model, id: "other" }]);
   expect(await run()).toEqual(whole);
   expect(fleet.servers().map(({ model: served }) => served)).toEqual(["m", "other"]);

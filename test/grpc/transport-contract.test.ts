@@ -14,9 +14,9 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { GenerateRequestSchema, InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
-import { durationOf } from "../../lib/time/duration.ts";
+import { toDuration } from "../../lib/time/duration.ts";
 import { registration, type ServiceRegistration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
 import { standstill } from "../support/standstill.ts";
@@ -66,7 +66,7 @@ const rateLimited = () =>
   failure(Reason.RATE_LIMITED, "Slow down: 60 requests a minute.", {
     parameter: "messages[0].text",
     bound: { case: "requestRate", value: { requestsPerMinute: 60 } },
-    retryAfter: durationOf(1500),
+    retryAfter: toDuration(1500),
   });
 
 describe.each(routes)("%s", (_name, open) => {
@@ -120,7 +120,7 @@ describe.each(routes)("%s", (_name, open) => {
       const error = await errorOf(client.countTokens({}));
       expect(error.code).toBe(Code.ResourceExhausted);
       expect(error.rawMessage).toBe("Slow down: 60 requests a minute.");
-      expect(detailOf(error)).toMatchObject({
+      expect(readDetail(error)).toMatchObject({
         reason: Reason.RATE_LIMITED,
         parameter: "messages[0].text",
         bound: { case: "requestRate", value: { requestsPerMinute: 60 } },
@@ -149,7 +149,7 @@ describe.each(routes)("%s", (_name, open) => {
         }),
       );
       const error = await errorOf(client.countTokens({}));
-      expect(detailOf(error)?.reason).toBe(Reason.MODEL_NOT_FOUND);
+      expect(readDetail(error)?.reason).toBe(Reason.MODEL_NOT_FOUND);
       if (typeof received === "string") {
         expect(error.rawMessage).toBe(received);
       } else {
@@ -312,7 +312,7 @@ describe.each(routes)("%s", (_name, open) => {
       const error = await errorOf(drain(client.generate({}), received));
       expect(received).toHaveLength(words.length);
       expect(error.code).toBe(Code.ResourceExhausted);
-      expect(detailOf(error)?.reason).toBe(Reason.RATE_LIMITED);
+      expect(readDetail(error)?.reason).toBe(Reason.RATE_LIMITED);
     });
 
     test("hides and logs an error that was not meant for callers", async () => {
@@ -431,8 +431,8 @@ describe.each(routes)("%s", (_name, open) => {
       };
       const service = new ScriptedService({});
       const client = await clientOf(open, service, [refuse]);
-      expect(detailOf(await errorOf(client.countTokens({})))?.reason).toBe(Reason.RATE_LIMITED);
-      expect(detailOf(await errorOf(drain(client.generate({}))))?.reason).toBe(Reason.RATE_LIMITED);
+      expect(readDetail(await errorOf(client.countTokens({})))?.reason).toBe(Reason.RATE_LIMITED);
+      expect(readDetail(await errorOf(drain(client.generate({}))))?.reason).toBe(Reason.RATE_LIMITED);
       expect(service.started).toBe(0);
     });
   });

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import { registration } from "../../src/grpc/server/registration.ts";
 import { hideErrors } from "../../src/interceptors/errors.ts";
@@ -38,7 +38,7 @@ describe.each(routes)("%s", (_, open) => {
       const error = await createClient(InferenceService, route.transport)
         .countTokens({})
         .then(() => undefined, ConnectError.from);
-      expect([error?.code, error?.rawMessage, detailOf(error)?.reason]).toEqual([code, message, reason]);
+      expect([error?.code, error?.rawMessage, readDetail(error)?.reason]).toEqual([code, message, reason]);
       expect(log).toHaveLength(logged);
     } finally {
       await route.close();

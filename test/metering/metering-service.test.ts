@@ -12,7 +12,7 @@ import {
   UsageGroup,
 } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { readAll } from "../../lib/rpc/pages.ts";
 import type { Principal } from "../../src/accounts/interface.ts";
 import { principalKey } from "../../src/interceptors/access/principal.ts";
@@ -36,7 +36,7 @@ const reasonOf = async (call: () => unknown) => {
     await call();
     return undefined;
   } catch (error) {
-    return detailOf(error)?.reason;
+    return readDetail(error)?.reason;
   }
 };
 

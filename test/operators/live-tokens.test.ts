@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { LiveTokens } from "../../src/operators/live-tokens.ts";
-import { digestOf, newOperatorToken } from "../../src/operators/operator-token.ts";
+import { newOperatorToken, toDigest } from "../../src/operators/operator-token.ts";
 import type { Operator } from "../../src/storage/entities/operator.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 
@@ -18,7 +18,7 @@ function setUp() {
   }, clock);
   const add = (name: string) => {
     const token = newOperatorToken(systemRandom);
-    const digest = digestOf(token);
+    const digest = toDigest(token);
     stored.set(name, { id: name, name, role: "reader", digest, createdAt: new Date(), revokedAt: null });
     return token;
   };

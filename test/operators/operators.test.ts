@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { Operators } from "../../src/operators/operators.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
@@ -22,7 +22,7 @@ describe.each(dialects)("%s", (dialect) => {
     return { storage, operators: new Operators({ storage, clock: new ManualClock(), random: systemRandom }) };
   }
 
-  const reasonOf = (error: unknown) => detailOf(error)?.reason;
+  const reasonOf = (error: unknown) => readDetail(error)?.reason;
 
   test("a token is stored nowhere, and a revoked operator is no longer live", async () => {
     const { storage, operators } = await start();

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Counter, Histogram, Registry } from "prom-client";
-import { countsSince, quantileOf } from "../../src/overview/quantile.ts";
+import { countsSince, estimateQuantile } from "../../src/overview/quantile.ts";
 import { type Counted, Sampler } from "../../src/overview/sampler.ts";
 import { readTotals } from "../../src/telemetry/read-totals.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
@@ -100,13 +100,13 @@ test.each([
   const after = [[0.05, 10], [0.1, 110], [1, 110], [Number.POSITIVE_INFINITY, 110]] as const; // biome-ignore format: a row
   const wide = [[0.05, 10], [0.1, 10], [1, 110], [Number.POSITIVE_INFINITY, 110]] as const; // biome-ignore format: a row
   const counts = countsSince(before, part === 0.5 ? after : wide);
-  expect(quantileOf(counts, part)).toBeCloseTo(part === 0.99 ? 0.991 : value, 3);
+  expect(estimateQuantile(counts, part)).toBeCloseTo(part === 0.99 ? 0.991 : value, 3);
 });
 
 test("of nothing there is no quantile, and above the last bound it is that bound", () => {
-  expect(quantileOf([], 0.5)).toBeUndefined();
-  expect(quantileOf([[1, 0]], 0.5)).toBeUndefined();
-  expect(quantileOf([[1, 0], [Number.POSITIVE_INFINITY, 4]], 0.5)).toBe(1); // biome-ignore format: a row
+  expect(estimateQuantile([], 0.5)).toBeUndefined();
+  expect(estimateQuantile([[1, 0]], 0.5)).toBeUndefined();
+  expect(estimateQuantile([[1, 0], [Number.POSITIVE_INFINITY, 4]], 0.5)).toBe(1); // biome-ignore format: a row
 });
 
 test("totals come from the metrics: runs alone are requests, and labels are summed", async () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../lib/errors/detail.ts";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
@@ -31,7 +31,7 @@ describe.each(dialects)("%s", (dialect) => {
   const reasonOf = (answer: Promise<unknown>) =>
     answer.then(
       () => undefined,
-      (error: unknown) => detailOf(error)?.reason,
+      (error: unknown) => readDetail(error)?.reason,
     );
 
   test("no token is stored, of a session or of a link", async () => {

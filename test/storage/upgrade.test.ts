@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { digestOf } from "../../src/accounts/keys/api-key.ts";
+import { toDigest } from "../../src/accounts/keys/api-key.ts";
 import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
 import { readReceipts } from "../../src/metering/books/receipts/receipts.ts";
 import { firstRun } from "../../src/metering/ledger/run.ts";
@@ -119,7 +119,7 @@ describe.each(dialects)("%s", (dialect) => {
       [1, "one", 200000],
       [2, "one", 220000],
     ]);
-    const digest = digestOf(key, { version: 1, secret: "pepper-of-the-test" });
+    const digest = toDigest(key, { version: 1, secret: "pepper-of-the-test" });
     const found = await storage.orm.em.fork().findOne(ApiKey, { digest });
     expect(found).toMatchObject({ accountId: tables.account?.[0]?.id, pepperVersion: 1, last4: key.slice(-4) });
     await storage.close();

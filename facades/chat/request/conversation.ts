@@ -13,13 +13,13 @@ export function toTurns(messages: readonly ChatMessage[]): Message[] {
     switch (turn.case) {
       case "system":
       case "developer":
-        return message(Role.SYSTEM, textOf(turn.value.content));
+        return message(Role.SYSTEM, joinText(turn.value.content));
       case "user":
-        return message(Role.USER, textOf(turn.value.content));
+        return message(Role.USER, joinText(turn.value.content));
       case "assistant":
         return assistant(turn.value, `messages[${index}]`);
       case "tool":
-        return { ...message(Role.TOOL, textOf(turn.value.content)), toolCallId: turn.value.toolCallId };
+        return { ...message(Role.TOOL, joinText(turn.value.content)), toolCallId: turn.value.toolCallId };
       default:
         throw invalidField(`messages[${index}].role`, "is required");
     }
@@ -28,7 +28,7 @@ export function toTurns(messages: readonly ChatMessage[]): Message[] {
 
 function assistant(turn: AssistantMessage, path: string): Message {
   return {
-    ...message(Role.ASSISTANT, textOf(turn.content)),
+    ...message(Role.ASSISTANT, joinText(turn.content)),
     reasoning: turn.reasoning ?? turn.reasoningContent ?? "",
     toolCalls: turn.toolCalls.map((call, index) => toolCall(call, `${path}.tool_calls[${index}]`)),
   };
@@ -57,7 +57,7 @@ function isJsonObject(text: string): boolean {
 }
 
 /** Parts are pieces that stand apart, as chat templates for text put them. */
-function textOf(content: Content | undefined): string {
+function joinText(content: Content | undefined): string {
   switch (content?.form.case) {
     case "text":
       return content.form.value;

@@ -3,7 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 
 /** What a page is told of its session. */
 export function toSessionJson(session: Session, facts: object): object {
@@ -50,8 +50,8 @@ export function sendCallError(response: ServerResponse, status: keyof typeof ref
 export function sendCoreError(response: ServerResponse, reason: unknown): boolean {
   const error = ConnectError.from(reason);
   const found = Object.entries(refusals).find(([, [code]]) => code === error.code);
-  const isMeant = found !== undefined && detailOf(error) !== undefined;
-  const wait = detailOf(error)?.retryAfter?.seconds;
+  const isMeant = found !== undefined && readDetail(error) !== undefined;
+  const wait = readDetail(error)?.retryAfter?.seconds;
   if (wait !== undefined && wait > 0n) {
     response.setHeader("retry-after", String(wait));
   }

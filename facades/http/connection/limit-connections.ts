@@ -1,6 +1,6 @@
 import type { Server, Socket } from "node:net";
 import { isLoopback } from "../../../lib/net/address.ts";
-import { networkOf } from "../../../lib/net/network.ts";
+import { toNetwork } from "../../../lib/net/network.ts";
 import type { IsTrustedProxy } from "../request/client-address.ts";
 import { NetworkCounts } from "./network-counts.ts";
 
@@ -27,7 +27,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
     if (address === undefined || isTrustedProxy?.(address)) {
       return;
     }
-    const network = networkOf(address);
+    const network = toNetwork(address);
     const isOwn = address === "::1" || isLoopback(network);
     const most = isOwn ? Math.max(connections / 2, connectionsPerAddress) : connectionsPerAddress;
     if (counts.add(network, most)) {

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import type { JsonField } from "#gen/tollgate/facade/v1/json_pb.js";
-import { asObject, kindOf, kindOfJson } from "./json-kind.ts";
-import { ignoresUnknownTags, isImplicit, keyOf, listOf, rulesOf, shapeOf, unionOf } from "./options.ts";
+import { asObject, kindOfJson, nameKind } from "./json-kind.ts";
+import { ignoresUnknownTags, isImplicit, readKey, readList, readRules, readShape, readUnion } from "./options.ts";
 import { JsonPath } from "./path.ts";
 import { onlyReader, type Read, scalarReader } from "./scalar-reader.ts";
 import { listed, quoted } from "./words.ts";
@@ -25,11 +25,11 @@ const readers = new WeakMap<DescMessage, Read>();
  * says. Unknown keys are ignored and null means absent. Throws RequestError 400 with the field's path.
  */
 export function jsonDecoder<Desc extends DescMessage>(desc: Desc): (json: unknown) => MessageShape<Desc> {
-  const read = readerOf(desc);
+  const read = compileReader(desc);
   return (json) => read(json, new JsonPath()) as MessageShape<Desc>;
 }
 
-function readerOf(desc: DescMessage): Read {
+function compileReader(desc: DescMessage): Read {
   const known = readers.get(desc);
   if (known !== undefined) {
     return known;
@@ -43,14 +43,14 @@ function readerOf(desc: DescMessage): Read {
 }
 
 function compile(desc: DescMessage): Read {
-  const shape = shapeOf(desc);
+  const shape = readShape(desc);
   switch (shape.case) {
     case "untagged":
       return untaggedReader(desc);
     case "taggedBy":
       return taggedReader(desc, shape.value);
     case "unwrapped": {
-      const field = listOf(desc);
+      const field = readList(desc);
       const read = valueReader(field);
       return (json, path) => ({ $typeName: desc.typeName, [field.localName]: read(json, path) });
     }
@@ -60,7 +60,7 @@ function compile(desc: DescMessage): Read {
 }
 
 function objectReader(desc: DescMessage): Read {
-  const fields = desc.fields.map(planOf);
+  const fields = desc.fields.map(compilePlan);
   return (json, path) => {
     const object = asObject(json, path);
     const message: Record<string, unknown> = { $typeName: desc.typeName };
@@ -81,14 +81,14 @@ function objectReader(desc: DescMessage): Read {
   };
 }
 
-function planOf(field: DescField): FieldPlan {
+function compilePlan(field: DescField): FieldPlan {
   if (field.oneof !== undefined) {
     throw new Error(`${field}: a oneof needs a message that is a union`);
   }
-  const rules = rulesOf(field);
+  const rules = readRules(field);
   return {
     property: field.localName,
-    key: keyOf(field),
+    key: readKey(field),
     read: valueReader(field),
     required: rules?.required ?? false,
     absent: absentValue(field),
@@ -116,10 +116,10 @@ function absentValue(field: DescField): (() => unknown) | undefined {
 }
 
 function untaggedReader(desc: DescMessage): Read {
-  const union = unionOf(desc);
+  const union = readUnion(desc);
   const members = union.fields.map((field) => ({
     case: field.localName,
-    kind: kindOf(field),
+    kind: nameKind(field),
     read: valueReader(field),
   }));
   const allowed = listed(members.map((member) => member.kind));
@@ -134,9 +134,9 @@ function untaggedReader(desc: DescMessage): Read {
 }
 
 function taggedReader(desc: DescMessage, tag: string): Read {
-  const union = unionOf(desc);
+  const union = readUnion(desc);
   const members = new Map(
-    union.fields.map((field) => [keyOf(field), { case: field.localName, read: valueReader(field) }] as const),
+    union.fields.map((field) => [readKey(field), { case: field.localName, read: valueReader(field) }] as const),
   );
   const allowed = listed([...members.keys()].map((name) => JSON.stringify(name)));
   const lenient = ignoresUnknownTags(desc);
@@ -158,7 +158,7 @@ function taggedReader(desc: DescMessage, tag: string): Read {
 }
 
 function valueReader(field: DescField): Read {
-  const rules = rulesOf(field);
+  const rules = readRules(field);
   if (rules?.refused) {
     const reason = rules.refused;
     return (_json, path) => {
@@ -198,7 +198,7 @@ function valueReader(field: DescField): Read {
 
 function itemReader(field: DescField, rules: JsonField | undefined): Read {
   if (field.message !== undefined) {
-    return readerOf(field.message);
+    return compileReader(field.message);
   }
   return scalarReader(field, rules);
 }

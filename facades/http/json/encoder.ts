@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
-import { isImplicit, keyOf, listOf, rulesOf, shapeOf, stringsOf, unionOf } from "./options.ts";
+import { isImplicit, readKey, readList, readRules, readShape, readStrings, readUnion } from "./options.ts";
 
 /** Writes one value as JSON text. */
 type Write = (value: never) => string;
@@ -24,10 +24,10 @@ const writers = new WeakMap<DescMessage, Write>();
  * tollgate.facade.v1 says. Fields are written in the order of the file; implicit ones always, optional ones when set.
  */
 export function jsonEncoder<Desc extends DescMessage>(desc: Desc): (message: MessageShape<Desc>) => string {
-  return writerOf(desc) as (message: MessageShape<Desc>) => string;
+  return compileWriter(desc) as (message: MessageShape<Desc>) => string;
 }
 
-function writerOf(desc: DescMessage): Write {
+function compileWriter(desc: DescMessage): Write {
   const known = writers.get(desc);
   if (known !== undefined) {
     return known;
@@ -41,14 +41,14 @@ function writerOf(desc: DescMessage): Write {
 }
 
 function compile(desc: DescMessage): Write {
-  const shape = shapeOf(desc);
+  const shape = readShape(desc);
   switch (shape.case) {
     case "untagged":
       return unionWriter(desc, (field) => valueWriter(field));
     case "taggedBy": {
       const key = JSON.stringify(shape.value);
       return unionWriter(desc, (field) => {
-        const head = `{${key}:${JSON.stringify(keyOf(field))}`;
+        const head = `{${key}:${JSON.stringify(readKey(field))}`;
         const write = valueWriter(field);
         return (value) => {
           const members = write(value);
@@ -57,7 +57,7 @@ function compile(desc: DescMessage): Write {
       });
     }
     case "unwrapped": {
-      const field = listOf(desc);
+      const field = readList(desc);
       const write = valueWriter(field);
       return (message: PlainMessage) => write(message[field.localName]);
     }
@@ -67,7 +67,7 @@ function compile(desc: DescMessage): Write {
 }
 
 function objectWriter(desc: DescMessage): Write {
-  const fields = desc.fields.map(planOf);
+  const fields = desc.fields.map(compilePlan);
   return (message: PlainMessage) => {
     let text = "{";
     for (const field of fields) {
@@ -86,14 +86,14 @@ function objectWriter(desc: DescMessage): Write {
   };
 }
 
-function planOf(field: DescField): FieldPlan {
+function compilePlan(field: DescField): FieldPlan {
   if (field.oneof !== undefined) {
     throw new Error(`${field}: a oneof needs a message that is a union`);
   }
-  const rules = rulesOf(field);
+  const rules = readRules(field);
   return {
     property: field.localName,
-    key: `${JSON.stringify(keyOf(field))}:`,
+    key: `${JSON.stringify(readKey(field))}:`,
     write: valueWriter(field),
     isUnset: unsetTest(field, rules?.omitEmpty ?? false),
     nullable: rules?.nullable ?? false,
@@ -111,14 +111,14 @@ function unsetTest(field: DescField, omitEmpty: boolean): (value: unknown) => bo
   if (field.fieldKind === "enum") {
     return (value) => value === 0;
   }
-  if (rulesOf(field)?.jsonText || rulesOf(field)?.numberText) {
+  if (readRules(field)?.jsonText || readRules(field)?.numberText) {
     return (value) => value === "";
   }
   return () => false;
 }
 
 function unionWriter(desc: DescMessage, memberWriter: (field: DescField) => (value: unknown) => string): Write {
-  const union = unionOf(desc);
+  const union = readUnion(desc);
   const members = new Map(union.fields.map((field) => [field.localName, memberWriter(field)]));
   return (message: PlainMessage) => {
     const member = message[union.localName] as { case?: string; value?: unknown };
@@ -155,13 +155,13 @@ function valueWriter(field: DescField): (value: unknown) => string {
 
 function itemWriter(field: DescField): (value: unknown) => string {
   if (field.message !== undefined) {
-    return writerOf(field.message) as (value: unknown) => string;
+    return compileWriter(field.message) as (value: unknown) => string;
   }
   if (field.enum !== undefined) {
-    const texts = new Map([...stringsOf(field.enum)].map(([number, name]) => [number, JSON.stringify(name)]));
+    const texts = new Map([...readStrings(field.enum)].map(([number, name]) => [number, JSON.stringify(name)]));
     return (value) => texts.get(value as number) ?? "null";
   }
-  if (rulesOf(field)?.jsonText || rulesOf(field)?.numberText) {
+  if (readRules(field)?.jsonText || readRules(field)?.numberText) {
     return (value) => value as string;
   }
   switch (field.scalar) {

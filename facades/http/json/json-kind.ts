@@ -1,5 +1,5 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
-import { shapeOf } from "./options.ts";
+import { readShape } from "./options.ts";
 import type { JsonPath } from "./path.ts";
 
 /** An object of JSON. */
@@ -37,9 +37,9 @@ export function kindOfJson(json: unknown): Kind {
 }
 
 /** The kind of value that a field takes. */
-export function kindOf(field: DescField): Kind {
+export function nameKind(field: DescField): Kind {
   if (field.message !== undefined) {
-    return shapeOf(field.message).case === "unwrapped" ? "an array" : "an object";
+    return readShape(field.message).case === "unwrapped" ? "an array" : "an object";
   }
   if (field.enum !== undefined || field.scalar === ScalarType.STRING) {
     return "a string";

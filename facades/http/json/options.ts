@@ -16,7 +16,7 @@ import {
 } from "#gen/tollgate/facade/v1/json_pb.js";
 
 /** The options of tollgate.facade.v1 on a message, with their defaults. */
-export function shapeOf(desc: DescMessage): JsonMessage["shape"] {
+export function readShape(desc: DescMessage): JsonMessage["shape"] {
   return hasOption(desc, json_message) ? getOption(desc, json_message).shape : { case: undefined };
 }
 
@@ -26,13 +26,13 @@ export function ignoresUnknownTags(desc: DescMessage): boolean {
 }
 
 /** The options of tollgate.facade.v1 on a field. Undefined: none. */
-export function rulesOf(field: DescField): JsonField | undefined {
+export function readRules(field: DescField): JsonField | undefined {
   return hasOption(field, json_field) ? getOption(field, json_field) : undefined;
 }
 
 /** The field's key, or the tag that selects it. */
-export function keyOf(field: DescField): string {
-  return rulesOf(field)?.name || field.name;
+export function readKey(field: DescField): string {
+  return readRules(field)?.name || field.name;
 }
 
 /** Whether the field has a value even when nothing was said: proto3 fields without `optional`, and lists. */
@@ -41,7 +41,7 @@ export function isImplicit(field: DescField): boolean {
 }
 
 /** The one oneof of a message that is a union. */
-export function unionOf(desc: DescMessage): DescOneof {
+export function readUnion(desc: DescMessage): DescOneof {
   const [union] = desc.oneofs;
   if (union === undefined) {
     throw new Error(`${desc}: a union needs a oneof`);
@@ -50,7 +50,7 @@ export function unionOf(desc: DescMessage): DescOneof {
 }
 
 /** The one field of a message that stands for an array. */
-export function listOf(desc: DescMessage): DescField & { fieldKind: "list" } {
+export function readList(desc: DescMessage): DescField & { fieldKind: "list" } {
   const [field] = desc.fields;
   if (field?.fieldKind !== "list") {
     throw new Error(`${desc}: only a repeated field can be unwrapped`);
@@ -59,7 +59,7 @@ export function listOf(desc: DescMessage): DescField & { fieldKind: "list" } {
 }
 
 /** The values of an enum with the strings that stand for them. */
-export function stringsOf(desc: DescEnum): ReadonlyMap<number, string> {
+export function readStrings(desc: DescEnum): ReadonlyMap<number, string> {
   const named = desc.values.filter((value) => hasOption(value, json_value));
   return new Map(named.map((value) => [value.number, getOption(value, json_value)]));
 }

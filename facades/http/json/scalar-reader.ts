@@ -1,7 +1,7 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import type { JsonField } from "#gen/tollgate/facade/v1/json_pb.js";
 import { type JsonObject, kindOfJson } from "./json-kind.ts";
-import { stringsOf } from "./options.ts";
+import { readStrings } from "./options.ts";
 import type { JsonPath } from "./path.ts";
 import { listed } from "./words.ts";
 
@@ -40,7 +40,7 @@ function isOnly(json: unknown, only: unknown): boolean {
 /** Reads a value that is no message: an enum, JSON text or a scalar. */
 export function scalarReader(field: DescField, rules: JsonField | undefined): Read {
   if (field.enum !== undefined) {
-    const numbers = new Map([...stringsOf(field.enum)].map(([number, name]) => [name as unknown, number]));
+    const numbers = new Map([...readStrings(field.enum)].map(([number, name]) => [name as unknown, number]));
     const allowed = listed([...numbers.keys()].map((name) => JSON.stringify(name)));
     return (json, path) => {
       const number = numbers.get(json);

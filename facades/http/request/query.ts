@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { jsonDecoder } from "../json/decoder.ts";
-import { keyOf } from "../json/options.ts";
+import { readKey } from "../json/options.ts";
 
 /**
  * Makes the function that reads a message from a query string and the path's parameters, which win.
@@ -13,7 +13,7 @@ export function queryReader(
   return (query, path) => {
     const object: Record<string, unknown> = {};
     for (const field of desc.fields) {
-      const key = keyOf(field);
+      const key = readKey(field);
       const text = path[key] ?? query.get(key);
       if (text !== null && text !== "") {
         object[key] = valueIn(field, text);

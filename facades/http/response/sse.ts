@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { watchEnd } from "../../../lib/net/send-whole.ts";
 import type { Exchange } from "../exchange.ts";
 import { escapeLineEnds } from "./line-ends.ts";
@@ -56,7 +56,7 @@ export async function sendEvents(
     if (!stream.hasBegun) {
       throw error;
     }
-    if (detailOf(error) === undefined) {
+    if (readDetail(error) === undefined) {
       exchange.logUnexpected(error);
     }
     stream.write(encoder.fail(error));

@@ -121,13 +121,13 @@ function assistantTurn(blocks: readonly Block[], path: string): Message[] {
 }
 
 function systemTurn(blocks: readonly Block[], path: string): Message[] {
-  const text = textOf(blocks, path);
+  const text = joinText(blocks, path);
   return text === "" ? [] : [turn(CoreRole.SYSTEM, text)];
 }
 
 /** A failed call is told apart in the text: no chat template knows a failed result. */
 function toolTurn({ toolUseId, content, isError }: ToolResultBlockParam, path: string): Message {
-  const text = textOf(toBlocks(content), `${path}.content`);
+  const text = joinText(toBlocks(content), `${path}.content`);
   return { ...turn(CoreRole.TOOL, isError ? `Error: ${text}` : text), toolCallId: toolUseId };
 }
 
@@ -139,7 +139,7 @@ function toolCall({ id, name, input }: ToolUseBlockParam, path: string): ToolCal
   return { $typeName: "tollgate.inference.v1.ToolCall", id, name, argumentsJson };
 }
 
-function textOf(blocks: readonly Block[], path: string): string {
+function joinText(blocks: readonly Block[], path: string): string {
   const texts: string[] = [];
   for (const [i, block] of blocks.entries()) {
     if (block.case === "text") {

@@ -5,13 +5,13 @@ const billingHeader = "x-anthropic-billing-header";
 
 /** The instructions as one text. Empty: none. */
 export function toSystem(system: SystemPrompt | undefined): string {
-  return textsOf(system)
+  return listTexts(system)
     .map(withoutBillingHeader)
     .filter((text) => text !== "")
     .join("\n");
 }
 
-function textsOf(system: SystemPrompt | undefined): string[] {
+function listTexts(system: SystemPrompt | undefined): string[] {
   switch (system?.form.case) {
     case "text":
       return [system.form.value];

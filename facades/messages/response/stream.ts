@@ -176,7 +176,7 @@ export class StreamEncoder implements EventEncoder {
         contentBlock: emptyBlock(block),
       },
     });
-    this.#piece = textTemplate((piece) => eventText(this.#deltaEvent(deltaOf(block.kind, piece))));
+    this.#piece = textTemplate((piece) => eventText(this.#deltaEvent(toDelta(block.kind, piece))));
     for (const piece of block.waiting) {
       this.#delta(block, piece);
     }
@@ -243,7 +243,7 @@ interface CallBlock {
 }
 
 /** More of a block. */
-function deltaOf(kind: Block["kind"], piece: string): Delta["delta"] {
+function toDelta(kind: Block["kind"], piece: string): Delta["delta"] {
   switch (kind) {
     case "thinking":
       return { case: "thinkingDelta", value: { $typeName: "tollgate.messages.v1.ThinkingDelta", thinking: piece } };

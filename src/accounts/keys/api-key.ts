@@ -17,11 +17,11 @@ export function isApiKey(text: string): boolean {
 }
 
 /** The digest that is stored in place of a key: HMAC-SHA256 with the pepper, 32 bytes. */
-export function digestOf(key: string, pepper: Pepper): Buffer {
+export function toDigest(key: string, pepper: Pepper): Buffer {
   return createHmac("sha256", pepper.secret).update(key).digest();
 }
 
 /** The parts of a key that may be shown: its prefix and first four characters, and its last four. */
-export function hintsOf(key: string): { readonly prefix: string; readonly last4: string } {
+export function toHints(key: string): { readonly prefix: string; readonly last4: string } {
   return { prefix: key.slice(0, key.indexOf("-") + 5), last4: key.slice(-4) };
 }

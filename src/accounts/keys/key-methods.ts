@@ -6,7 +6,7 @@ import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { toInt64 } from "../../../lib/int64.ts";
 import { readPage } from "../../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../../lib/rpc/update-mask.ts";
-import { callerOf } from "../../interceptors/access/principal.ts";
+import { readCaller } from "../../interceptors/access/principal.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
 import { rateLimitKey } from "../../interceptors/limits/rate-limit.ts";
 import type { ApiKey } from "../../storage/entities/api-key.ts";
@@ -87,7 +87,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
     },
 
     async getKeyStatus(_, context) {
-      const caller = callerOf(context);
+      const caller = readCaller(context);
       const rateLimit = context.values.get(rateLimitKey);
       const { balance, debt, freeOnly } = await funds.statement(caller.accountId);
       return {

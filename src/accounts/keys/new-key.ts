@@ -2,7 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Pepper } from "../../config/secrets.ts";
 import { ApiKey } from "../../storage/entities/api-key.ts";
-import { digestOf, hintsOf, newApiKey } from "./api-key.ts";
+import { newApiKey, toDigest, toHints } from "./api-key.ts";
 import { type KeyLimits, settlePeriod } from "./key-limits.ts";
 
 /** The facts that new keys are made with. */
@@ -48,8 +48,8 @@ export function addKey(
     ...facts,
     budgetPeriod: settlePeriod({ budget: null, budgetPeriod: null, ...facts }),
     requestId: facts.requestId || null,
-    ...hintsOf(secret),
-    digest: digestOf(secret, pepper),
+    ...toHints(secret),
+    digest: toDigest(secret, pepper),
     pepperVersion: pepper.version,
     createdAt: now,
     revokedAt: null,

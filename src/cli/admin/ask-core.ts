@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
 import { applyWorkarounds } from "../../compose/process/workarounds.ts";
 import { ConfigError } from "../../config/config-error.ts";
@@ -147,7 +147,7 @@ function explained(error: unknown, target: string): unknown {
   if (!(error instanceof ConnectError)) {
     return error;
   }
-  if (error.code === Code.Unavailable && !detailOf(error)) {
+  if (error.code === Code.Unavailable && !readDetail(error)) {
     return new Error(
       `no core answers at ${target} (${lastCause(error.rawMessage)}): start one, name it with --core, or speak TLS with --ca if it does`,
     );

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import type { Engine, EngineEmbeddings } from "../../engines/interface.ts";
 import { type Remark, type Subject, servedName, wrong } from "../../engines/shared/inspection/inspection.ts";
@@ -48,7 +48,7 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
   }
   const words = length + excess;
   const cut = await embed(words).catch((error): Pick<EngineEmbeddings, "inputTokens"> => {
-    if (tooLong.includes(detailOf(error)?.reason)) {
+    if (tooLong.includes(readDetail(error)?.reason)) {
       return { inputTokens: words };
     }
     throw error;
@@ -67,7 +67,7 @@ async function toRefusal(embedding: Promise<EngineEmbeddings>): Promise<Reason |
     await embedding;
     return undefined;
   } catch (error) {
-    const reason = detailOf(error)?.reason;
+    const reason = readDetail(error)?.reason;
     if (tooLong.includes(reason)) {
       return reason;
     }

@@ -19,7 +19,7 @@ import { createLedger } from "../../metering/ledger/ledger.ts";
 import { createMeteringService } from "../../metering/metering-service.ts";
 import { createPrices, type PriceList } from "../../metering/prices/prices.ts";
 import { createPricesService } from "../../metering/prices/prices-service.ts";
-import { ratePolicyOf } from "../../metering/rate-limits/max-rpm.ts";
+import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
 import { openWindows } from "../../metering/rate-limits/open-windows.ts";
 import { type ConfiguredRateLimits, createRateLimits } from "../../metering/rate-limits/rate-limits.ts";
 import { createLedgerStore } from "../../metering/store/create.ts";
@@ -105,7 +105,7 @@ export async function composeMoney(
   });
   const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
   const rateLimits = createRateLimits({
-    policy: ratePolicyOf(config),
+    policy: findRatePolicy(config),
     windows,
     fundingState: (accountId) => ledger.fundingState(accountId),
     clock,

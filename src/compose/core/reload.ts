@@ -2,7 +2,7 @@ import type { ConfiguredCatalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Fleet } from "../../fleet/interface.ts";
 import type { PriceList } from "../../metering/prices/prices.ts";
-import { ratePolicyOf } from "../../metering/rate-limits/max-rpm.ts";
+import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
 import type { ConfiguredRateLimits } from "../../metering/rate-limits/rate-limits.ts";
 
 /** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
@@ -28,6 +28,6 @@ export function createReload({ catalogue, fleet, prices, rateLimits }: Reloadabl
     }
     change.apply();
     catalogue.replace(models);
-    rateLimits.adopt(ratePolicyOf(config));
+    rateLimits.adopt(findRatePolicy(config));
   };
 }

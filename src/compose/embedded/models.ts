@@ -26,7 +26,7 @@ export async function embeddedModels(options: ServeOptions, lifecycle: Lifecycle
     return { models: parse([model]), notice: `Tollgate serves ${model.id} with llama.cpp in this process.` };
   }
   if (options.server !== undefined) {
-    const models = await modelsOf(options.server);
+    const models = await listModels(options.server);
     return { models: parse(models), notice: `Tollgate serves what ${options.server} lists.` };
   }
   const found = (await findLocalServers()).map(hint);
@@ -44,7 +44,7 @@ const embeddingRate = "0.01";
 /** How long an inference server may take to say what it serves. */
 const discoveryMs = 10_000;
 
-async function modelsOf(url: string): Promise<ModelInput[]> {
+async function listModels(url: string): Promise<ModelInput[]> {
   const { engine, models } = await discoverServer(url, AbortSignal.timeout(discoveryMs));
   return models.map(({ id, kind, contextLength, dimensions }) => ({
     id,

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { maxBasePort, movePorts, portsOf } from "../../config/move-ports.ts";
+import { listPorts, maxBasePort, movePorts } from "../../config/move-ports.ts";
 import { isAlive, readRunning } from "../../config/running-core.ts";
 import type { Config } from "../../config/schema.ts";
 
@@ -53,9 +53,9 @@ async function ask(url: string, sign: RegExp): Promise<boolean> {
 
 /** A port from which on all listeners find theirs free. Undefined: none was found near the usual one. */
 async function findFreeBase(listen: Listen): Promise<number | undefined> {
-  const [usual = 0] = portsOf(listen);
+  const [usual = 0] = listPorts(listen);
   for (let base = usual + 10; base <= Math.min(usual + 200, maxBasePort); base += 10) {
-    const free = await Promise.all(portsOf(movePorts(listen, base)).map(isFree));
+    const free = await Promise.all(listPorts(movePorts(listen, base)).map(isFree));
     if (!free.includes(false)) {
       return base;
     }

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
 import type { EngineEmbeddings } from "../interface.ts";
 import { inputTooLong } from "./faults.ts";
 
@@ -35,14 +35,14 @@ async function embedBatch(batch: readonly string[], start: number, embedder: Bat
   try {
     return await embedder.embed(batch);
   } catch (error) {
-    const detail = detailOf(error);
+    const detail = readDetail(error);
     if (detail?.reason !== Reason.INPUT_TOO_LONG && detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) {
       throw error;
     }
     const [only, ...others] = batch;
     if (only !== undefined && others.length === 0) {
       const count = () => embedder.count(only).catch(() => undefined); // it is too long to be counted, too
-      const told = tokenBoundOf(detail);
+      const told = readTokenBound(detail);
       const actual = told.actual === undefined ? await count() : Number(told.actual);
       throw inputTooLong(describe(error), start, { limit: Number(told.limit ?? embedder.limit), actual });
     }

@@ -1,7 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
+import { toDuration } from "../../../lib/time/duration.ts";
 import { EngineFault, ImplausibleAnswer } from "../interface.ts";
 import { countIn } from "./counts.ts";
 
@@ -52,7 +52,7 @@ export function engineOverloaded(what: string, retryAfterMs: number): ConnectErr
   return failure(
     Reason.OVERLOADED,
     "The model is busy. Try again shortly.",
-    { retryAfter: durationOf(retryAfterMs) },
+    { retryAfter: toDuration(retryAfterMs) },
     new EngineFault(what, true),
   );
 }

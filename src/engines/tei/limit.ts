@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
 import { engineFailed } from "../shared/faults.ts";
 
 /** A server that takes less than the model's context is no server for it. Throws ENGINE_FAILED. */
@@ -34,8 +34,8 @@ export async function countInput(text: string, { limit, list, embed }: Counter):
   try {
     return await embed();
   } catch (error) {
-    const detail = detailOf(error);
-    const actual = detail?.reason === Reason.INPUT_TOO_LONG ? tokenBoundOf(detail).actual : undefined;
+    const detail = readDetail(error);
+    const actual = detail?.reason === Reason.INPUT_TOO_LONG ? readTokenBound(detail).actual : undefined;
     if (actual === undefined) {
       throw error;
     }

@@ -1,8 +1,8 @@
 import { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
-import { durationOf, toMilliseconds } from "../../../lib/time/duration.ts";
+import { toDuration, toMilliseconds } from "../../../lib/time/duration.ts";
 import { EngineFault, ImplausibleAnswer } from "../../engines/interface.ts";
 
 // Judges, from a failed call, the server that it ran on.
@@ -15,7 +15,7 @@ export function isTransient(error: unknown): boolean {
 
 /** How long the server wants to be left alone, in milliseconds. Undefined: it did not say that it is full. */
 export function fullForMs(error: unknown): number | undefined {
-  const detail = detailOf(error);
+  const detail = readDetail(error);
   if (detail?.reason !== Reason.OVERLOADED) {
     return undefined;
   }
@@ -27,7 +27,7 @@ export function fullForMs(error: unknown): number | undefined {
  * fast and so looks idle: least of all may that one stay in use.
  */
 export function isServersFault(error: unknown): boolean {
-  const reason = detailOf(error)?.reason;
+  const reason = readDetail(error)?.reason;
   return reason === Reason.TIMEOUT || reason === Reason.ENGINE_FAILED;
 }
 
@@ -36,14 +36,14 @@ export function isServersFault(error: unknown): boolean {
  * the error tells itself, or where no retry helps.
  */
 export function withRetryDelay(error: unknown, ms: number): unknown {
-  const detail = detailOf(error);
+  const detail = readDetail(error);
   if (!(error instanceof ConnectError) || detail?.reason !== Reason.ENGINE_FAILED || !isTransient(error)) {
     return error;
   }
   if (detail.retryAfter !== undefined) {
     return error;
   }
-  return failure(detail.reason, error.rawMessage, { retryAfter: durationOf(ms) }, error.cause);
+  return failure(detail.reason, error.rawMessage, { retryAfter: toDuration(ms) }, error.cause);
 }
 
 /** Whether no connection to the server could be made, so that nothing of the request reached it. */
@@ -64,7 +64,7 @@ export function serverFailed(what: string, transient: boolean, cause?: unknown):
 
 /** Turns an error of a call to an engine into a failure. An error that its answer caused in our code is the engine's fault. */
 export function toFailure(error: unknown, server: string, signal: AbortSignal): unknown {
-  if (signal.aborted || detailOf(error) !== undefined) {
+  if (signal.aborted || readDetail(error) !== undefined) {
     return error;
   }
   const name = error instanceof Error ? error.name : "something"; // its message may quote the answer

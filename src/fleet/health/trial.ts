@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { byteBound } from "../../../lib/text/byte-bound.ts";
@@ -30,7 +30,7 @@ async function refusesLongInputs(member: Member, model: ServedModel, signal: Abo
   try {
     ({ inputTokens: counted } = await member.engine.embed({ runId: trialId(), model: member.model, inputs }, signal));
   } catch (error) {
-    const reason = detailOf(error)?.reason;
+    const reason = readDetail(error)?.reason;
     const refused = [Reason.INPUT_TOO_LONG, Reason.CONTEXT_LENGTH_EXCEEDED, Reason.INVALID_ARGUMENT];
     if (reason !== undefined && refused.includes(reason)) {
       return;

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
+import { toDuration } from "../../../lib/time/duration.ts";
 import { EngineFault } from "../../engines/interface.ts";
 import type { Policy, Route } from "../routing/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
@@ -258,7 +258,7 @@ export class Pool {
     return failure(
       Reason.OVERLOADED,
       "The model is busy. Try again shortly.",
-      { retryAfter: durationOf(retryAfterMs) },
+      { retryAfter: toDuration(retryAfterMs) },
       new EngineFault(what, false),
     );
   }

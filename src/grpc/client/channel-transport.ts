@@ -22,7 +22,7 @@ import * as grpc from "@grpc/grpc-js";
 import { applyInterceptors } from "../apply-interceptors.ts";
 import { type CallSignal, createCallSignal } from "../call-signal.ts";
 import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
-import { onlyMessage, requestOf } from "../wire/messages.ts";
+import { onlyMessage, readRequest } from "../wire/messages.ts";
 import type { HeadersInit } from "../wire/metadata.ts";
 import { ChannelPool } from "./channel-pool.ts";
 import { ClientCall } from "./client-call.ts";
@@ -105,7 +105,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
       const life = createCallSignal(signal, undefined);
       const send = (request: Sent<StreamRequest>) => callStream(channels, request, deadline, life);
       try {
-        const message = await requestOf(method, input);
+        const message = await readRequest(method, input);
         const sent = { stream: true, method, service: method.parent, header, message } as const;
         return (await through(interceptors, send, sent, life, contextValues)) as StreamResponse<I, O>;
       } catch (error) {

@@ -3,10 +3,10 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { type Channel, Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
 import type { CallSignal } from "../call-signal.ts";
 import { maxRequestBytes } from "../wire/limits.ts";
-import { type HeadersInit, headersOf, metadataOf } from "../wire/metadata.ts";
-import { errorOf } from "../wire/status.ts";
+import { type HeadersInit, toHeaders, toMetadata } from "../wire/metadata.ts";
+import { toConnectError } from "../wire/status.ts";
 import { requestTooLarge } from "../wire/too-large.ts";
-import { bytesOf } from "../workarounds/writer-room.ts";
+import { toBytes } from "../workarounds/writer-room.ts";
 import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
 
 type Result = IteratorResult<Message, undefined>;
@@ -46,7 +46,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     this.#life = life;
     const pooled = channels.take();
     this.#call = createCall(pooled, `/${method.parent.typeName}/${method.name}`, deadline);
-    this.#call.start(metadataOf(header), {
+    this.#call.start(toMetadata(header), {
       onReceiveMetadata: (metadata) => {
         this.#header = metadata;
         resolve();
@@ -56,7 +56,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
         pooled.calls -= 1;
         this.#status ??= status;
         if (this.#trailer) {
-          headersOf(this.#status.metadata, this.#trailer);
+          toHeaders(this.#status.metadata, this.#trailer);
         }
         resolve();
         this.#finishIfRead();
@@ -69,18 +69,18 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   // Made of the metadata when they are asked for, which is seldom.
 
   get header(): Headers {
-    return this.#header ? headersOf(this.#header) : new Headers();
+    return this.#header ? toHeaders(this.#header) : new Headers();
   }
 
   /** Filled when the call is over. */
   get trailer(): Headers {
-    this.#trailer ??= this.#status ? headersOf(this.#status.metadata) : new Headers();
+    this.#trailer ??= this.#status ? toHeaders(this.#status.metadata) : new Headers();
     return this.#trailer;
   }
 
   /** Sends the only request message. */
   sendOnly(message: Message): void {
-    const bytes = bytesOf(this.#input, message);
+    const bytes = toBytes(this.#input, message);
     if (bytes.length > maxRequestBytes) {
       this.#life.abort(requestTooLarge(bytes.length));
       return;
@@ -96,7 +96,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
         if (this.#life.reason) {
           return;
         }
-        const bytes = bytesOf(this.#input, message);
+        const bytes = toBytes(this.#input, message);
         if (bytes.length > maxRequestBytes) {
           throw requestTooLarge(bytes.length);
         }
@@ -176,7 +176,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
       waiting.resolve(end);
     } else {
       // The caller's own reason to give up, if that came first, says more than the status that came of it.
-      this.#life.abort(errorOf(status));
+      this.#life.abort(toConnectError(status));
       waiting.reject(this.#life.reason);
     }
   }

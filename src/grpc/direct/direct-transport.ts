@@ -19,7 +19,7 @@ import { type CallSignal, createCallSignal } from "../call-signal.ts";
 import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
 import type { ServiceRegistration } from "../server/registration.ts";
-import { requestOf } from "../wire/messages.ts";
+import { readRequest } from "../wire/messages.ts";
 import { DirectStream } from "./direct-stream.ts";
 
 type HeadersInit = ConstructorParameters<typeof Headers>[0];
@@ -75,7 +75,7 @@ export function createDirectTransport(
       input: AsyncIterable<MessageInitShape<I>>,
     ): Promise<StreamResponse<I, O>> {
       const called = find(method);
-      const request = await requestOf(method, input);
+      const request = await readRequest(method, input);
       const { life, init } = start(signal, timeoutMs, header);
       const opening = invokeStream(called, init, request);
       try {

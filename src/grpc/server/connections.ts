@@ -22,7 +22,7 @@ export interface Connections {
 }
 
 /** Keeps a server's connections, from before it listens, and closes at once those that are too many. */
-export function connectionsOf(
+export function findConnections(
   server: Server,
   limits: Partial<ConnectionLimits> = {},
   clock: Clock = systemClock,

@@ -3,12 +3,12 @@ import type * as grpc from "@grpc/grpc-js";
 import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
 import type { ServedMethod } from "../invoke.ts";
 import { maxInflating } from "../wire/limits.ts";
-import { headersOf } from "../wire/metadata.ts";
+import { toHeaders } from "../wire/metadata.ts";
 import { Slots } from "../wire/slots.ts";
-import { statusOf } from "../wire/status.ts";
+import { toStatus } from "../wire/status.ts";
 import {
   closeRequest,
-  connectionOf,
+  findConnection,
   limitInflating,
   listenBefore,
   onAnswer,
@@ -24,7 +24,7 @@ const heads = new WeakMap<grpc.Metadata, CallHead>();
 
 /** The head of a call that was let in, by the metadata that its handler gets. */
 export function readHead(metadata: grpc.Metadata): Pick<CallHead, "header" | "contextValues"> {
-  return heads.get(metadata) ?? { header: headersOf(metadata), contextValues: createContextValues() };
+  return heads.get(metadata) ?? { header: toHeaders(metadata), contextValues: createContextValues() };
 }
 
 /** Lets calls in by their headers, and only then begins to read their messages, within bounds of memory and time. */
@@ -80,7 +80,7 @@ class GuardedCall implements Listener {
   onReceiveMetadata(metadata: grpc.Metadata): void {
     const { method } = this.#served.spec;
     const contextValues = createContextValues().set(peerKey, readAddress(this.#call.getPeer()));
-    const head = { method, header: headersOf(metadata), contextValues };
+    const head = { method, header: toHeaders(metadata), contextValues };
     this.#bounds.gate.admit(head).then(
       (payer) => {
         this.#noteAdmission();
@@ -161,7 +161,7 @@ class GuardedCall implements Listener {
   }
 
   #connection() {
-    const connection = connectionOf(this.#call);
+    const connection = findConnection(this.#call);
     const known = (connection && connections.get(connection)) ?? { refused: 0, running: 0 };
     if (connection !== undefined) {
       connections.set(connection, known);
@@ -182,7 +182,7 @@ class GuardedCall implements Listener {
       { ...head, method: this.#served.spec.method as never, url, signal },
       reason,
     );
-    this.#call.sendStatus(statusOf(error));
+    this.#call.sendStatus(toStatus(error));
     closeRequest(this.#call);
   }
 }

@@ -7,9 +7,9 @@ import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod } from "../invoke.ts";
 import { drained } from "../wire/drained.ts";
 import { OneMessage } from "../wire/messages.ts";
-import { isEmpty, metadataOf } from "../wire/metadata.ts";
-import { statusOf } from "../wire/status.ts";
-import { bytesOf } from "../workarounds/writer-room.ts";
+import { isEmpty, toMetadata } from "../wire/metadata.ts";
+import { toStatus } from "../wire/status.ts";
+import { toBytes } from "../workarounds/writer-room.ts";
 import { refuse } from "./gate.ts";
 import { readHead } from "./guard-calls.ts";
 
@@ -22,7 +22,7 @@ export function mountService(server: grpc.Server, methods: readonly ServedMethod
   const handlers: grpc.UntypedServiceImplementation = {};
   for (const served of methods) {
     const { localName } = served.spec.method;
-    definition[localName] = definitionOf(served);
+    definition[localName] = toDefinition(served);
     handlers[localName] = served.spec.kind === "unary" ? unaryHandler(served, calls) : streamHandler(served, calls);
   }
   server.addService(definition, handlers);
@@ -33,36 +33,36 @@ export function methodPath({ spec }: ServedMethod): string {
   return `/${spec.method.parent.typeName}/${spec.method.name}`;
 }
 
-function definitionOf(served: ServedMethod): grpc.MethodDefinition<Received, Message> {
+function toDefinition(served: ServedMethod): grpc.MethodDefinition<Received, Message> {
   const { spec } = served;
   const { input, output } = spec.method;
   return {
     path: methodPath(served),
     requestStream: spec.kind === "bidi_streaming",
     responseStream: spec.kind !== "unary",
-    requestSerialize: (message) => bytesOf(input, message as Message),
+    requestSerialize: (message) => toBytes(input, message as Message),
     requestDeserialize: (bytes) => readMessage(input, bytes),
-    responseSerialize: (message) => bytesOf(output, message),
+    responseSerialize: (message) => toBytes(output, message),
     responseDeserialize: (bytes) => fromBinary(output, bytes),
   };
 }
 
 function unaryHandler(served: ServedMethod, calls: Set<CallSignal>) {
   return async (call: UnaryCall, done: grpc.sendUnaryData<Message>) => {
-    const life = lifeOf(call);
+    const life = toLife(call);
     calls.add(life);
     try {
-      const init = initOf(call, life);
+      const init = toInit(call, life);
       if (call.request instanceof ConnectError) {
         throw await refuseMessage(served, init, call.request);
       }
       const { message, header, trailer } = await invokeUnary(served, init, call.request);
       if (!isEmpty(header)) {
-        call.sendMetadata(metadataOf(header));
+        call.sendMetadata(toMetadata(header));
       }
-      done(null, create(served.spec.method.output, message), metadataOf(trailer));
+      done(null, create(served.spec.method.output, message), toMetadata(trailer));
     } catch (error) {
-      done(statusOf(error));
+      done(toStatus(error));
     } finally {
       life.complete();
       calls.delete(life);
@@ -101,12 +101,12 @@ async function* checkMessages(messages: AsyncIterable<Received>): AsyncGenerator
 
 function streamHandler(served: ServedMethod, calls: Set<CallSignal>) {
   return async (call: StreamingCall) => {
-    const life = lifeOf(call);
+    const life = toLife(call);
     calls.add(life);
     try {
       await respond(call, served, life);
     } catch (error) {
-      call.emit("error", statusOf(error)); // how grpc-js takes the status of a stream
+      call.emit("error", toStatus(error)); // how grpc-js takes the status of a stream
     } finally {
       life.complete();
       calls.delete(life);
@@ -116,12 +116,12 @@ function streamHandler(served: ServedMethod, calls: Set<CallSignal>) {
 
 async function respond(call: StreamingCall, served: ServedMethod, life: CallSignal): Promise<void> {
   // The duplex stream is still needed for the answer when the handler has read enough.
-  const init = initOf(call, life);
+  const init = toInit(call, life);
   const { message: messages, header, trailer } = await invokeStream(served, init, await readInput(call, served, init));
   let hasBegun = false;
   const begin = () => {
     if (!hasBegun && !isEmpty(header)) {
-      call.sendMetadata(metadataOf(header));
+      call.sendMetadata(toMetadata(header));
     }
     hasBegun = true;
   };
@@ -138,7 +138,7 @@ async function respond(call: StreamingCall, served: ServedMethod, life: CallSign
   } finally {
     begin(); // what the headers tell is true of a call that fails, too
   }
-  call.end(metadataOf(trailer));
+  call.end(toMetadata(trailer));
 }
 
 async function readInput(call: StreamingCall, served: ServedMethod, init: CallInit): Promise<AsyncIterable<Message>> {
@@ -151,32 +151,32 @@ async function readInput(call: StreamingCall, served: ServedMethod, init: CallIn
   return new OneMessage(call.request);
 }
 
-function lifeOf(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSignal {
+function toLife(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSignal {
   // grpc-js watches the deadline and reports it as a cancellation.
   const life = createCallSignal(undefined, undefined);
   call.once("cancelled", () => {
     if (life.signal.aborted) {
       return; // also told of calls that are over
     }
-    const deadline = deadlineOf(call);
+    const deadline = readDeadline(call);
     const late = deadline !== undefined && deadline <= Date.now();
     life.abort(late ? deadlineExceeded() : new ConnectError("the caller cancelled the call", Code.Canceled));
   });
   return life;
 }
 
-function initOf(call: UnaryCall | StreamingCall, life: CallSignal): CallInit {
+function toInit(call: UnaryCall | StreamingCall, life: CallSignal): CallInit {
   const { header, contextValues: values } = readHead(call.metadata);
   return {
     protocolName: "grpc",
     header,
     values: values.set(hangUpKey, (error) => life.abort(error)),
     signal: life.signal,
-    deadline: deadlineOf(call),
+    deadline: readDeadline(call),
   };
 }
 
-function deadlineOf(call: { getDeadline(): grpc.Deadline }): number | undefined {
+function readDeadline(call: { getDeadline(): grpc.Deadline }): number | undefined {
   const deadline = Number(call.getDeadline());
   return Number.isFinite(deadline) ? deadline : undefined;
 }

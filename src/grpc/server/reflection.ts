@@ -63,7 +63,7 @@ function answer(
       return fileAnswer(fileOfSymbol(schema, question.value), question.value);
     case "fileContainingExtension": {
       const { containingType, extensionNumber } = question.value;
-      const extension = extensionsOf(schema, containingType).find(({ number }) => number === extensionNumber);
+      const extension = listExtensions(schema, containingType).find(({ number }) => number === extensionNumber);
       return fileAnswer(extension?.file, `${containingType} extension ${extensionNumber}`);
     }
     case "allExtensionNumbersOfType": {
@@ -71,7 +71,7 @@ function answer(
       if (!schema.registry.getMessage(baseTypeName)) {
         return notFound(baseTypeName);
       }
-      const extensionNumber = extensionsOf(schema, baseTypeName).map(({ number }) => number);
+      const extensionNumber = listExtensions(schema, baseTypeName).map(({ number }) => number);
       return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } };
     }
     case undefined:
@@ -89,7 +89,7 @@ function fileOfSymbol({ registry }: Schema, symbol: string): DescFile | undefine
   return service?.methods.some(({ name }) => name === symbol.slice(dot + 1)) ? service.file : undefined;
 }
 
-function extensionsOf({ registry }: Schema, typeName: string) {
+function listExtensions({ registry }: Schema, typeName: string) {
   return [...registry]
     .filter((type) => type.kind === "extension")
     .filter(({ extendee }) => extendee.typeName === typeName);

@@ -6,7 +6,7 @@ import type { ServerTls } from "../../../lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { servedMethods } from "../invoke.ts";
 import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../wire/limits.ts";
-import { connectionsOf } from "./connections.ts";
+import { findConnections } from "./connections.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
 import { defaultUnread, type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
@@ -50,7 +50,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   };
   const listener = tls ? secureListener(tls, accept) : createServer({ noDelay: true }, accept);
   // grpc-js cannot close a connection that has calls under way.
-  const connections = connectionsOf(listener, options.connections);
+  const connections = findConnections(listener, options.connections);
   return {
     address: await listen(listener, address, "listen.grpc"),
     stop: (graceMs) =>

@@ -7,14 +7,14 @@ const handshakeTimeout = 10_000;
 /** Options of a TLS server: for anybody, or for clients that show a certificate of the authority, if there is one. */
 export function tlsOptions({ current }: ServerTls, clients: "anybody" | "certified") {
   const isMutual = clients === "certified" && current.clientCa !== undefined;
-  return { ...contextOf(current), requestCert: isMutual, rejectUnauthorized: isMutual, handshakeTimeout };
+  return { ...toSecureContext(current), requestCert: isMutual, rejectUnauthorized: isMutual, handshakeTimeout };
 }
 
 /** Gives a running server each new identity; connections that are open keep the one they have. */
 export function keepRenewed(server: Server, tls: ServerTls): void {
-  tls.onRenewed((identity) => server.setSecureContext(contextOf(identity)));
+  tls.onRenewed((identity) => server.setSecureContext(toSecureContext(identity)));
 }
 
-function contextOf({ cert, key, clientCa }: TlsIdentity): SecureContextOptions {
+function toSecureContext({ cert, key, clientCa }: TlsIdentity): SecureContextOptions {
   return { cert, key, ...(clientCa === undefined ? {} : { ca: clientCa }) };
 }

@@ -32,7 +32,7 @@ export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Mes
 }
 
 /** The messages that a caller sends on a stream, partial ones completed. */
-export async function requestOf<I extends DescMessage>(
+export async function readRequest<I extends DescMessage>(
   { methodKind, input }: DescMethodStreaming<I, DescMessage>,
   messages: AsyncIterable<MessageInitShape<I>>,
 ): Promise<AsyncIterable<Message>> {

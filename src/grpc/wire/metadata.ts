@@ -12,9 +12,9 @@ export type HeadersInit = ConstructorParameters<typeof Headers>[0];
  * Headers as gRPC metadata. A header that gRPC cannot carry must not fail the call: a character that is
  * not printable ASCII becomes a question mark, a header with an invalid name is left out.
  */
-export function metadataOf(headers: HeadersInit): Metadata {
+export function toMetadata(headers: HeadersInit): Metadata {
   const metadata = new Metadata();
-  for (const [given, value] of entriesOf(headers)) {
+  for (const [given, value] of listEntries(headers)) {
     const name = given.toLowerCase();
     if (!sendableName.test(name)) {
       continue;
@@ -31,7 +31,7 @@ export function metadataOf(headers: HeadersInit): Metadata {
 }
 
 /** A plain object is read as it is: Headers made of it only to be read would cost more than all that is done with them. */
-function entriesOf(headers: HeadersInit): Iterable<[name: string, value: string]> {
+function listEntries(headers: HeadersInit): Iterable<[name: string, value: string]> {
   if (headers !== undefined && !(Symbol.iterator in headers)) {
     return Object.entries(headers as Record<string, string>);
   }
@@ -39,10 +39,10 @@ function entriesOf(headers: HeadersInit): Iterable<[name: string, value: string]
 }
 
 /** gRPC metadata as headers, added to those given. */
-export function headersOf(metadata: Metadata, headers: Headers = new Headers()): Headers {
+export function toHeaders(metadata: Metadata, headers: Headers = new Headers()): Headers {
   for (const name of Object.keys(metadata.getMap())) {
     for (const value of metadata.get(name)) {
-      headers.append(name, textOf(value));
+      headers.append(name, toText(value));
     }
   }
   return headers;
@@ -53,6 +53,6 @@ export function isEmpty(headers: Headers): boolean {
   return headers.keys().next().done === true;
 }
 
-function textOf(value: string | Buffer): string {
+function toText(value: string | Buffer): string {
   return typeof value === "string" ? value : value.toString("base64").replace(/=+$/, "");
 }

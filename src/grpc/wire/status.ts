@@ -1,13 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { findTrailerError, headerStatusDetailsBin, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { StatusObject } from "@grpc/grpc-js";
-import { headersOf, metadataOf } from "./metadata.ts";
+import { toHeaders, toMetadata } from "./metadata.ts";
 
 /** A longer message could pass the peer's bound on headers, and with it the whole error would be lost. */
 const longestMessage = 1000;
 
 /** An error as the status that ends a gRPC call, its details in grpc-status-details-bin. */
-export function statusOf(error: unknown): StatusObject {
+export function toStatus(error: unknown): StatusObject {
   const { code, rawMessage, metadata, details } = ConnectError.from(error, Code.Internal);
   // Half a surrogate pair cannot be encoded: grpc-js would throw outside of any call.
   const message = rawMessage.slice(0, longestMessage).toWellFormed();
@@ -17,12 +17,12 @@ export function statusOf(error: unknown): StatusObject {
   );
   headers.delete("grpc-status");
   headers.delete("grpc-message");
-  return { code: code as number, details: message, metadata: metadataOf(headers) };
+  return { code: code as number, details: message, metadata: toMetadata(headers) };
 }
 
 /** The error that a gRPC call ended with, its details unpacked. */
-export function errorOf({ code, details, metadata }: StatusObject): ConnectError {
-  const trailer = headersOf(metadata);
+export function toConnectError({ code, details, metadata }: StatusObject): ConnectError {
+  const trailer = toHeaders(metadata);
   if (trailer.has(headerStatusDetailsBin)) {
     const error = findTrailerError(trailer);
     if (error) {

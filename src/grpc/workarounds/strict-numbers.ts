@@ -16,7 +16,7 @@ type Check = (json: unknown) => void;
 
 /** Options that refuse a method's JSON with numbers in texts that are no plain decimal numbers: 5 must mean five. */
 export function strictNumbers({ input }: DescMethod): JsonOptions {
-  const check = checkOf(input, new Map());
+  const check = compileCheck(input, new Map());
   const utf8 = new TextDecoder();
   const textDecoder = {
     decode(bytes: Uint8Array) {
@@ -36,7 +36,7 @@ const realNumbers: ReadonlySet<ScalarType> = new Set([ScalarType.DOUBLE, ScalarT
 const maxDepth = 100;
 
 /** Compiles the check of a message. Messages that hold themselves are checked to the depth that `fromJson` reads. */
-function checkOf(message: DescMessage, known: Map<DescMessage, Check>): Check {
+function compileCheck(message: DescMessage, known: Map<DescMessage, Check>): Check {
   const compiled = known.get(message);
   if (compiled !== undefined) {
     return compiled;
@@ -58,7 +58,7 @@ function checkOf(message: DescMessage, known: Map<DescMessage, Check>): Check {
   };
   known.set(message, check);
   for (const field of message.fields) {
-    const checkField = checkOfField(field, known);
+    const checkField = compileFieldCheck(field, known);
     if (checkField !== undefined) {
       checks.push(...[...new Set([field.jsonName, field.name])].map((name): [string, Check] => [name, checkField]));
     }
@@ -66,9 +66,9 @@ function checkOf(message: DescMessage, known: Map<DescMessage, Check>): Check {
   return check;
 }
 
-function checkOfField(field: DescField, known: Map<DescMessage, Check>): Check | undefined {
+function compileFieldCheck(field: DescField, known: Map<DescMessage, Check>): Check | undefined {
   const { scalar, message } = field;
-  const checkValue = message === undefined ? checkOfScalar(field.name, scalar) : checkOf(message, known);
+  const checkValue = message === undefined ? compileScalarCheck(field.name, scalar) : compileCheck(message, known);
   const each = (values: unknown) => {
     if (typeof values === "object" && values !== null) {
       for (const value of Object.values(values)) {
@@ -80,7 +80,7 @@ function checkOfField(field: DescField, known: Map<DescMessage, Check>): Check |
     case "list":
       return checkValue && each;
     case "map": {
-      const checkKey = checkOfScalar(field.name, field.mapKey);
+      const checkKey = compileScalarCheck(field.name, field.mapKey);
       return (entries) => {
         if (checkKey !== undefined && typeof entries === "object" && entries !== null) {
           Object.keys(entries).forEach(checkKey);
@@ -93,7 +93,7 @@ function checkOfField(field: DescField, known: Map<DescMessage, Check>): Check |
   }
 }
 
-function checkOfScalar(name: string, scalar: ScalarType | undefined): Check | undefined {
+function compileScalarCheck(name: string, scalar: ScalarType | undefined): Check | undefined {
   if (scalar === undefined || notNumbers.has(scalar)) {
     return undefined;
   }

@@ -6,11 +6,11 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
  * that cost a third of a call, in fresh memory and its collection.
  * Upstream: @bufbuild/protobuf 2.17.0 (`BinaryWriter.ensureCapacity`, private).
  * Still needed while test/grpc/workarounds/writer-room.test.ts sees the library take several times a text's length.
- * Delete when `toBinary` can be given a buffer, or measures texts before it writes them. `bytesOf` then is `toBinary`.
+ * Delete when `toBinary` can be given a buffer, or measures texts before it writes them. `toBytes` then is `toBinary`.
  */
 
 /** A message's bytes as the Buffer that grpc-js writes. */
-export function bytesOf(schema: DescMessage, message: Message): Buffer {
+export function toBytes(schema: DescMessage, message: Message): Buffer {
   isLent = true;
   borrower = undefined;
   try {
@@ -23,7 +23,7 @@ export function bytesOf(schema: DescMessage, message: Message): Buffer {
 
 const roomBytes = 4 * 1024 * 1024;
 /**
- * The buffer that the writers of `bytesOf` share, one after the other: each writes a long message here and copies it out. Made
+ * The buffer that the writers of `toBytes` share, one after the other: each writes a long message here and copies it out. Made
  * for the first long message: a process that sends none would collect its garbage sooner for it.
  */
 let scratch: Uint8Array | undefined;
@@ -41,7 +41,7 @@ interface Writer {
 
 let isApplied = false;
 
-/** Gives the writers of `bytesOf` room that is there already. */
+/** Gives the writers of `toBytes` room that is there already. */
 export function reuseWriterRoom(): void {
   if (isApplied) {
     return;

@@ -1,6 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
@@ -10,11 +10,11 @@ import type { FleetRequest } from "../../fleet/interface.ts";
  * shorten the conversation by it. Other errors stay as they are.
  */
 export function contextRefusal(error: unknown, model: ServedModel, prompt: FleetRequest["prompt"]): unknown {
-  const detail = detailOf(error);
+  const detail = readDetail(error);
   if (detail?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED || !(error instanceof ConnectError)) {
     return error;
   }
-  const told = tokenBoundOf(detail);
+  const told = readTokenBound(detail);
   const { limit = BigInt(model.context_length), actual, requestedOutput } = told;
   const message =
     told.limit === undefined ? `This model's maximum context length is ${limit} tokens.` : error.rawMessage;

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { EngineOutput } from "../../engines/interface.ts";
 import type { Fleet, FleetRequest } from "../../fleet/interface.ts";
@@ -88,7 +88,7 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
 
   /** The output to ask for after a refusal. Undefined: no other than before can be known to fit. */
   async #lessOutput(error: unknown): Promise<number | undefined> {
-    if (detailOf(error)?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) {
+    if (readDetail(error)?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) {
       return undefined;
     }
     const { maxOutputTokens } = this.#request;
@@ -110,7 +110,7 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
 
 /** The tokens that a refusal leaves beside the prompt. 0: none, or it is not told. */
 function roomIn(error: unknown): number {
-  const detail = detailOf(error);
-  const { limit, actual } = detail === undefined ? {} : tokenBoundOf(detail);
+  const detail = readDetail(error);
+  const { limit, actual } = detail === undefined ? {} : readTokenBound(detail);
   return limit === undefined || actual === undefined ? 0 : Number(limit - actual);
 }

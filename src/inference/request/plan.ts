@@ -14,7 +14,7 @@ import { limitOutput } from "../output-fit/output-limit.ts";
 import { inputBound } from "../output-fit/token-bound.ts";
 import { settleSampling } from "./sampling.ts";
 import { shareHold } from "./shared-hold.ts";
-import { thinkingOf } from "./thinking.ts";
+import { planThinking } from "./thinking.ts";
 import { validateConversation } from "./validate.ts";
 
 /** A request that has been judged and paid for in advance: ready to run. */
@@ -50,9 +50,9 @@ export async function plan(
   if (request.prompt.case === "conversation") {
     validateConversation(request.prompt.value);
   }
-  const thinking = thinkingOf(request.thinking, model.thinking);
+  const thinking = planThinking(request.thinking, model.thinking);
   const measured = await Promise.all(
-    promptsOf(request).map(async (prompt) => {
+    readPrompts(request).map(async (prompt) => {
       const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
       const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
       const length = { bound: inputBound(prompt), estimate: estimateTokens(prompt), count: countInput };
@@ -104,7 +104,7 @@ export async function plan(
   return { generations, settled };
 }
 
-function promptsOf({ prompt }: GenerateRequest): FleetRequest["prompt"][] {
+function readPrompts({ prompt }: GenerateRequest): FleetRequest["prompt"][] {
   if (prompt.case === undefined) {
     throw new Error("a request without a prompt passed the validation");
   }

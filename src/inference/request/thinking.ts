@@ -7,7 +7,7 @@ import type { EngineThinking, ThinkingRecipe } from "../../engines/interface.ts"
  *
  * @returns undefined when the model has nothing to set.
  */
-export function thinkingOf(asked: Thinking, recipe: ThinkingRecipe): EngineThinking | undefined {
+export function planThinking(asked: Thinking, recipe: ThinkingRecipe): EngineThinking | undefined {
   const deepest = recipe.depths && (asked === Thinking.HIGH || asked === Thinking.MAX);
   switch (recipe.mode) {
     case "none":

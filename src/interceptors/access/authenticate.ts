@@ -6,11 +6,11 @@ import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1al
 import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
+import { toDuration } from "../../../lib/time/duration.ts";
 import type { Authenticator, Operator, Principal } from "../../accounts/interface.ts";
 import { type CallHead, type Gate, refusalKey } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";
-import { clientAddressOf, type TrustsPeer } from "./client-address.ts";
+import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { principalKey } from "./principal.ts";
 
@@ -24,12 +24,12 @@ export const accountHeader = "x-tollgate-account";
  */
 export function createGate(authenticator: Authenticator, attempts: FailedAttempts, trusts: TrustsPeer): Gate {
   const check = async (head: CallHead): Promise<Principal> => {
-    const credential = credentialOf(head.header);
+    const credential = readCredential(head.header);
     try {
       return await authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
-        const wait = attempts.count(clientAddressOf(head, trusts));
+        const wait = attempts.count(readClientAddress(head, trusts));
         if (wait !== undefined) {
           throw throttled(wait);
         }
@@ -44,7 +44,7 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
     }
     try {
       const principal = await authenticator.authenticate(
-        credentialOf(head.header),
+        readCredential(head.header),
         head.header.get(accountHeader) ?? undefined,
       );
       head.contextValues.set(principalKey, principal);
@@ -55,7 +55,7 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
   };
   return {
     async admit(head) {
-      const needed = accessOf(head.method);
+      const needed = readAccess(head.method);
       if (needed === Access.PUBLIC) {
         return readPeer(head);
       }
@@ -69,8 +69,8 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
       if (principal.kind === "caller" && principal.sessionId !== undefined && !isRead(needed, head.method)) {
         throw readsAlone();
       }
-      if (principal.kind === "operator" && principal.role < roleOf(head.method)) {
-        throw lacking(roleOf(head.method), principal);
+      if (principal.kind === "operator" && principal.role < readRole(head.method)) {
+        throw lacking(readRole(head.method), principal);
       }
       head.contextValues.set(principalKey, principal);
       return principal.kind === "caller" ? principal.accountId : principal.kind;
@@ -106,7 +106,7 @@ const standardAccess: ReadonlyMap<string, Access> = new Map(
 const accesses = new WeakMap<DescMethod, Access>();
 
 /** The access of a method: its own declaration, or the table of standard services, whose files are not ours. */
-export function accessOf(method: DescMethod): Access {
+export function readAccess(method: DescMethod): Access {
   let found = accesses.get(method);
   if (found === undefined) {
     const standard = standardAccess.get(method.parent.typeName) ?? Access.UNSPECIFIED;
@@ -119,7 +119,7 @@ export function accessOf(method: DescMethod): Access {
 const leastRoles = new WeakMap<DescMethod, Role>();
 
 /** The least role of an operator who may call a method. */
-export function roleOf(method: DescMethod): Role {
+export function readRole(method: DescMethod): Role {
   let found = leastRoles.get(method);
   if (found === undefined) {
     found = getOption(method, role) || Role.OWNER;
@@ -145,7 +145,7 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
 
 /** Whether a customer's session may call a method: it spends nothing and changes nothing. */
 function isRead(needed: Access, method: DescMethod): boolean {
-  return needed === Access.CALLER_OR_OPERATOR && roleOf(method) === Role.READER;
+  return needed === Access.CALLER_OR_OPERATOR && readRole(method) === Role.READER;
 }
 
 function readsAlone(): ConnectError {
@@ -170,11 +170,11 @@ function lacking(needed: Role, { name, role: held }: Operator): ConnectError {
 
 function throttled(waitMs: number): ConnectError {
   return failure(Reason.AUTHENTICATION_THROTTLED, "Too many failed authentications from this address.", {
-    retryAfter: durationOf(waitMs),
+    retryAfter: toDuration(waitMs),
   });
 }
 
-function credentialOf(header: Headers): string {
+function readCredential(header: Headers): string {
   const [, credential] = /^Bearer +(\S+) *$/i.exec(header.get("authorization") ?? "") ?? [];
   if (credential === undefined) {
     throw failure(

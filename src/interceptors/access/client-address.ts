@@ -20,7 +20,7 @@ export function trustFacades(networks: readonly string[]): TrustsPeer {
 export const trustCertified: TrustsPeer = () => true;
 
 /** The address of a call: the client's where its peer is trusted to forward it, else the peer's own. */
-export function clientAddressOf({ contextValues, header }: Omit<CallHead, "method">, trusts: TrustsPeer): string {
+export function readClientAddress({ contextValues, header }: Omit<CallHead, "method">, trusts: TrustsPeer): string {
   const peer = contextValues.get(peerKey);
   const named = header.get(clientAddressHeader);
   const isBelieved = named !== null && isIP(named) !== 0 && (peer === undefined || trusts(peer));

@@ -1,4 +1,4 @@
-import { networkOf } from "../../../lib/net/network.ts";
+import { toNetwork } from "../../../lib/net/network.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
 /** How often credentials from one address may be wrong. */
@@ -64,7 +64,7 @@ export function createFailedAttempts(
   return {
     count(address) {
       const now = clock.monotonic();
-      const network = networkOf(address);
+      const network = toNetwork(address);
       makeRoom(narrow, now);
       if (narrow.has(network) || narrow.size < maxNetworks) {
         return countIn(narrow, network, points, now);

@@ -7,7 +7,7 @@ import type { Caller, Operator, Principal } from "../../accounts/interface.ts";
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
 
 /** The caller. Throws PERMISSION_DENIED on public methods, which ask for no credential. */
-export function principalOf(context: Pick<HandlerContext, "values">): Principal {
+export function readPrincipal(context: Pick<HandlerContext, "values">): Principal {
   const principal = context.values.get(principalKey);
   if (!principal) {
     throw failure(Reason.PERMISSION_DENIED, "This call has no authenticated caller.");
@@ -16,8 +16,8 @@ export function principalOf(context: Pick<HandlerContext, "values">): Principal 
 }
 
 /** The caller whose account pays. Throws PERMISSION_DENIED for anybody else. */
-export function callerOf(context: Pick<HandlerContext, "values">): Caller {
-  const principal = principalOf(context);
+export function readCaller(context: Pick<HandlerContext, "values">): Caller {
+  const principal = readPrincipal(context);
   if (principal.kind !== "caller") {
     throw failure(Reason.PERMISSION_DENIED, "This call needs an API key, or a service token that names an account.");
   }
@@ -25,8 +25,8 @@ export function callerOf(context: Pick<HandlerContext, "values">): Caller {
 }
 
 /** The operator who made the call. Throws PERMISSION_DENIED for anybody else. */
-export function operatorOf(context: Pick<HandlerContext, "values">): Operator {
-  const principal = principalOf(context);
+export function readOperator(context: Pick<HandlerContext, "values">): Operator {
+  const principal = readPrincipal(context);
   if (principal.kind !== "operator") {
     throw failure(Reason.PERMISSION_DENIED, "This call needs an operator token.");
   }
@@ -38,7 +38,7 @@ export function operatorOf(context: Pick<HandlerContext, "values">): Operator {
  * Throws PERMISSION_DENIED when a caller names another account than its own.
  */
 export function visibleAccount(context: Pick<HandlerContext, "values">, accountId: string): string {
-  const principal = principalOf(context);
+  const principal = readPrincipal(context);
   if (principal.kind === "operator") {
     return accountId;
   }

@@ -14,7 +14,7 @@ import type { Caller } from "../../accounts/interface.ts";
 import type { Next } from "../../grpc/apply-interceptors.ts";
 import { OneMessage, onlyMessage } from "../../grpc/wire/messages.ts";
 import type { RateLimits } from "../../metering/interface.ts";
-import { callerOf } from "../access/principal.ts";
+import { readCaller } from "../access/principal.ts";
 import { readTokenBound } from "./token-bound.ts";
 import { tokenTallyKey } from "./token-tally.ts";
 
@@ -28,11 +28,11 @@ export const rateLimitKey = createContextKey<RateLimitState | undefined>(undefin
  */
 export function limitRates(limits: RateLimits): Interceptor {
   return (next) => async (request) => {
-    const use = useOf(request.method);
+    const use = readUse(request.method);
     if (use === RateLimitUse.UNSPECIFIED) {
       return next(request);
     }
-    const caller = callerOf({ values: request.contextValues });
+    const caller = readCaller({ values: request.contextValues });
     if (use === RateLimitUse.RUN) {
       return run(next, limits, request, caller);
     }
@@ -97,7 +97,7 @@ async function tell(next: Next, request: Request, state: RateLimitState): Promis
 const uses = new WeakMap<DescMethod, RateLimitUse>();
 
 /** The effect of a method on its caller's rate limit. */
-function useOf(method: DescMethod): RateLimitUse {
+function readUse(method: DescMethod): RateLimitUse {
   let found = uses.get(method);
   if (found === undefined) {
     found = getOption(method, rate_limit_use);

@@ -4,7 +4,7 @@ import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Overload } from "../../../lib/overload/monitor.ts";
-import { accessOf } from "../access/authenticate.ts";
+import { readAccess } from "../access/authenticate.ts";
 
 /**
  * Refuses new calls with OVERLOADED while the process is overloaded, before their credential is looked at. Calls that
@@ -22,7 +22,7 @@ export function shedLoad(overload: Overload): Interceptor {
 }
 
 function isShed(method: DescMethod): boolean {
-  switch (accessOf(method)) {
+  switch (readAccess(method)) {
     case Access.CALLER:
     case Access.PUBLIC_OR_CALLER:
       return true;

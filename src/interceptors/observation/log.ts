@@ -23,7 +23,7 @@ export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver 
       ...(reason !== undefined && { reason: Reason[reason] }),
       ms: Math.round(ms * 10) / 10,
     };
-    log[levelOf(code)](line, "call");
+    log[toLevel(code)](line, "call");
   };
 }
 
@@ -62,7 +62,7 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => 
   };
 }
 
-function levelOf(code: Code | undefined): "info" | "warn" | "error" {
+function toLevel(code: Code | undefined): "info" | "warn" | "error" {
   switch (code) {
     case Code.Internal:
     case Code.Unknown:

@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { watchStream } from "../watch-stream.ts";
 
@@ -30,13 +30,13 @@ export interface EndedCall {
 export type CallObserver = (call: EndedCall) => void;
 
 /** How a call ended, by the error that ended it, if any, and its signal. */
-export function outcomeOf(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason"> {
+export function toOutcome(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason"> {
   // A stream that its caller left has no error of its own.
   const cause = error ?? (signal.aborted ? signal.reason : undefined);
   if (cause === undefined) {
     return { code: undefined, reason: undefined };
   }
-  return { code: ConnectError.from(cause).code, reason: detailOf(cause)?.reason };
+  return { code: ConnectError.from(cause).code, reason: readDetail(cause)?.reason };
 }
 
 /** Tells observers of every call, once, however it ends. */
@@ -44,7 +44,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[]): 
   return (next) => async (request) => {
     const started = clock.monotonic();
     const tell = (error?: unknown): unknown => {
-      const { code, reason } = outcomeOf(error, request.signal);
+      const { code, reason } = toOutcome(error, request.signal);
       const call: EndedCall = {
         method: request.method,
         requestId: request.contextValues.get(requestIdKey),

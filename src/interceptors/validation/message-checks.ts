@@ -25,14 +25,14 @@ export function createChecks(): (desc: DescMessage) => Check | undefined {
     if (!known.has(desc)) {
       known.set(desc, undefined); // a message within itself is not checked again: the contract has none
       const checks = [...desc.oneofs.map(checkOneof), ...desc.fields.map((field) => checkField(field, compile))];
-      known.set(desc, firstOf(checks.filter((check) => check !== undefined)) as Check | undefined);
+      known.set(desc, findFirst(checks.filter((check) => check !== undefined)) as Check | undefined);
     }
     return known.get(desc);
   };
   return compile;
 }
 
-function firstOf<T>(checks: readonly Check<T>[]): Check<T> | undefined {
+function findFirst<T>(checks: readonly Check<T>[]): Check<T> | undefined {
   if (checks.length <= 1) {
     return checks[0];
   }
@@ -62,7 +62,7 @@ function checkField(field: DescField, compile: (desc: DescMessage) => Check | un
   const own = hasOption(field, rules) ? getOption(field, rules) : undefined;
   const inside = field.message === undefined ? undefined : compile(field.message);
   const within = inside && ((value: unknown) => prefix(`${name}.`, inside(value)));
-  const check = field.fieldKind === "list" ? listCheck(field, own, inside) : firstOf(valueChecks(field, own, within));
+  const check = field.fieldKind === "list" ? listCheck(field, own, inside) : findFirst(valueChecks(field, own, within));
   if (check === undefined) {
     return undefined;
   }
@@ -83,7 +83,7 @@ function valueChecks(field: DescField, own: FieldRules | undefined, within: Chec
   if (within !== undefined) {
     checks.push(within);
   }
-  const check = firstOf(checks);
+  const check = findFirst(checks);
   const missing = own?.required ? { path: name, message: `${name} is required.` } : undefined;
   if (check === undefined) {
     return missing === undefined ? [] : [(value) => (value === undefined ? missing : undefined)];
@@ -106,7 +106,7 @@ function ownChecks(field: DescField, name: string, own: FieldRules | undefined):
 
 function listCheck(field: DescField, own: FieldRules | undefined, inside: Check | undefined): Check | undefined {
   const { name } = field;
-  const item = firstOf([...ownChecks(field, "", own?.items), ...(inside === undefined ? [] : [inside])]);
+  const item = findFirst([...ownChecks(field, "", own?.items), ...(inside === undefined ? [] : [inside])]);
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = own ?? {};
   if (item === undefined && own?.minItems === undefined && own?.maxItems === undefined) {
     return undefined;
@@ -172,7 +172,7 @@ function numberChecks(name: string, { minimum, above, maximum }: FieldRules): Ch
   const least = minimum ?? Number.NEGATIVE_INFINITY;
   const floor = above ?? Number.NEGATIVE_INFINITY;
   const most = maximum ?? Number.POSITIVE_INFINITY;
-  const wrong = { path: name, message: `${name} must be ${rangeOf(minimum, above, maximum)}.` };
+  const wrong = { path: name, message: `${name} must be ${formatRange(minimum, above, maximum)}.` };
   // A comparison of bigints with numbers is exact; NaN is within no bounds.
   return [
     (value) =>
@@ -180,7 +180,7 @@ function numberChecks(name: string, { minimum, above, maximum }: FieldRules): Ch
   ];
 }
 
-function rangeOf(minimum: number | undefined, above: number | undefined, maximum: number | undefined): string {
+function formatRange(minimum: number | undefined, above: number | undefined, maximum: number | undefined): string {
   if (maximum === undefined) {
     return above === undefined ? `at least ${minimum}` : `above ${above}`;
   }

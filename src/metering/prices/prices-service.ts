@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type Price, PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
-import { readPage, sliceOf } from "../../../lib/rpc/pages.ts";
+import { readPage, toPageOf } from "../../../lib/rpc/pages.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
 import type { PriceRecord } from "./price-versions.ts";
 import type { PriceList } from "./prices.ts";
@@ -19,7 +19,7 @@ export function createPricesService(prices: PriceList): ServiceImpl<typeof Price
 
   return {
     async listPrices(request) {
-      const slice = sliceOf(prices.list(), ({ model }) => model);
+      const slice = toPageOf(prices.list(), ({ model }) => model);
       const { entries, nextPageToken } = await readPage("prices", request, slice, ({ model }) => model);
       return { prices: entries.map(toPrice), nextPageToken };
     },

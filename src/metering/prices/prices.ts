@@ -136,7 +136,7 @@ class PublishedPrices implements PriceList {
           if (rates === undefined || (rates.input === live.input && rates.output === live.output)) {
             continue;
           }
-          moved.set(model, { ...factsOf(price), input: rates.input, output: rates.output });
+          moved.set(model, { ...readFacts(price), input: rates.input, output: rates.output });
         }
         return moved;
       },
@@ -180,7 +180,7 @@ class PublishedPrices implements PriceList {
       this.#clock,
       (newest) => {
         const price = newest.get(model);
-        return price === undefined ? new Map() : new Map([[model, change(factsOf(price))]]);
+        return price === undefined ? new Map() : new Map([[model, change(readFacts(price))]]);
       },
       this.#announce,
     );
@@ -220,10 +220,10 @@ class PublishedPrices implements PriceList {
 /** The base price that the configuration asks for. */
 function configured(model: ModelConfig): Rates {
   const output = model.kind === "embedding" ? "0" : (model.price.output ?? defaultOutput);
-  return { input: rateOf(model, model.price.input), output: rateOf(model, output) };
+  return { input: readRate(model, model.price.input), output: readRate(model, output) };
 }
 
-function rateOf(model: ModelConfig, usdPerMillion: string): number {
+function readRate(model: ModelConfig, usdPerMillion: string): number {
   const rate = parseRate(usdPerMillion);
   if (rate !== undefined && rate <= BigInt(highestRate)) {
     return Number(rate);
@@ -231,7 +231,7 @@ function rateOf(model: ModelConfig, usdPerMillion: string): number {
   throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
 }
 
-function factsOf(price: PriceFacts): PriceFacts {
+function readFacts(price: PriceFacts): PriceFacts {
   const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned } = price;
   return { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned };
 }

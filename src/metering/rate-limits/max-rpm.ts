@@ -29,7 +29,7 @@ export interface MaxRpm {
 }
 
 /** Reads the policy from the configuration. */
-export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): RatePolicy {
+export function findRatePolicy(config: Pick<Config, "rate_tiers" | "free_tier">): RatePolicy {
   const tiers = config.rate_tiers.map((tier) => ({
     paid: parseUsd(tier.paid_usd) ?? 0n,
     ageMs: tier.age_days * dayMs,
@@ -45,7 +45,7 @@ export function ratePolicyOf(config: Pick<Config, "rate_tiers" | "free_tier">): 
  * free-tier cap bounds both while the account has unpaid money alone.
  */
 export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState: FundingState, now: number): MaxRpm {
-  const limit = own ?? bestOf(reachedTiers(policy, fundingState, now), ({ rpm }) => rpm);
+  const limit = own ?? pickBest(reachedTiers(policy, fundingState, now), ({ rpm }) => rpm);
   if (fundingState.freeOnly && policy.freeRpm < limit) {
     return { limit: policy.freeRpm, freeTier: true };
   }
@@ -63,7 +63,7 @@ export function maxInFlight(
   now: number,
 ): number {
   const tiers = reachedTiers(policy, fundingState, now);
-  const limit = bestOf(tiers, ({ inFlight, rpm }) => inFlight ?? own ?? rpm);
+  const limit = pickBest(tiers, ({ inFlight, rpm }) => inFlight ?? own ?? rpm);
   return fundingState.freeOnly ? Math.min(limit, policy.freeInFlight) : limit;
 }
 
@@ -72,6 +72,6 @@ function reachedTiers({ tiers }: RatePolicy, { paidTotal, createdAt }: FundingSt
   return tiers.filter(({ paid, ageMs }) => paidTotal >= paid && (ageMs === 0 || now - createdAt >= ageMs));
 }
 
-function bestOf(tiers: readonly RateTier[], value: (tier: RateTier) => number): number {
+function pickBest(tiers: readonly RateTier[], value: (tier: RateTier) => number): number {
   return tiers.reduce((best, tier) => Math.max(best, value(tier)), 0);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import { type CountedSecond, judge, lapseOf, type QuotaDemand, type QuotaState } from "./quota.ts";
+import { type CountedSecond, computeLapse, judge, type QuotaDemand, type QuotaState } from "./quota.ts";
 
 /** The result of asking for parts of several quotas. */
 export interface QuotaDecision {
@@ -105,7 +105,7 @@ function add(quota: Quota, second: number, amount: number): void {
 }
 
 function dropLapsed(quota: Quota, now: number): void {
-  while (quota.counted[0] !== undefined && lapseOf(quota.counted[0].second) <= now) {
+  while (quota.counted[0] !== undefined && computeLapse(quota.counted[0].second) <= now) {
     quota.counted.shift();
   }
 }

@@ -34,12 +34,12 @@ export class MemoryWindows implements Windows {
     const times = this.#keys.get(key) ?? new Times();
     times.dropUntil(now - windowMs);
     if (times.length >= limit) {
-      return { admitted: false, ...stateOf(times, limit, now) };
+      return { admitted: false, ...toState(times, limit, now) };
     }
     times.push(now);
     this.#keys.delete(key);
     this.#keys.set(key, times);
-    return { admitted: true, ...stateOf(times, limit, now) };
+    return { admitted: true, ...toState(times, limit, now) };
   }
 
   begin(key: string, limit: number, demands: readonly QuotaDemand[]): RunDecision {
@@ -73,7 +73,7 @@ export class MemoryWindows implements Windows {
       return { ...noState, limit };
     }
     times.dropUntil(now - windowMs);
-    return stateOf(times, limit, now);
+    return toState(times, limit, now);
   }
 
   async close(): Promise<void> {
@@ -94,7 +94,7 @@ export class MemoryWindows implements Windows {
 
 function nothing(): void {}
 
-function stateOf(times: Times, limit: number, now: number): WindowState {
+function toState(times: Times, limit: number, now: number): WindowState {
   const used = times.length;
   // The limit may have been lowered: then several have to lapse before one more fits.
   const waitMs = used < limit ? 0 : times.at(used - limit) + windowMs - now;

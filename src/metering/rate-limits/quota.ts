@@ -33,7 +33,7 @@ export interface CountedSecond {
 const retryMs = 1000;
 
 /** When what was counted in a second counts no more, in milliseconds of the same clock. */
-export function lapseOf(second: number): number {
+export function computeLapse(second: number): number {
   return (second + 1) * 1000 + windowMs;
 }
 
@@ -46,7 +46,7 @@ export function judge(
 ): QuotaState {
   const all = counted.reduce((sum, second) => sum + second.amount, 0);
   const last = counted.at(-1);
-  const resetAfterMs = held > 0 ? windowMs : last === undefined ? 0 : lapseOf(last.second) - now;
+  const resetAfterMs = held > 0 ? windowMs : last === undefined ? 0 : computeLapse(last.second) - now;
   const fits = (used: number) => used === 0 || used + amount <= limit;
   let used = held + all;
   let waitMs = fits(used) ? 0 : retryMs;
@@ -55,7 +55,7 @@ export function judge(
       break;
     }
     used -= lapsing;
-    waitMs = Math.max(retryMs, lapseOf(second) - now);
+    waitMs = Math.max(retryMs, computeLapse(second) - now);
   }
   return { limit, used: held + all, waitMs: fits(used) ? waitMs : retryMs, resetAfterMs };
 }

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
 import { type RateLimitState, withRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
+import { toDuration } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { FundingState, RateLimits } from "../interface.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
@@ -42,7 +42,7 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       const demands = toDemands(caller, places, tokenBound);
       const run = await windows.begin(nameOf(caller), max.limit, demands);
       const { window, quotas, full } = run;
-      const rateLimit = withTokens(stateOf(window), demands, quotas);
+      const rateLimit = withTokens(toState(window), demands, quotas);
       if (full !== undefined) {
         throw withRateLimit(quotaRefusal(demands[full], quotas[full]), rateLimit);
       }
@@ -56,12 +56,12 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       const max = await limitOf(caller);
       const admission = await windows.admit(nameOf(caller), max.limit);
       if (!admission.admitted) {
-        throw withRateLimit(refusal(max, admission), stateOf(admission));
+        throw withRateLimit(refusal(max, admission), toState(admission));
       }
-      return stateOf(admission);
+      return toState(admission);
     },
     async read(caller) {
-      return stateOf(await windows.read(nameOf(caller), (await limitOf(caller)).limit));
+      return toState(await windows.read(nameOf(caller), (await limitOf(caller)).limit));
     },
     adopt(other) {
       policy = other;
@@ -69,7 +69,7 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
   };
 }
 
-function stateOf({ limit, used, resetAfterMs }: WindowState): RateLimitState {
+function toState({ limit, used, resetAfterMs }: WindowState): RateLimitState {
   return { limit, remaining: Math.max(0, limit - used), resetAfterMs };
 }
 
@@ -82,7 +82,7 @@ function refuseFrozen({ frozenReason }: Caller): void {
 
 function refusal(max: MaxRpm, { limit, waitMs }: WindowState): ConnectError {
   const facts: ErrorFacts = {
-    retryAfter: durationOf(waitMs),
+    retryAfter: toDuration(waitMs),
     bound: { case: "requestRate", value: { requestsPerMinute: limit } },
   };
   const requests = `${limit} ${limit === 1 ? "request" : "requests"} per minute`;

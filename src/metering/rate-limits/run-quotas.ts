@@ -2,7 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { RateLimitState } from "../../../lib/rpc/rate-limit.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
+import { toDuration } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { QuotaDemand, QuotaState } from "./quota.ts";
 
@@ -49,7 +49,7 @@ export function quotaRefusal(demand: RunDemand | undefined, state: QuotaState | 
     throw new Error("a quota was refused that nobody asked for");
   }
   const { limit, waitMs } = state;
-  const retryAfter = durationOf(waitMs);
+  const retryAfter = toDuration(waitMs);
   if (demand.kind === "tokens") {
     const message = `The rate limit of this key, ${limit} tokens per minute, is reached: this request may take ${demand.amount}. Retry in ${Math.ceil(waitMs / 1000)} s.`;
     return failure(Reason.RATE_LIMITED, message, { retryAfter });

@@ -1,6 +1,6 @@
 import type { Call, Encoder } from "./dialect.ts";
 import { doneEvent, event, eventStream } from "./sse.ts";
-import { textOf } from "./texts.ts";
+import { readText } from "./texts.ts";
 
 /** An engine's own fields in text completions. */
 export interface CompletionStyle {
@@ -55,9 +55,9 @@ export class CompletionEncoder implements Encoder {
     return usage === undefined ? end : event({ ...this.#head, choices: [], usage }) + end;
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const { output } = this.#call.run;
-    const choices = [this.#choice(textOf(this.#call, "text"), output.finish, output.length - 1, true)];
+    const choices = [this.#choice(readText(this.#call, "text"), output.finish, output.length - 1, true)];
     return { ...this.#head, choices, usage: this.#style.usage(this.#call, output.length) };
   }
 

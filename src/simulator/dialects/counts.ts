@@ -8,7 +8,7 @@ export interface Counts {
 }
 
 /** The counts after so many output tokens. Undefined: a fault keeps them back. */
-export function countsOf(call: Call, produced: number): Counts | undefined {
+export function readCounts(call: Call, produced: number): Counts | undefined {
   const { sequence } = call.run;
   const prompt = sequence.work.prompt.length;
   const cached = call.cacheReport ? (sequence.cached ?? 0) : 0;

@@ -54,7 +54,7 @@ export interface Encoder {
   /** The bytes after the last token. */
   close(): string;
   /** The answer of a request that does not stream. */
-  whole(): unknown;
+  gathered(): unknown;
 }
 
 /** A generation that is being answered. */

@@ -1,7 +1,7 @@
 import type { Call } from "./dialect.ts";
 
 /** All that the reader gets of one kind, joined. */
-export function textOf(call: Call, kind: "text" | "reasoning"): string {
+export function readText(call: Call, kind: "text" | "reasoning"): string {
   const { kinds, texts } = call.run.output;
   let text = "";
   for (let at = 0; at < kinds.length; at++) {
@@ -13,7 +13,7 @@ export function textOf(call: Call, kind: "text" | "reasoning"): string {
 }
 
 /** The tool calls in the form that engines share, with the arguments that the output got to before a limit. */
-export function callsOf(call: Call) {
+export function readCalls(call: Call) {
   const { kinds, texts, calls } = call.run.output;
   const made = calls.map(({ id, name }) => ({ id, type: "function", function: { name, arguments: "" } }));
   let index = -1;

@@ -1,4 +1,4 @@
-import { type Directive, numberOf, withoutDirectives } from "./directives.ts";
+import { type Directive, parseNumber, withoutDirectives } from "./directives.ts";
 import { Output } from "./output.ts";
 import type { Tool } from "./text/chat-template.ts";
 import { type Sequence, seeded } from "./text/random.ts";
@@ -47,7 +47,7 @@ export function answer(question: Question, limits: Limits, mode: AnswerMode): Ou
   if (question.depth !== "none") {
     // Of its own sequence, so that the answer is the same with and without thinking.
     const thoughts = seeded(~question.seed);
-    const count = numberOf(directives, "think") ?? usualThinking(question.depth, thoughts);
+    const count = parseNumber(directives, "think") ?? usualThinking(question.depth, thoughts);
     think(output, count, question.shown, thoughts);
   }
   const calls = chooseCalls(
@@ -63,7 +63,7 @@ export function answer(question: Question, limits: Limits, mode: AnswerMode): Ou
   );
   const fixed = directives.find(({ name }) => name === "text")?.value;
   const echoed = mode === "echo" || directives.some(({ name }) => name === "echo");
-  const count = numberOf(directives, "tokens");
+  const count = parseNumber(directives, "tokens");
   if (fixed !== undefined) {
     output.pushText("text", fixed);
   } else if (count !== undefined) {

@@ -23,7 +23,7 @@ export function withoutDirectives(text: string): string {
 }
 
 /** The number that a directive gives, at least 0. Undefined: it is not there or not a number. */
-export function numberOf(directives: readonly Directive[], name: string): number | undefined {
+export function parseNumber(directives: readonly Directive[], name: string): number | undefined {
   const value = directives.find((directive) => directive.name === name)?.value;
   return value !== undefined && /^\d{1,7}$/.test(value) ? Number(value) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Directive } from "./directives.ts";
-import { numberOf } from "./directives.ts";
+import { parseNumber } from "./directives.ts";
 import type { Tool, ToolCall } from "./text/chat-template.ts";
 import type { Sequence } from "./text/random.ts";
 
@@ -28,7 +28,7 @@ export function chooseCalls(situation: ToolSituation, random: Sequence): ToolCal
   return calls.map((tool, at) => ({
     id: `call_${hex(24, random)}`,
     name: tool.name,
-    arguments: given[at] ?? given[0] ?? JSON.stringify(sampleOf(tool.parameters ?? { type: "object" }, random)),
+    arguments: given[at] ?? given[0] ?? JSON.stringify(makeSample(tool.parameters ?? { type: "object" }, random)),
   }));
 }
 
@@ -44,7 +44,7 @@ function choose({ tools, choice, question, answered, directives }: ToolSituation
     if (named.length > 0) {
       return named.flatMap(({ value }) => tools.filter((tool) => tool.name === value));
     }
-    const count = numberOf(directives, "tools");
+    const count = parseNumber(directives, "tools");
     if (count !== undefined) {
       return Array.from({ length: count }, (_, at) => tools[at % tools.length] as Tool);
     }
@@ -65,7 +65,7 @@ function mentions(question: string, name: string): boolean {
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A value that fits a JSON Schema, as far as type, enum, const, properties and items say. */
-export function sampleOf(value: unknown, random: Sequence): unknown {
+export function makeSample(value: unknown, random: Sequence): unknown {
   const schema = (typeof value === "object" && value !== null ? value : {}) as Schema;
   if (schema.const !== undefined) {
     return schema.const;
@@ -75,13 +75,13 @@ export function sampleOf(value: unknown, random: Sequence): unknown {
   }
   const union = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(union) && union.length > 0) {
-    return sampleOf(union[0], random);
+    return makeSample(union[0], random);
   }
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case "object":
       return sampleObject(schema, random);
     case "array":
-      return [sampleOf(schema.items, random)];
+      return [makeSample(schema.items, random)];
     case "integer":
       return Math.floor(random() * 100);
     case "number":
@@ -99,7 +99,7 @@ function sampleObject(schema: Schema, random: Sequence): Record<string, unknown>
   const properties = (schema.properties ?? {}) as Schema;
   const required = Array.isArray(schema.required) ? schema.required : Object.keys(properties);
   const names = Object.keys(properties).filter((name) => required.includes(name));
-  return Object.fromEntries(names.map((name) => [name, sampleOf(properties[name], random)]));
+  return Object.fromEntries(names.map((name) => [name, makeSample(properties[name], random)]));
 }
 
 function hex(length: number, random: Sequence): string {

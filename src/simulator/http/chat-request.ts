@@ -96,7 +96,7 @@ export function readMessage(value: unknown, index = 0): Message {
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.map(readCall) : [];
   return {
     role,
-    content: contentOf(message.content, index),
+    content: readContent(message.content, index),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(calls.length === 0 ? {} : { calls }),
   };
@@ -120,7 +120,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function contentOf(content: unknown, index: number): string {
+function readContent(content: unknown, index: number): string {
   if (typeof content === "string") {
     return content;
   }

@@ -47,7 +47,7 @@ export class Delivery {
       this.#stream(from, Math.min(to, this.#breakAt), length, breaks);
     } else if (to === length && !breaks) {
       this.#over = true;
-      sendJson(this.#response, 200, this.#encoder.whole());
+      sendJson(this.#response, 200, this.#encoder.gathered());
     }
     if (breaks) {
       this.#break();

@@ -3,7 +3,7 @@ import type { Model } from "../engine/model.ts";
 import { encode, special } from "../engine/text/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
 import { none } from "../faults.ts";
-import { embedderOf, underFaults } from "./exchange.ts";
+import { findEmbedder, underFaults } from "./exchange.ts";
 import { sendJson } from "./reply.ts";
 
 /** The embeddings of inputs. */
@@ -30,9 +30,9 @@ export function embedInputs(
   truncates: boolean | undefined,
   answer: (embedded: Embedded) => void,
 ): void {
-  const model = embedderOf(exchange);
+  const model = findEmbedder(exchange);
   const { host, response } = exchange;
-  const inputs = inputsOf(input);
+  const inputs = readInputs(input);
   underFaults(exchange, none, ({ cut, reset, die, stall, truncate }) => {
     if (cut !== undefined) {
       response.socket?.destroySoon();
@@ -65,7 +65,7 @@ function measured({ host }: Exchange, { traits }: Model, text: string, cuts: boo
   throw host.dialect.inputTooLong(tokens.length, traits.contextLength);
 }
 
-function inputsOf(input: unknown): string[] {
+function readInputs(input: unknown): string[] {
   if (typeof input === "string") {
     return [input];
   }

@@ -4,7 +4,7 @@ import { EngineError } from "../engine-error.ts";
 import { type Fault, faultInHeader, none } from "../faults.ts";
 
 /** The model that a request names. */
-export function modelOf({ host, body }: Pick<Exchange, "host" | "body">): Model {
+export function findModel({ host, body }: Pick<Exchange, "host" | "body">): Model {
   const { dialect, models } = host;
   const id = typeof body.model === "string" ? body.model : undefined;
   const named = id === undefined ? undefined : models.get(id);
@@ -21,8 +21,8 @@ export function modelOf({ host, body }: Pick<Exchange, "host" | "body">): Model 
 }
 
 /** The model of a request that wants an answer. */
-export function generatorOf(exchange: Exchange): Model {
-  const model = modelOf(exchange);
+export function findGenerator(exchange: Exchange): Model {
+  const model = findModel(exchange);
   if (model.traits.kind === "generation") {
     return model;
   }
@@ -30,8 +30,8 @@ export function generatorOf(exchange: Exchange): Model {
 }
 
 /** The model of a request that wants vectors. */
-export function embedderOf(exchange: Exchange): Model {
-  const model = modelOf(exchange);
+export function findEmbedder(exchange: Exchange): Model {
+  const model = findModel(exchange);
   if (model.traits.kind === "embedding") {
     return model;
   }

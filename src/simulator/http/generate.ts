@@ -9,7 +9,7 @@ import { EngineError } from "../engine-error.ts";
 import { type Fault, faultInPrompt } from "../faults.ts";
 import { type ChatRequest, readChat, readSampling, type SamplingRequest } from "./chat-request.ts";
 import { Delivery } from "./delivery.ts";
-import { generatorOf, underFaults } from "./exchange.ts";
+import { findGenerator, underFaults } from "./exchange.ts";
 
 /** POST /v1/chat/completions */
 export function chat(exchange: Exchange): void {
@@ -23,7 +23,7 @@ export function chat(exchange: Exchange): void {
 
 /** Answers a chat, in whatever form its request came and its answer goes. */
 export function answerChat(exchange: Exchange, request: ChatRequest, encoder: (call: Call) => Encoder): void {
-  const model = generatorOf(exchange);
+  const model = findGenerator(exchange);
   const { dialect, settings } = exchange.host;
   checkRoles(request.messages, model);
   const takesTools = settings.setup.toolCalls;
@@ -47,7 +47,7 @@ export function answerChat(exchange: Exchange, request: ChatRequest, encoder: (c
 
 /** POST /v1/completions */
 export function completion(exchange: Exchange): void {
-  const model = generatorOf(exchange);
+  const model = findGenerator(exchange);
   const { prompt } = exchange.body;
   const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof text !== "string") {
@@ -126,12 +126,12 @@ function generate(
     };
     let delivery: Delivery | undefined;
     const run = model.start(generation, (from, to) => delivery?.progress(from, to));
-    const call = callOf(exchange, model, request, run, fault, typeof asked.toolChoice === "object");
+    const call = toCall(exchange, model, request, run, fault, typeof asked.toolChoice === "object");
     delivery = new Delivery(exchange.host, exchange.response, exchange.path, call, encoder(call));
   });
 }
 
-function callOf(
+function toCall(
   { request, host }: Exchange,
   model: Model,
   sampling: SamplingRequest,

@@ -17,7 +17,7 @@ export interface ModelMetrics {
   readonly preempted: number;
 }
 
-export function metricsOf({ scheduler, gpu }: Model): ModelMetrics {
+export function formatMetrics({ scheduler, gpu }: Model): ModelMetrics {
   const { running, waiting, cache, counters } = scheduler;
   return { running, waiting, kvUsage: cache.usage, kvTokens: gpu.kvTokens, ...counters };
 }
@@ -32,7 +32,7 @@ export type Figure = readonly [
 
 /** Prometheus text of figures for all models. */
 export function prometheus(figures: readonly Figure[], models: Iterable<Model>, label: string): string {
-  const measured = Array.from(models, (model) => ({ model: model.traits.id, metrics: metricsOf(model) }));
+  const measured = Array.from(models, (model) => ({ model: model.traits.id, metrics: formatMetrics(model) }));
   return figures
     .map(([name, type, read, labels], at) => {
       const more = labels === undefined ? "" : `,${labels}`;

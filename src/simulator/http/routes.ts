@@ -5,7 +5,7 @@ import { embeddings } from "./embed.ts";
 import { chat, completion } from "./generate.ts";
 
 /** Every endpoint of a server that speaks a dialect. */
-export function routesOf(dialect: Dialect, { metrics }: Setup): Routes {
+export function listRoutes(dialect: Dialect, { metrics }: Setup): Routes {
   const own = Object.entries(dialect.routes).filter(([route]) => metrics || !route.endsWith("/metrics"));
   return {
     "POST /v1/chat/completions": chat,

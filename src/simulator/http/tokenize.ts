@@ -2,22 +2,22 @@ import type { Exchange } from "../dialects/dialect.ts";
 import { encode } from "../engine/text/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
 import { readChat } from "./chat-request.ts";
-import { modelOf } from "./exchange.ts";
+import { findModel } from "./exchange.ts";
 import { chatPrompt } from "./generate.ts";
 import { sendJson } from "./reply.ts";
 
 /** POST /tokenize in vLLM's and SGLang's form: a `prompt`, or `messages` as for a chat. */
 export function tokenize(exchange: Exchange): void {
-  const model = modelOf(exchange);
-  const tokens = tokensOf(exchange);
+  const model = findModel(exchange);
+  const tokens = readTokens(exchange);
   const count = { count: tokens.length, max_model_len: model.traits.contextLength };
   sendJson(exchange.response, 200, { ...count, tokens, token_strs: null });
 }
 
-function tokensOf(exchange: Exchange): number[] {
+function readTokens(exchange: Exchange): number[] {
   const { body } = exchange;
   if (Array.isArray(body.messages)) {
-    return chatPrompt(readChat(body), modelOf(exchange));
+    return chatPrompt(readChat(body), findModel(exchange));
   }
   if (typeof body.prompt === "string") {
     return encode(body.prompt);

@@ -1,7 +1,7 @@
 import { Code, type ContextValues, type Interceptor } from "@connectrpc/connect";
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { outcomeOf, requestIdKey, runIdKey } from "../../interceptors/observation/observe.ts";
+import { requestIdKey, runIdKey, toOutcome } from "../../interceptors/observation/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
 import { watchStream } from "../../interceptors/watch-stream.ts";
 import { startSpan } from "./span.ts";
@@ -23,7 +23,7 @@ export function traceCalls(tracer: Tracer): Interceptor {
     request.contextValues.set(traceContextKey, context);
     const end = (error?: unknown): unknown => {
       nameIds(span, request.contextValues);
-      tellOutcome(span, outcomeOf(error, request.signal));
+      tellOutcome(span, toOutcome(error, request.signal));
       span.end();
       return error;
     };
@@ -51,7 +51,7 @@ function nameIds(span: Span, values: ContextValues): void {
   }
 }
 
-function tellOutcome(span: Span, { code, reason }: ReturnType<typeof outcomeOf>): void {
+function tellOutcome(span: Span, { code, reason }: ReturnType<typeof toOutcome>): void {
   span.setAttribute("rpc.grpc.status_code", code ?? 0);
   if (code === undefined) {
     return;

@@ -1,7 +1,7 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 import type { Engine, EngineEmbedRequest, EngineOutput, EngineRequest, EngineUsage } from "../../engines/interface.ts";
 import { startSpan } from "./span.ts";
@@ -42,7 +42,7 @@ export function traceEngine(engine: Engine, server: TracedServer, tracer: Tracer
   return {
     async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
       const operation = request.prompt.case === "text" ? "text_completion" : "chat";
-      const call = start(operation, request, samplingOf(request));
+      const call = start(operation, request, toSamplingAttributes(request));
       let usage: EngineUsage | undefined;
       let finish: FinishReason | undefined;
       try {
@@ -89,7 +89,7 @@ export function traceEngine(engine: Engine, server: TracedServer, tracer: Tracer
   };
 }
 
-function samplingOf({ maxOutputTokens, sampling }: EngineRequest): Attributes {
+function toSamplingAttributes({ maxOutputTokens, sampling }: EngineRequest): Attributes {
   return {
     "gen_ai.request.max_tokens": maxOutputTokens,
     ...(sampling.temperature !== undefined && { "gen_ai.request.temperature": sampling.temperature }),
@@ -114,7 +114,7 @@ function markUsage(span: Span, usage: Partial<EngineUsage>): void {
 }
 
 function markFailed(span: Span, error: unknown): void {
-  const reason = detailOf(error)?.reason;
+  const reason = readDetail(error)?.reason;
   span.setAttribute("error.type", reason === undefined ? "_OTHER" : Reason[reason]);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -27,14 +27,14 @@ export function exportingTracer(env: NodeJS.ProcessEnv, logger: Logger): Exporti
     resource: defaultResource()
       .merge(resourceFromAttributes({ "service.name": "tollgate" }))
       .merge(detectResources({ detectors: [envDetector] })),
-    sampler: samplerOf(env),
+    sampler: toSampler(env),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
   return { tracer: provider.getTracer("tollgate"), close: () => provider.shutdown() };
 }
 
 /** OTEL_TRACES_SAMPLER and its argument. Throws for a sampler that OpenTelemetry does not name. */
-export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
+export function toSampler(env: NodeJS.ProcessEnv): Sampler {
   const ratio = () => new TraceIdRatioBasedSampler(Number(env.OTEL_TRACES_SAMPLER_ARG ?? "1"));
   const name = env.OTEL_TRACES_SAMPLER ?? "parentbased_always_on";
   switch (name) {

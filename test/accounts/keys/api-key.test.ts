@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { systemRandom } from "../../../lib/ids/random.ts";
-import { digestOf, hintsOf, isApiKey, newApiKey } from "../../../src/accounts/keys/api-key.ts";
+import { isApiKey, newApiKey, toDigest, toHints } from "../../../src/accounts/keys/api-key.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -41,15 +41,15 @@ test("a lost or swapped character does not pass", () => {
 
 test("the digest depends on key and pepper", () => {
   const key = newApiKey("tg-", systemRandom);
-  const digest = digestOf(key, { version: 1, secret: "a" });
+  const digest = toDigest(key, { version: 1, secret: "a" });
   expect(digest).toHaveLength(32);
-  expect(digestOf(key, { version: 1, secret: "a" })).toEqual(digest);
-  expect(digestOf(key, { version: 1, secret: "b" })).not.toEqual(digest);
-  expect(digestOf(newApiKey("tg-", systemRandom), { version: 1, secret: "a" })).not.toEqual(digest);
+  expect(toDigest(key, { version: 1, secret: "a" })).toEqual(digest);
+  expect(toDigest(key, { version: 1, secret: "b" })).not.toEqual(digest);
+  expect(toDigest(newApiKey("tg-", systemRandom), { version: 1, secret: "a" })).not.toEqual(digest);
 });
 
 test("what may be shown tells too little to guess the rest", () => {
   const key = newApiKey("tg-", systemRandom);
-  const hints = hintsOf(key);
+  const hints = toHints(key);
   expect(hints).toEqual({ prefix: key.slice(0, 7), last4: key.slice(-4) });
 });

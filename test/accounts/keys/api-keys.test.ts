@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
-import { digestOf } from "../../../src/accounts/keys/api-key.ts";
+import { toDigest } from "../../../src/accounts/keys/api-key.ts";
 import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
@@ -16,7 +16,7 @@ const hour = 3_600_000;
 async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
   return answer.then(
     () => undefined,
-    (error: unknown) => detailOf(error)?.reason,
+    (error: unknown) => readDetail(error)?.reason,
   );
 }
 
@@ -47,12 +47,12 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   test("a key is found by its digest; its secret is nowhere", async () => {
     const accountId = await account();
     const { key, secret } = await keys.create(accountId, "laptop", { rpm: 7 });
-    const digest = digestOf(secret, pepper);
-    const found = await keys.find([digest, digestOf(secret, { version: 1, secret: "another" })]);
+    const digest = toDigest(secret, pepper);
+    const found = await keys.find([digest, toDigest(secret, { version: 1, secret: "another" })]);
     expect(found).toMatchObject({ id: key.id, accountId, name: "laptop", rpm: 7, pepperVersion: 3 });
     expect(found).toMatchObject({ prefix: secret.slice(0, 7), last4: secret.slice(-4) });
     expect(JSON.stringify(await storage.orm.em.getConnection().execute("select * from api_key"))).not.toContain(secret);
-    expect(await keys.find([digestOf("another", pepper)])).toBeUndefined();
+    expect(await keys.find([toDigest("another", pepper)])).toBeUndefined();
   });
 
   test("a key that is used after the pepper changed has its digest by the new one", async () => {
@@ -62,9 +62,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const renewing = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: newer });
     const before = await renewing.countByPepper();
     for (const _ of [1, 2]) {
-      expect(await renewing.find([digestOf(secret, newer), digestOf(secret, pepper)])).toMatchObject({ id: key.id });
+      expect(await renewing.find([toDigest(secret, newer), toDigest(secret, pepper)])).toMatchObject({ id: key.id });
     }
-    expect(await keys.find([digestOf(secret, pepper)])).toBeUndefined();
+    expect(await keys.find([toDigest(secret, pepper)])).toBeUndefined();
     const after = await renewing.countByPepper();
     expect([after.get(3) ?? 0, after.get(4)]).toEqual([(before.get(3) ?? 0) - 1, 1]);
     await keys.revoke(key.id);

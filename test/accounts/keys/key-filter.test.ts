@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { type Random, systemRandom } from "../../../lib/ids/random.ts";
 import { uuidSource } from "../../../lib/ids/uuid.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
@@ -76,7 +76,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       clock.until(
         authenticator.authenticate(secret, undefined).then(
           () => "let in",
-          (error: unknown) => Reason[detailOf(error)?.reason ?? Reason.UNSPECIFIED],
+          (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
         ),
       );
     return { clock, keys, filter, questions, tryKey };

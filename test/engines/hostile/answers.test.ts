@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type HostileFleet, startHostileFleet } from "./hostile-fleet.ts";
 import { answerChunks, generators, textChunk } from "./hostile-server.ts";
@@ -63,7 +63,7 @@ function isRight(kind: string, value: unknown): boolean {
 async function fails(hostile: HostileFleet): Promise<void> {
   const { error, outputs } = await hostile.generate({ maxOutputTokens: 5 });
   expect(error).toBeDefined();
-  expect([Reason.ENGINE_FAILED, Reason.INVALID_ARGUMENT, Reason.OVERLOADED]).toContain(detailOf(error)?.reason);
+  expect([Reason.ENGINE_FAILED, Reason.INVALID_ARGUMENT, Reason.OVERLOADED]).toContain(readDetail(error)?.reason);
   for (const { event } of outputs.flatMap(({ events }) => events)) {
     if (event.case === "text" || event.case === "reasoning") {
       expect(typeof event.value).toBe("string");
@@ -165,7 +165,7 @@ describe("bytes over HTTP", () => {
   ])("%s is a failure", async (_, raw) => {
     hostile.server.raw = raw;
     const { error } = await hostile.run();
-    expect([Reason.ENGINE_FAILED, Reason.CONTEXT_LENGTH_EXCEEDED]).toContain(detailOf(error)?.reason);
+    expect([Reason.ENGINE_FAILED, Reason.CONTEXT_LENGTH_EXCEEDED]).toContain(readDetail(error)?.reason);
   });
 
   test("an early hint before the answer is none", async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { BreakerState, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { eventually } from "../../support/eventually.ts";
 import { chatRequest } from "../requests.ts";
 import { type HostileFleet, startHostileFleet } from "./hostile-fleet.ts";
@@ -58,7 +58,7 @@ describe.each(generators)("%s", (engine) => {
   ])("%s is no count, and never a free or a dear answer", async (_, input, output) => {
     say(input, output);
     const { last, error } = await hostile.run({ maxOutputTokens: 5 });
-    expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
     for (const count of Object.values(last?.usage ?? {})) {
       expect(Number.isInteger(Number(count))).toBe(true);
       expect(Number(count)).toBeLessThanOrEqual(believable);
@@ -121,7 +121,7 @@ describe.each(generators)("%s", (engine) => {
     const flood = Array.from({ length: 100 }, () => textChunk(engine, "word ".repeat(2000)));
     hostile.server.chunks = [...flood, ...answerChunks(engine, "abc", 7, 5)];
     const { outputs, error } = await hostile.run({ maxOutputTokens: 5 });
-    expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
     const shown = outputs
       .flatMap(({ events }) => events)
       .reduce((sum, { event }) => sum + String(event.value).length, 0);
@@ -176,7 +176,7 @@ describe.each(embedders)("%s embeds", (engine) => {
     }
     say(count, 1);
     const error = await hostile.embed(["one"]).catch((thrown) => thrown);
-    expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
 import { llamaCpp } from "../../../src/engines/llama-cpp/dialect.ts";
 import { LineReader } from "../../../src/engines/ollama/stream.ts";
@@ -53,8 +53,8 @@ function read(of: () => StreamReader, pieces: readonly Buffer[]) {
     }
     stream.end();
   } catch (error) {
-    expect(detailOf(error)).toBeDefined();
-    failure = detailOf(error)?.reason;
+    expect(readDetail(error)).toBeDefined();
+    failure = readDetail(error)?.reason;
   }
   take();
   const usage = outputs.findLast((output) => output.usage)?.usage;

@@ -1,7 +1,7 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";
 
 // Bytes that are no message of the service, over a real connection.
@@ -62,14 +62,14 @@ describe.each<[string, () => Promise<unknown>]>([
   ];
   test.each(bytes)("%s is the server's failure, or nothing that was told", async (_, told) => {
     answer = told;
-    const outcome = await call().catch((error) => detailOf(error)?.reason);
+    const outcome = await call().catch((error) => readDetail(error)?.reason);
     const nothing = { info: [{ contextLength: 0, id: "", kind: "embedding" }], tokenize: 0 }[name];
     expect([Reason.ENGINE_FAILED, nothing]).toContainEqual(outcome);
   });
 
   test("a message that is too large is the server's failure, not a full server", async () => {
     answer = Buffer.alloc(17 * 1024 * 1024);
-    expect(detailOf(await call().catch((error) => error))?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(await call().catch((error) => error))?.reason).toBe(Reason.ENGINE_FAILED);
   });
 });
 

@@ -8,7 +8,7 @@ import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_p
 import { type ConversationSchema, Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
 import { writeChatModel, writeEmbeddingModel } from "../../../scripts/tiny-gguf.ts";
 import { describeGguf } from "../../../src/engines/llama-cpp-embedded/describe.ts";
 import { LlamaCppEngine } from "../../../src/engines/llama-cpp-embedded/engine.ts";
@@ -221,19 +221,19 @@ test("refuses tools of which its template takes no notice, before it does anythi
   });
   const { outputs, error } = await drain(toolless.generate(asking({ tools: [weather] }), never()));
   expect(outputs).toEqual([]);
-  expect(detailOf(error)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "conversation.tools" });
+  expect(readDetail(error)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "conversation.tools" });
   expect((await drain(toolless.generate(asking({}), never()))).error).toBeUndefined();
   await toolless.close();
 });
 
 test("refuses a prompt that does not fit", async () => {
   const { error } = await generate("x".repeat(3000));
-  const detail = detailOf(error);
+  const detail = readDetail(error);
   expect(detail).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
     bound: { case: "tokens", value: { limit: 2048n } },
   });
-  expect(Number(detail && tokenBoundOf(detail).actual)).toBe(
+  expect(Number(detail && readTokenBound(detail).actual)).toBe(
     3000 + tokens("<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n"),
   );
 });
@@ -257,12 +257,12 @@ const lengthOf = (value: string) => embedder.countTokens({ prompt: { case: "text
 test("refuses an input that is too long, by its index", async () => {
   const inputs = ["short", "x".repeat(9000)];
   const error = await embedder.embed({ runId: "r", model: "m", inputs }, never()).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
     bound: { case: "tokens", value: { limit: 8192n } },
   });
-  expect(Number(tokenBoundOf(detailOf(error) as ErrorDetail).actual)).toBeGreaterThanOrEqual(9000);
+  expect(Number(readTokenBound(readDetail(error) as ErrorDetail).actual)).toBeGreaterThanOrEqual(9000);
 });
 
 test("says what is wrong with a file", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { GgufFile } from "../../../scripts/tiny-gguf/gguf.ts";
 import { describeGguf } from "../../../src/engines/llama-cpp-embedded/describe.ts";
 import { LlamaCppEngine } from "../../../src/engines/llama-cpp-embedded/engine.ts";
@@ -71,7 +71,7 @@ describe.each(lies)("a file that tells %s", (name, write) => {
     const settings = { kind, contextLength: 512, capacity: 1, systemAnywhere: false };
     const engine = new LlamaCppEngine(pathToFileURL(path).href, settings);
     const error = await engine.checkHealth().catch((thrown) => thrown);
-    expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
     expect(error.cause.message).toContain(path);
     expect(error.cause.message).not.toMatch(/Cannot read|is not a function|undefined/);
     await engine.close();

@@ -4,7 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { OllamaEngine } from "../../../src/engines/ollama/engine.ts";
 import { generationRequest } from "../../../src/engines/ollama/request.ts";
 import { drain } from "../collect.ts";
@@ -116,7 +116,7 @@ test.each<[string, number, object, Reason]>([
   await using server = await scriptedServer({ "/api/chat": (_, response) => json(response, refusal, status) });
   const engine = new OllamaEngine(server.url, settings);
   const { error } = await drain(engine.generate(chatRequest("hi"), never()));
-  expect(detailOf(error)?.reason).toBe(reason);
+  expect(readDetail(error)?.reason).toBe(reason);
   await engine.close();
 });
 
@@ -138,7 +138,7 @@ test("embeds without cutting, and names the input that is too long", async () =>
   expect(inputTokens).toBe(40);
   expect(server.received.every(({ body: sent }) => sent.truncate === false)).toBe(true);
   const error = await embed(["a", "long", "b"]).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
     bound: { case: "tokens", value: { limit: 2048n } },
@@ -183,7 +183,7 @@ test.each([
   });
   const engine = new OllamaEngine(server.url, settings);
   const { outputs, answer, error } = await drain(engine.generate(chatRequest("sing it"), never()));
-  expect(detailOf(error)?.reason).toBe(reason);
+  expect(readDetail(error)?.reason).toBe(reason);
   expect(answer.text).toBe(" la".repeat(pieces));
   const last = outputs.at(-1);
   expect(last?.finish).toBe(reason === undefined ? FinishReason.LENGTH : undefined);

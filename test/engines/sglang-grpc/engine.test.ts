@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { inspectServer } from "../../../src/engines/inspect-server.ts";
 import { SglangGrpcEngine } from "../../../src/engines/sglang-grpc/engine.ts";
@@ -184,7 +184,7 @@ test.each<[string, ConnectError, Reason]>([
   ending = failure;
   const { outputs, error } = await drain(engine.generate(chatRequest("hi"), never()));
   expect(outputs).toEqual([]);
-  expect(detailOf(error)?.reason).toBe(reason);
+  expect(readDetail(error)?.reason).toBe(reason);
   expect(String(error)).not.toContain("secret");
 });
 
@@ -210,7 +210,7 @@ test.each<[string, object, Reason]>([
   chunks = [chunk];
   const { outputs, error } = await drain(engine.generate(chatRequest("hi"), never()));
   expect(outputs).toEqual([]);
-  expect(detailOf(error)?.reason).toBe(reason);
+  expect(readDetail(error)?.reason).toBe(reason);
   expect(String(error)).not.toContain("secret");
 });
 
@@ -219,20 +219,20 @@ test("a failure in the middle comes after what was counted", async () => {
   ending = new ConnectError("secret", Code.Unavailable);
   const { outputs, error } = await drain(engine.generate(chatRequest("hi"), never()));
   expect(outputs.at(-1)?.usage?.outputTokens).toBe(1);
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
 });
 
 test("an answer that ends without its count is a failure", async () => {
   chunks = [{ choices: [{ index: 0, delta: { content: "Hello" } }] }, finish];
   const { error } = await drain(engine.generate(chatRequest("hi"), never()));
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
 });
 
 test("embeds, and names the input that is too long", async () => {
   const embed = (inputs: string[]) => engine.embed({ runId: "r", model: "m", inputs }, never());
   expect((await embed(["a", "bb"])).vectors.map((vector) => vector[0])).toEqual([1, 2]);
   const error = await embed(["a", "x".repeat(600)]).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
     bound: { case: "tokens", value: { limit: 512n } },
@@ -246,7 +246,7 @@ test("a connection that does not come about is given up after its timeout", asyn
   const { port } = silent.address() as AddressInfo;
   const nowhere = new SglangGrpcEngine(`grpcs://127.0.0.1:${port}`, { ...settings, connectTimeoutMs: 100 });
   const { error } = await drain(nowhere.generate(chatRequest("hi"), never()));
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
   expect((error as Error).cause).toMatchObject({ transient: true });
   await nowhere.close();
   for (const socket of sockets) {

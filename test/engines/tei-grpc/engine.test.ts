@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { inspectServer } from "../../../src/engines/inspect-server.ts";
 import { TeiGrpcEngine } from "../../../src/engines/tei-grpc/engine.ts";
@@ -112,7 +112,7 @@ test("names the run on the wire of every input", async () => {
 
 test("names the input that is too long", async () => {
   const error = await embed(["a", "b", "x".repeat(150)]).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[2]",
     bound: { case: "tokens", value: { limit: 100n, actual: 150n } },
@@ -128,13 +128,13 @@ test.each([
 ])("understands status %d", async (code, reason) => {
   failing = new ConnectError("a secret detail", code);
   const error = await embed(["a"]).catch((failure) => failure);
-  expect(detailOf(error)?.reason).toBe(reason);
+  expect(readDetail(error)?.reason).toBe(reason);
   expect(error.rawMessage).not.toContain("secret");
 });
 
 test("an answer without a count is a failure", async () => {
   counts = false;
-  expect(detailOf(await embed(["a"]).catch((failure) => failure))?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(await embed(["a"]).catch((failure) => failure))?.reason).toBe(Reason.ENGINE_FAILED);
 });
 
 test("counts, lists its model and knows what it has to take", async () => {
@@ -154,8 +154,8 @@ test("counts an input that can hardly fit by its refusal, not by a list", async 
   expect([await count(800), await count(801)]).toEqual([800, 801]);
   expect(listed).toEqual([800]);
   const error = await count(mostCharacters + 1).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG });
-  expect(detailOf(await embed(["a", "x".repeat(mostCharacters + 1)]).catch((refusal) => refusal))).toMatchObject({
+  expect(readDetail(error)).toMatchObject({ reason: Reason.INPUT_TOO_LONG });
+  expect(readDetail(await embed(["a", "x".repeat(mostCharacters + 1)]).catch((refusal) => refusal))).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[1]",
     bound: { case: "tokens", value: { limit: 100n } },

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { TeiEngine } from "../../../src/engines/tei/engine.ts";
 import { drain } from "../collect.ts";
 import { chatRequest, plain } from "../requests.ts";
@@ -73,7 +73,7 @@ test("names the input that is too long", async () => {
   const engine = new TeiEngine(server.url, settings);
   const inputs = ["a", "b", "c", "d", "e", "x".repeat(101)];
   const error = await engine.embed({ runId: "r", model: "m", inputs }, never()).catch((refusal) => refusal);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.INPUT_TOO_LONG,
     parameter: "inputs[5]",
     bound: { case: "tokens", value: { limit: 100n, actual: 101n } },
@@ -96,7 +96,7 @@ test("an answer without a count is a failure", async () => {
   await using server = await tei({ counts: false });
   const engine = new TeiEngine(server.url, settings);
   const error = await engine.embed({ runId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
   await engine.close();
 });
 
@@ -108,7 +108,7 @@ test("counts, lists its model, tells its load and does not generate", async () =
   expect(await engine.listModels(never())).toEqual([{ id: "BAAI/bge-m3", contextLength: 100, kind: "embedding" }]);
   expect(await engine.readLoad(never())).toEqual({ waiting: 3 });
   const { error } = await drain(engine.generate(chatRequest("hi", { recipe: plain })));
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
   await engine.close();
 });
 
@@ -128,7 +128,7 @@ test("a model that broke is a failure for which another server may be tried", as
   });
   const engine = new TeiEngine(server.url, settings);
   const error = await engine.embed({ runId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
   expect(error.cause).toMatchObject({ transient: true });
   await engine.close();
 });
@@ -140,7 +140,7 @@ test("is full at 429", async () => {
   });
   const engine = new TeiEngine(server.url, settings);
   const error = await engine.embed({ runId: "r", model: "m", inputs: ["a"] }, never()).catch((refusal) => refusal);
-  expect(detailOf(error)?.reason).toBe(Reason.OVERLOADED);
+  expect(readDetail(error)?.reason).toBe(Reason.OVERLOADED);
   await engine.close();
 });
 

@@ -5,7 +5,7 @@ import { RequestError } from "../../../facades/http/request/error.ts";
 import { errorOf } from "../../../facades/messages/errors.ts";
 import type { TokenBoundFacts } from "../../../lib/errors/detail.ts";
 import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
-import { durationOf } from "../../../lib/time/duration.ts";
+import { toDuration } from "../../../lib/time/duration.ts";
 
 function answerTo(error: unknown) {
   const { status, body, headers } = errorOf(error, "req_r1");
@@ -15,7 +15,7 @@ function answerTo(error: unknown) {
   return { status, type: told.type, message: told.message, headers };
 }
 
-const soon: ErrorFacts = { retryAfter: durationOf(2_400) };
+const soon: ErrorFacts = { retryAfter: toDuration(2_400) };
 
 test.each<[Reason, number, string, ErrorFacts, Record<string, string>]>([
   [Reason.INVALID_ARGUMENT, 400, "invalid_request_error", {}, {}],
@@ -56,7 +56,7 @@ test.each<[number, Record<string, string>]>([
   [60_000, { "retry-after": "60", "retry-after-ms": "59999" }],
   [90_000, { "retry-after": "60", "retry-after-ms": "59999" }],
 ])("a delay of %i ms is %j", (ms, expected) => {
-  const { headers } = answerTo(failure(Reason.RATE_LIMITED, "", { retryAfter: durationOf(ms) }));
+  const { headers } = answerTo(failure(Reason.RATE_LIMITED, "", { retryAfter: toDuration(ms) }));
   expect(headers).toEqual(expected);
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";
 import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
@@ -36,7 +36,7 @@ const toReason = (failed: Promise<unknown> | (() => unknown)) =>
     .then(() => (typeof failed === "function" ? failed() : undefined))
     .then(
       () => undefined,
-      (error) => detailOf(error)?.reason,
+      (error) => readDetail(error)?.reason,
     );
 
 describe("replacing servers", () => {

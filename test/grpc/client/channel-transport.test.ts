@@ -3,7 +3,7 @@ import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import {
   type ChannelTransport,
   type ChannelTransportOptions,
@@ -200,7 +200,7 @@ test("a request that is larger than a core takes is refused before it is sent, a
   for (const call of [client.countTokens({ model: text }), generated]) {
     const refusal = await call.catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: Code.ResourceExhausted });
-    expect(detailOf(refusal)).toMatchObject({ reason: Reason.REQUEST_TOO_LARGE });
+    expect(readDetail(refusal)).toMatchObject({ reason: Reason.REQUEST_TOO_LARGE });
   }
   expect((await client.countTokens({})).inputTokens).toBe(3n);
 });

@@ -1,7 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { Receiving } from "../../../src/grpc/server/receiving.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
@@ -13,7 +13,7 @@ function start() {
   const receiving = new Receiving(limits, clock);
   const begin = (payer: string, isStream = false) => {
     const cuts: (Reason | undefined)[] = [];
-    const cut = (reason: ConnectError) => void cuts.push(detailOf(reason)?.reason);
+    const cut = (reason: ConnectError) => void cuts.push(readDetail(reason)?.reason);
     return { cuts, ...receiving.begin(payer, cut, isStream) };
   };
   return { clock, receiving, begin };

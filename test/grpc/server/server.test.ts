@@ -4,7 +4,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { type ChannelTransport, createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
@@ -110,9 +110,9 @@ describe("stopping", () => {
     await stream.next();
     const rest = stream.next().catch((error: unknown) => error);
     await server.stop(0);
-    expect(detailOf(await rest)?.reason).toBe(Reason.SHUTTING_DOWN);
+    expect(readDetail(await rest)?.reason).toBe(Reason.SHUTTING_DOWN);
     expect((await rest) as ConnectError).toMatchObject({ code: Code.Unavailable });
-    expect(detailOf(await service.aborted)?.reason).toBe(Reason.SHUTTING_DOWN);
+    expect(readDetail(await service.aborted)?.reason).toBe(Reason.SHUTTING_DOWN);
   });
 
   test("cuts off a handler that does not listen", async () => {

@@ -1,6 +1,6 @@
 import { Metadata } from "@grpc/grpc-js";
 import { expect, test } from "@jest/globals";
-import { headersOf, isEmpty, metadataOf } from "../../../src/grpc/wire/metadata.ts";
+import { isEmpty, toHeaders, toMetadata } from "../../../src/grpc/wire/metadata.ts";
 
 test.each([
   ["text", { "x-name": "value" }, { "x-name": ["value"] }],
@@ -30,7 +30,7 @@ test.each([
   "headers become metadata: %s",
   (_what, headers, expected) => {
     for (const given of [headers, new Headers(headers)]) {
-      const metadata = metadataOf(given);
+      const metadata = toMetadata(given);
       const found = Object.keys(metadata.getMap()).map((name) => [name, metadata.get(name)]);
       expect(Object.fromEntries(found)).toEqual(expected);
     }
@@ -42,7 +42,7 @@ test("metadata becomes headers, added to those that are there", () => {
   metadata.add("x-name", "a");
   metadata.add("x-name", "b");
   metadata.add("x-bin", Buffer.from([0, 255]));
-  const headers = headersOf(metadata, new Headers({ "x-name": "z" }));
+  const headers = toHeaders(metadata, new Headers({ "x-name": "z" }));
   expect([...headers]).toEqual([
     ["x-bin", "AP8"],
     ["x-name", "z, a, b"],

@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { ConversationSchema } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { bytesOf, reuseWriterRoom } from "../../../src/grpc/workarounds/writer-room.ts";
+import { reuseWriterRoom, toBytes } from "../../../src/grpc/workarounds/writer-room.ts";
 
 const conversation = (...texts: string[]) =>
   create(ConversationSchema, { messages: texts.map((text) => ({ text, toolCalls: [{ id: "call", name: text }] })) });
@@ -28,7 +28,7 @@ describe("with the workaround", () => {
     ["a text that is longer than the room", ["x".repeat(5_000_000)]],
   ])("%s has the library's bytes", (_, texts) => {
     const message = conversation(...texts);
-    const bytes = bytesOf(ConversationSchema, message);
+    const bytes = toBytes(ConversationSchema, message);
     expect(Buffer.compare(bytes, toBinary(ConversationSchema, message))).toBe(0);
     expect(fromBinary(ConversationSchema, bytes)).toEqual(message);
   });
@@ -38,16 +38,16 @@ describe("with the workaround", () => {
     if (first === undefined || second === undefined) {
       throw new Error("there are two");
     }
-    const bytes = bytesOf(ConversationSchema, first);
-    bytesOf(ConversationSchema, second);
+    const bytes = toBytes(ConversationSchema, first);
+    toBytes(ConversationSchema, second);
     expect(fromBinary(ConversationSchema, bytes)).toEqual(first);
   });
 
   test("a message that cannot be written leaves the next one as it is", () => {
     const wrong = conversation("x".repeat(50_000));
     Object.assign(wrong.messages[0] ?? {}, { role: "nobody" });
-    expect(() => bytesOf(ConversationSchema, wrong)).toThrow();
+    expect(() => toBytes(ConversationSchema, wrong)).toThrow();
     const right = conversation("y".repeat(50_000));
-    expect(fromBinary(ConversationSchema, bytesOf(ConversationSchema, right))).toEqual(right);
+    expect(fromBinary(ConversationSchema, toBytes(ConversationSchema, right))).toEqual(right);
   });
 });

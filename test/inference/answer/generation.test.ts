@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
 import type { Fleet } from "../../../src/fleet/interface.ts";
@@ -162,7 +162,7 @@ test("an answer without any count is an error with an alarm, not a free answer",
     { events: [text("a")] },
     { events: [], finish: FinishReason.STOP },
   ]);
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
   expect(events.map((event) => event.case)).toEqual(["started", "text"]);
   expect(ended).toEqual([["released"]]);
   expect(observed).toEqual([

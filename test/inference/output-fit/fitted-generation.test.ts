@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../../src/catalogue/interface.ts";
 import type { EngineOutput } from "../../../src/engines/interface.ts";
@@ -44,8 +44,8 @@ async function run(scripts: readonly (readonly (EngineOutput | Error)[])[], coun
   } catch (thrown) {
     error = thrown;
   }
-  const detail = detailOf(error);
-  return { limits, counts, outputs, reason: detail?.reason, actual: detail && tokenBoundOf(detail).actual };
+  const detail = readDetail(error);
+  return { limits, counts, outputs, reason: detail?.reason, actual: detail && readTokenBound(detail).actual };
 }
 
 test("what fits runs once, uncounted", async () => {

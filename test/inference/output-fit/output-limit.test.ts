@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { ServedModel } from "../../../src/catalogue/interface.ts";
 import { limitOutput } from "../../../src/inference/output-fit/output-limit.ts";
 
@@ -36,7 +36,7 @@ test.each([
 test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) => {
   const limited = limitOutput(model, 10, { bound: exact * 4, estimate: exact, count: async () => exact });
   const error = await limited.catch((thrown: unknown) => thrown);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
     bound: { case: "tokens", value: { limit: 1000n, actual: BigInt(exact) } },
   });
@@ -46,7 +46,7 @@ test("an engine that may take more than its context gets no prompt that is about
   const boundless = { ...model, servers: [{ engine: "openai" }] } as unknown as ServedModel;
   const length = { bound: 9000, count: async () => undefined };
   const error = await limitOutput(boundless, 10, { ...length, estimate: 1500 }).catch((thrown: unknown) => thrown);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
     bound: { case: "tokens", value: { limit: 1000n, actual: 1500n } },
   });

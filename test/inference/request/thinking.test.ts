@@ -1,14 +1,14 @@
 import { expect, test } from "@jest/globals";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { ThinkingRecipe } from "../../../src/engines/interface.ts";
-import { thinkingOf } from "../../../src/inference/request/thinking.ts";
+import { planThinking } from "../../../src/inference/request/thinking.ts";
 
 const { UNSPECIFIED, OFF, ON, LOW, MEDIUM, HIGH, MAX } = Thinking;
 const on = { enabled: true, deepest: false };
 const off = { enabled: false, deepest: false };
 const deep = { enabled: true, deepest: true };
 
-test.each<[ThinkingRecipe["mode"], boolean, Thinking, ReturnType<typeof thinkingOf>]>([
+test.each<[ThinkingRecipe["mode"], boolean, Thinking, ReturnType<typeof planThinking>]>([
   ["none", false, UNSPECIFIED, undefined],
   ["none", false, HIGH, undefined],
   ["always", false, UNSPECIFIED, undefined],
@@ -30,5 +30,5 @@ test.each<[ThinkingRecipe["mode"], boolean, Thinking, ReturnType<typeof thinking
   ["default_on", false, LOW, on],
   ["default_on", false, MAX, on],
 ])("%s, depths %s, asked %s", (mode, depths, asked, expected) => {
-  expect(thinkingOf(asked, { mode, depths, switch: "chat_template_kwargs" })).toEqual(expected);
+  expect(planThinking(asked, { mode, depths, switch: "chat_template_kwargs" })).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { ConversationSchema, Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { validateConversation } from "../../../src/inference/request/validate.ts";
 
 type Init = MessageInitShape<typeof ConversationSchema>;
@@ -11,7 +11,7 @@ function parameterOf(init: Init): string | undefined {
   try {
     validateConversation(create(ConversationSchema, init));
   } catch (error) {
-    return detailOf(error)?.parameter;
+    return readDetail(error)?.parameter;
   }
   return undefined;
 }

@@ -18,13 +18,13 @@ import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_s
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../../../src/accounts/interface.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
-import { accessOf, authenticate, createGate, roleOf } from "../../../src/interceptors/access/authenticate.ts";
+import { authenticate, createGate, readAccess, readRole } from "../../../src/interceptors/access/authenticate.ts";
 import { createFailedAttempts } from "../../../src/interceptors/access/failed-attempts.ts";
-import { callerOf, principalKey, principalOf } from "../../../src/interceptors/access/principal.ts";
+import { principalKey, readCaller, readPrincipal } from "../../../src/interceptors/access/principal.ts";
 import { openConnect, type Route, routes } from "../../grpc/transports.ts";
 
 const nobody = () => false;
@@ -144,7 +144,7 @@ describe.each(routes)("over %s", (_name, open) => {
     for (const method of services.flatMap(({ methods }) => methods)) {
       const name = `${method.parent.typeName}/${method.name}`;
       const code = await codeOf(route.transport, method, headers);
-      expect(`${name}: ${code}`).toBe(`${name}: ${expected[accessOf(method)]}`);
+      expect(`${name}: ${code}`).toBe(`${name}: ${expected[readAccess(method)]}`);
       checked += 1;
     }
     expect(checked).toBeGreaterThan(25);
@@ -157,11 +157,11 @@ describe.each(routes)("over %s", (_name, open) => {
   ])("the token of a %s opens what its role may, of all methods of operators", async (name, role) => {
     const byOperators = services
       .flatMap(({ methods }) => methods)
-      .filter((method) => [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(accessOf(method)));
+      .filter((method) => [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(readAccess(method)));
     expect(byOperators.length).toBeGreaterThan(25);
     for (const method of byOperators) {
       const code = await codeOf(route.transport, method, { authorization: `Bearer ${name}` });
-      const expected = role >= roleOf(method) ? "passed" : "PermissionDenied";
+      const expected = role >= readRole(method) ? "passed" : "PermissionDenied";
       expect(`${method.name}: ${code}`).toBe(`${method.name}: ${expected}`);
     }
   });
@@ -177,7 +177,7 @@ describe.each(routes)("over %s", (_name, open) => {
 
 test("only health, reflection, the model list and a sign-in link's use are public, and no method forgot to say", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
-  const open = methods.filter((method) => [Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(accessOf(method)));
+  const open = methods.filter((method) => [Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(readAccess(method)));
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
     "grpc.health.v1.Health/Check",
     "grpc.health.v1.Health/List",
@@ -188,7 +188,7 @@ test("only health, reflection, the model list and a sign-in link's use are publi
     "tollgate.catalogue.v1.CatalogueService/ListModels",
     "tollgate.sessions.v1.SessionsService/RedeemSignInLink",
   ]);
-  expect(methods.filter((method) => accessOf(method) === Access.UNSPECIFIED)).toEqual([]);
+  expect(methods.filter((method) => readAccess(method) === Access.UNSPECIFIED)).toEqual([]);
 });
 
 /** Names of methods that change nothing but whether somebody is signed in. */
@@ -197,17 +197,17 @@ const readsOrSignsIn = /^((Get|List|Stream|Identify|Watch|Reconcile)|CreateSignI
 test("every method of operators says its least role, and one that reads is a reader's", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const byOperators = methods.filter((method) =>
-    [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(accessOf(method)),
+    [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(readAccess(method)),
   );
   const silent = methods.filter((method) => byOperators.includes(method) !== hasOption(method, roleOption));
   expect(silent.map(({ name }) => name)).toEqual([]);
-  const wrong = byOperators.filter((method) => readsOrSignsIn.test(method.name) !== (roleOf(method) === Role.READER));
+  const wrong = byOperators.filter((method) => readsOrSignsIn.test(method.name) !== (readRole(method) === Role.READER));
   expect(wrong.map(({ name }) => name)).toEqual([]);
 });
 
 test("of all methods, those of prices, servers and operators are the owner's", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
-  const owned = methods.filter((method) => accessOf(method) === Access.OPERATOR && roleOf(method) === Role.OWNER);
+  const owned = methods.filter((method) => readAccess(method) === Access.OPERATOR && readRole(method) === Role.OWNER);
   expect(owned.map(({ name }) => name).sort()).toEqual([
     "CreateOperator",
     "CreateWebhook",
@@ -251,7 +251,7 @@ describe.each(routes)("over %s", (_name, open) => {
     const call = (headers: Record<string, string>) =>
       client.countTokens({}, { headers }).then(
         () => "passed",
-        (error: unknown) => Reason[detailOf(error)?.reason ?? Reason.UNSPECIFIED],
+        (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
       );
     return { authenticator, contexts, call, ...route };
   }
@@ -260,8 +260,8 @@ describe.each(routes)("over %s", (_name, open) => {
     const { authenticator, contexts, call } = await start();
     await call({ authorization: "Bearer key" });
     await call({ authorization: "Bearer service", "x-tollgate-account": "acc_2" });
-    expect(contexts.map(callerOf)).toEqual([caller, { kind: "caller", accountId: "acc_2", keyId: "" }]);
-    expect(contexts.map(principalOf)).toEqual(contexts.map(callerOf));
+    expect(contexts.map(readCaller)).toEqual([caller, { kind: "caller", accountId: "acc_2", keyId: "" }]);
+    expect(contexts.map(readPrincipal)).toEqual(contexts.map(readCaller));
     expect(authenticator.asked).toBe(2);
   });
 
@@ -303,7 +303,7 @@ describe("a throttled address", () => {
 
   test("is told how long to wait", async () => {
     await attempt();
-    const detail = detailOf(await attempt());
+    const detail = readDetail(await attempt());
     expect(detail?.reason).toBe(Reason.AUTHENTICATION_THROTTLED);
     expect(Number(detail?.retryAfter?.seconds)).toBeGreaterThanOrEqual(50);
   });
@@ -313,14 +313,14 @@ describe("principals", () => {
   const context = (principal?: Principal) => ({ values: createContextValues().set(principalKey, principal) });
 
   test("are what the interceptor found", () => {
-    expect(principalOf(context(operator))).toBe(operator);
-    expect(callerOf(context(caller))).toBe(caller);
+    expect(readPrincipal(context(operator))).toBe(operator);
+    expect(readCaller(context(caller))).toBe(caller);
   });
 
   test.each([
-    ["nobody", () => principalOf(context())],
-    ["nobody who pays", () => callerOf(context())],
-    ["the operator, who does not pay", () => callerOf(context(operator))],
+    ["nobody", () => readPrincipal(context())],
+    ["nobody who pays", () => readCaller(context())],
+    ["the operator, who does not pay", () => readCaller(context(operator))],
   ])("that are %s are PERMISSION_DENIED", (_what, ask) => {
     expect(ask).toThrow(expect.objectContaining({ code: Code.PermissionDenied }));
   });

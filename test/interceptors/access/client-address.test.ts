@@ -1,7 +1,7 @@
 import { createContextValues, type UnaryRequest } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { peerKey } from "../../../src/grpc/server/peer.ts";
-import { clientAddressOf, trustCertified, trustFacades } from "../../../src/interceptors/access/client-address.ts";
+import { readClientAddress, trustCertified, trustFacades } from "../../../src/interceptors/access/client-address.ts";
 
 const [unnamed, named] = [trustFacades([]), trustFacades(["10.0.0.0/24"])];
 
@@ -25,5 +25,5 @@ test.each([
     contextValues: createContextValues().set(peerKey, peer),
     header: new Headers(header === null ? {} : { "x-tollgate-client-address": header }),
   } as UnaryRequest;
-  expect(clientAddressOf(request, trusts)).toBe(expected);
+  expect(readClientAddress(request, trusts)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { networkOf } from "../../../lib/net/network.ts";
+import { toNetwork } from "../../../lib/net/network.ts";
 import { createFailedAttempts } from "../../../src/interceptors/access/failed-attempts.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
@@ -12,7 +12,7 @@ test.each([
   ["2001:db8::6", "2001:db8:0:0"],
   ["2001:db8::3:4:5:6", "2001:db8:0:0"],
 ])("%s belongs to %s", (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(toNetwork(address)).toBe(network);
 });
 
 test("failures count by network, and those over the limit have to wait", () => {

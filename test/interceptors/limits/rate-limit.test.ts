@@ -11,7 +11,7 @@ import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_servic
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import { readRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
@@ -109,7 +109,7 @@ describe.each(routes)("over %s", (_name, openRoute) => {
     expect(await remaining((options) => accounts.identifyCaller({}, options))).toBeUndefined();
     expect(await remaining((options) => metering.countRequest({}, options))).toBe(0);
     const { error, state } = await tell((options) => metering.countRequest({}, options));
-    expect(detailOf(error)?.reason).toBe(Reason.RATE_LIMITED);
+    expect(readDetail(error)?.reason).toBe(Reason.RATE_LIMITED);
     expect(state).toEqual({ limit: 4, remaining: 0, resetAfterMs: 60_000 });
   });
 
@@ -140,7 +140,7 @@ describe.each(routes)("over %s", (_name, openRoute) => {
     const { error, state } = await tell((options) =>
       method === "embed" ? embeddings.embed({}, options) : drain(inference.generate({}, options)),
     );
-    expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
     expect(state).toMatchObject({ limit: 4, remaining: 3 });
   });
 
@@ -167,7 +167,7 @@ describe.each(routes)("over %s", (_name, openRoute) => {
     await begin(leaving.signal);
     const embedded = embeddings.embed({});
     await eventually("the embedding has begun", () => isEmbedding);
-    expect(detailOf(await begin().catch((error: unknown) => error))).toMatchObject({
+    expect(readDetail(await begin().catch((error: unknown) => error))).toMatchObject({
       reason: Reason.RATE_LIMITED,
       bound: { case: "concurrency" },
     });

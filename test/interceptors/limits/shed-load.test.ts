@@ -5,7 +5,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { Shortage } from "../../../lib/overload/monitor.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { createHealth } from "../../../src/grpc/server/health.ts";
@@ -42,7 +42,7 @@ describe("while the process is overloaded", () => {
     ]);
     for (const refusal of refusals) {
       expect(refusal).toMatchObject({ code: Code.Unavailable });
-      expect(detailOf(refusal)).toMatchObject({ reason: Reason.OVERLOADED, retryAfter: { seconds: 5n } });
+      expect(readDetail(refusal)).toMatchObject({ reason: Reason.OVERLOADED, retryAfter: { seconds: 5n } });
     }
     await accounts.listAccounts({});
     await createClient(Health, transport).check({});

@@ -9,7 +9,7 @@ import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { type GenerateRequestSchema, InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { CreateOperatorRequestSchema } from "#gen/tollgate/operators/v1/operators_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createChecks } from "../../../src/interceptors/validation/message-checks.ts";
 import { validateRequests } from "../../../src/interceptors/validation/validate.ts";
@@ -51,8 +51,8 @@ async function refusal(call: Promise<unknown>) {
     return undefined;
   } catch (thrown) {
     const error = ConnectError.from(thrown);
-    expect([error.code, detailOf(error)?.reason]).toEqual([Code.InvalidArgument, Reason.INVALID_ARGUMENT]);
-    return [detailOf(error)?.parameter, error.rawMessage];
+    expect([error.code, readDetail(error)?.reason]).toEqual([Code.InvalidArgument, Reason.INVALID_ARGUMENT]);
+    return [readDetail(error)?.parameter, error.rawMessage];
   }
 }
 

@@ -2,7 +2,7 @@ import { Code, ConnectError, createContextKey, createContextValues, type Transpo
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import { createClient } from "../../../lib/rpc/client.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
@@ -82,10 +82,10 @@ describe.each([
     };
     const client = await clientOf(new ScriptedService({ countTokens: refuse, generate: refuse }));
     const unary = await client.countTokens({}).catch((error: unknown) => error);
-    expect(detailOf(unary)?.reason).toBe(Reason.MODEL_NOT_FOUND);
+    expect(readDetail(unary)?.reason).toBe(Reason.MODEL_NOT_FOUND);
     const stream = client.generate({})[Symbol.asyncIterator]();
     const streamed = await stream.next().catch((error: unknown) => error);
-    expect(detailOf(streamed)?.reason).toBe(Reason.MODEL_NOT_FOUND);
+    expect(readDetail(streamed)?.reason).toBe(Reason.MODEL_NOT_FOUND);
   });
 
   test("ends when its signal does", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
-import { type PageRequest, pageSizes, readAll, readPage, sliceOf } from "../../../lib/rpc/pages.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
+import { type PageRequest, pageSizes, readAll, readPage, toPageOf } from "../../../lib/rpc/pages.ts";
 
 const self = (text: string) => text;
 const names = (count: number) => Array.from({ length: count }, (_, at) => `entry ${at}`);
@@ -9,7 +9,7 @@ const server =
   (entries: readonly string[], list = "names") =>
   async (request: Partial<PageRequest>) => {
     const page = { pageSize: 0, pageToken: "", ...request };
-    const { entries: found, nextPageToken } = await readPage(list, page, sliceOf(entries, self), self);
+    const { entries: found, nextPageToken } = await readPage(list, page, toPageOf(entries, self), self);
     return { found, nextPageToken };
   };
 
@@ -47,6 +47,6 @@ test("wrong pages are refused by their field", async () => {
   ];
   for (const [request, parameter, entries = names(3), list] of wrong) {
     const error = await server(entries, list)(request).catch((refusal: unknown) => refusal);
-    expect(detailOf(error)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter });
+    expect(readDetail(error)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter });
   }
 });

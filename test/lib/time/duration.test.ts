@@ -1,7 +1,7 @@
 import { create, toJson } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "@jest/globals";
-import { durationOf, toMilliseconds } from "../../../lib/time/duration.ts";
+import { toDuration, toMilliseconds } from "../../../lib/time/duration.ts";
 
 test.each([
   [0, "0s"],
@@ -10,7 +10,7 @@ test.each([
   [59_999.999_999_8, "60s"], // what is left of a minute on a clock of fractions
   [86_400_000, "86400s"],
 ])("%d ms are the duration %s, which every language takes", (ms, text) => {
-  expect(toJson(DurationSchema, create(DurationSchema, durationOf(ms)))).toBe(text);
+  expect(toJson(DurationSchema, create(DurationSchema, toDuration(ms)))).toBe(text);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createBooksService } from "../../../src/metering/books/books-service.ts";
@@ -41,7 +41,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect([first.deadLetters.length, second.deadLetters.length, second.nextPageToken]).toEqual([2, 1, ""]);
     const [gone, stays] = first.deadLetters.map(({ id }) => id) as [string, string];
     await service.dropDeadLetter({ deadLetterId: gone });
-    const dropped = await service.dropDeadLetter({ deadLetterId: gone }).catch((error: unknown) => detailOf(error));
+    const dropped = await service.dropDeadLetter({ deadLetterId: gone }).catch((error: unknown) => readDetail(error));
     expect(dropped).toMatchObject({ reason: Reason.RECEIPT_NOT_FOUND, parameter: "dead_letter_id" });
     await expect(service.settleDeadLetter({ deadLetterId: stays })).rejects.toThrow("There is no account");
     const left = await service.listDeadLetters({});

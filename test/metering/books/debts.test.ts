@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import type { Hold } from "../../../src/metering/interface.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
@@ -81,10 +81,10 @@ describe.each(dialects)("%s", (dialect) => {
     const refund = (amount: number) =>
       clock.until(metering.funds.refund({ accountId: account, amount, reference: v7() }));
     const refused = await refund(10 * out).catch((error: unknown) => error);
-    expect(detailOf(refused)?.reason).toBe(Reason.REFUND_EXCEEDS_BALANCE);
+    expect(readDetail(refused)?.reason).toBe(Reason.REFUND_EXCEEDS_BALANCE);
     expect(String(refused)).toContain("The account owes 0.0000075 USD, which is paid before anything is refunded.");
     other.release();
-    const exceeding = await refund(21 * out).catch(detailOf);
+    const exceeding = await refund(21 * out).catch(readDetail);
     expect(exceeding).toMatchObject({ reason: Reason.REFUND_EXCEEDS_BALANCE });
     expect(await statement(account)).toMatchObject({ balance: BigInt(20 * out), debt: 0n });
     await refund(20 * out);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
@@ -22,7 +22,7 @@ const refusals = [Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, Reason.REFUND_E
 
 async function refusable(run: Promise<unknown>): Promise<void> {
   await run.catch((error: unknown) => {
-    if (!refusals.includes(detailOf(error)?.reason as Reason)) {
+    if (!refusals.includes(readDetail(error)?.reason as Reason)) {
       throw error;
     }
   });

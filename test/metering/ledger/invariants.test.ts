@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { BrokenInvariant } from "../../../src/metering/ledger/invariant.ts";
 import { Wallet } from "../../../src/metering/ledger/wallet/wallet.ts";
 import type { PriceBook } from "../../../src/metering/prices/price-book.ts";
@@ -71,7 +71,7 @@ test("an account whose money moves as it never may is refused, its charges are k
 
   const reason = async (work: Promise<unknown>) => {
     const error = await clock.until(work).catch((caught: unknown) => caught);
-    return detailOf(error)?.reason;
+    return readDetail(error)?.reason;
   };
   expect(metering.log.join()).toContain("an account's money moved as it never may");
   expect(await reason(metering.ledger.hold(request(account, tokens), never))).toBe(Reason.LEDGER_UNAVAILABLE);

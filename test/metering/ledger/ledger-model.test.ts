@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { createDebts } from "../../../src/metering/books/debts.ts";
 import { createFunds } from "../../../src/metering/books/payments/funds.ts";
@@ -260,7 +260,7 @@ async function live(steps: readonly Step[]): Promise<void> {
       });
       const refused = await clock.until(refund).then(
         () => undefined,
-        (error: unknown) => detailOf(error)?.reason,
+        (error: unknown) => readDetail(error)?.reason,
       );
       if (refused === undefined) {
         balances[now.account] = (balances[now.account] ?? 0) - now.amount;
@@ -276,7 +276,7 @@ async function live(steps: readonly Step[]): Promise<void> {
         now.counts ? { countInput: async () => exact } : {},
       );
       const held = await clock.until(ledger.hold(wanted, new AbortController().signal)).catch((error: unknown) => {
-        expect([Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, ...unavailable()]).toContain(detailOf(error)?.reason);
+        expect([Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, ...unavailable()]).toContain(readDetail(error)?.reason);
       });
       if (held === undefined) {
         return;

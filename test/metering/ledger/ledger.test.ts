@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
@@ -31,7 +31,7 @@ describe.each(dialects)("%s", (dialect) => {
   const reasonOf = (promise: Promise<unknown>) =>
     promise.then(
       () => undefined,
-      (error: unknown) => detailOf(error)?.reason,
+      (error: unknown) => readDetail(error)?.reason,
     );
   const balance = async (account: string) => (await metering.funds.statement(account)).balance;
   const receipt = (requestId: string) => metering.storage.orm.em.fork().findOneOrFail(Usage, { requestId });
@@ -165,7 +165,7 @@ describe.each(dialects)("%s", (dialect) => {
       await clock.advanceAsync(1999);
       expect(await Promise.race([second, Promise.resolve("waiting")])).toBe("waiting");
       await clock.advanceAsync(2);
-      expect(detailOf(await second)).toMatchObject({ reason: Reason.BALANCE_HELD, retryAfter: { seconds: 1n } });
+      expect(readDetail(await second)).toMatchObject({ reason: Reason.BALANCE_HELD, retryAfter: { seconds: 1n } });
       first.release();
     });
 

@@ -2,7 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createPricesService } from "../../../src/metering/prices/prices-service.ts";
@@ -15,7 +15,7 @@ const newDatabase = databases();
 const reasonOf = async (call: () => Promise<unknown>) =>
   call().then(
     () => undefined,
-    (error: unknown) => detailOf(error)?.reason,
+    (error: unknown) => readDetail(error)?.reason,
   );
 
 describe.each(dialects)("%s", (dialect) => {

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { defaultConfig } from "../../../src/config/load.ts";
-import { maxInFlight, maxRpm, ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
+import { findRatePolicy, maxInFlight, maxRpm } from "../../../src/metering/rate-limits/max-rpm.ts";
 
-const policy = ratePolicyOf(defaultConfig());
+const policy = findRatePolicy(defaultConfig());
 const usd = (amount: number) => BigInt(amount) * 10n ** 12n;
 const day = 86_400_000;
 
@@ -42,7 +42,7 @@ test.each([
   ["only free money is left, and no tier says", undefined, undefined, 500, { paid: 0, free: true }, 20],
   ["the free tier says", undefined, 3, 500, { paid: 50, free: true }, 3],
 ])("requests at once when %s", (_, tier, free, own, { paid, free: freeOnly }, expected) => {
-  const limits = ratePolicyOf({
+  const limits = findRatePolicy({
     rate_tiers: [
       { paid_usd: "0", age_days: 0, rpm: 60, in_flight: tier },
       { paid_usd: "50", age_days: 0, rpm: 300 },

@@ -1,12 +1,12 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import { readRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../../../src/accounts/interface.ts";
 import { defaultConfig } from "../../../src/config/load.ts";
 import type { FundingState, RateLimits } from "../../../src/metering/interface.ts";
-import { ratePolicyOf } from "../../../src/metering/rate-limits/max-rpm.ts";
+import { findRatePolicy } from "../../../src/metering/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
 import { createRateLimits } from "../../../src/metering/rate-limits/rate-limits.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
@@ -17,7 +17,7 @@ function setUp(fundingState: Omit<FundingState, "createdAt">) {
   const clock = new ManualClock();
   const account = { createdAt: clock.now(), ...fundingState };
   const limits = createRateLimits({
-    policy: ratePolicyOf(defaultConfig()),
+    policy: findRatePolicy(defaultConfig()),
     windows: new MemoryWindows(clock),
     fundingState: async () => account,
     clock,
@@ -37,7 +37,7 @@ test("a paying account's key has its tier's requests, then waits as long as it i
   clock.advance(12_345);
   await use(limits, 59);
   const error: unknown = await limits.admit(caller).catch((thrown: unknown) => thrown);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.RATE_LIMITED,
     retryAfter: { seconds: 47n, nanos: 655_000_000 },
     bound: { case: "requestRate", value: { requestsPerMinute: 60 } },
@@ -54,7 +54,7 @@ test("free money alone has a lower cap that says so and that a top-up lifts at o
   const { limits, account } = setUp({ paidTotal: 0n, freeOnly: true });
   await use(limits, 20);
   const error: unknown = await limits.admit(caller).catch((thrown: unknown) => thrown);
-  expect(detailOf(error)).toMatchObject({
+  expect(readDetail(error)).toMatchObject({
     reason: Reason.FREE_TIER_LIMITED,
     bound: { value: { requestsPerMinute: 20 } },
   });
@@ -89,9 +89,9 @@ const refusalOf = (begun: Promise<unknown>) =>
   begun.then(
     () => undefined,
     (thrown: ConnectError) => ({
-      reason: detailOf(thrown)?.reason,
+      reason: readDetail(thrown)?.reason,
       message: thrown.rawMessage,
-      seconds: Number(detailOf(thrown)?.retryAfter?.seconds),
+      seconds: Number(readDetail(thrown)?.retryAfter?.seconds),
       told: readRateLimit(thrown.metadata),
     }),
   );

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
 import { beginning } from "../world/process.ts";
@@ -107,7 +107,7 @@ export class Operators {
         deed.state = "done";
       },
       (error: unknown) => {
-        const reason = Reason[detailOf(error)?.reason ?? 0] ?? "";
+        const reason = Reason[readDetail(error)?.reason ?? 0] ?? "";
         deed.state = reason === "REFUND_EXCEEDS_BALANCE" ? "refused" : "unknown";
         if (!usual.has(reason) && !/terminated/.test((error as Error).message)) {
           this.#history.violation(`a ${deed.kind} failed: ${(error as Error).stack}`);

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../lib/errors/detail.ts";
+import { readDetail } from "../../../lib/errors/detail.ts";
 import type { ChargedTokens, Rates } from "../../../src/metering/interface.ts";
 import { isUnreachable } from "../../../src/storage/unreachable.ts";
 import type { Dice } from "../world/dice.ts";
@@ -114,7 +114,7 @@ export class Traffic {
     } catch (error) {
       leave(0);
       run.state = "refused";
-      run.refusal = Reason[detailOf(error)?.reason ?? 0] ?? "";
+      run.refusal = Reason[readDetail(error)?.reason ?? 0] ?? "";
       if (run.refusal === "UNSPECIFIED" && !isUnreachable(error)) {
         this.#history.violation(`a request was refused without a reason: ${(error as Error).stack}`);
       }

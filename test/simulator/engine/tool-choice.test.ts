@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { seeded } from "../../../src/simulator/engine/text/random.ts";
-import { sampleOf } from "../../../src/simulator/engine/tool-choice.ts";
+import { makeSample } from "../../../src/simulator/engine/tool-choice.ts";
 
 test.each([
   [{ const: 5 }, 5],
@@ -20,5 +20,5 @@ test.each([
   [{ properties: { a: { const: 1 }, b: { const: 2 } }, required: ["b"] }, { b: 2 }],
   [undefined, expect.any(String)],
 ])("a sample of %j fits it", (schema, expected) => {
-  expect(sampleOf(schema, seeded(1))).toEqual(expected);
+  expect(makeSample(schema, seeded(1))).toEqual(expected);
 });

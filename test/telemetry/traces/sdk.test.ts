@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { samplerOf } from "../../../src/telemetry/traces/sdk.ts";
+import { toSampler } from "../../../src/telemetry/traces/sdk.ts";
 
 test.each<[NodeJS.ProcessEnv, RegExp]>([
   [{}, /^ParentBased\{root=AlwaysOnSampler/],
@@ -12,9 +12,9 @@ test.each<[NodeJS.ProcessEnv, RegExp]>([
     /^ParentBased\{root=TraceId.*0\.5/,
   ],
 ])("%j samples as OpenTelemetry says", (env, description) => {
-  expect(samplerOf(env).toString()).toMatch(description);
+  expect(toSampler(env).toString()).toMatch(description);
 });
 
 test("a sampler that nobody knows stops the start", () => {
-  expect(() => samplerOf({ OTEL_TRACES_SAMPLER: "sometimes" })).toThrow("OTEL_TRACES_SAMPLER is sometimes");
+  expect(() => toSampler({ OTEL_TRACES_SAMPLER: "sometimes" })).toThrow("OTEL_TRACES_SAMPLER is sometimes");
 });

@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { type ChannelTransport, createChannelTransport } from "../../../grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "../../../grpc/workarounds/tls-server-name.ts";
 import { engineFailed, engineUnreachable, unreadable } from "../faults.ts";
@@ -84,7 +84,7 @@ const tooLarge = "Received message larger than max";
 /** A failed call as the HTTP response that would say the same. Rethrows any error that is not the engine's. */
 export function toResponse(error: unknown, signal: AbortSignal): HttpResponse {
   signal.throwIfAborted();
-  if (detailOf(error) !== undefined) {
+  if (readDetail(error) !== undefined) {
     throw error;
   }
   if (!(error instanceof ConnectError)) {

@@ -1,4 +1,4 @@
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { engineFailed, engineUnreachable } from "../faults.ts";
 import type { HttpCall, ResponseHandler, ResponseHeaders } from "./client/interface.ts";
 import { HttpPool, type PoolOptions } from "./client/pool.ts";
@@ -79,7 +79,7 @@ export class HttpConnection {
     } catch (error) {
       signal.throwIfAborted();
       call.abort();
-      throw detailOf(error) === undefined ? connectionFailed(this.origin, error) : error;
+      throw readDetail(error) === undefined ? connectionFailed(this.origin, error) : error;
     } finally {
       signal.removeEventListener("abort", onAbort);
     }

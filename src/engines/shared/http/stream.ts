@@ -1,4 +1,4 @@
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import type { EngineOutput } from "../../interface.ts";
 import { OutputQueue } from "../answer/output-queue.ts";
 import { unreadable } from "../faults.ts";
@@ -152,7 +152,7 @@ class StreamHandler implements ResponseHandler {
     try {
       step();
     } catch (error) {
-      this.#fail(detailOf(error) === undefined ? unreadable(this.#origin, error) : error);
+      this.#fail(readDetail(error) === undefined ? unreadable(this.#origin, error) : error);
       return;
     }
     if (this.#reader.complete) {

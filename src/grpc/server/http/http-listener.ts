@@ -4,7 +4,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { listen } from "../../../../lib/net/listen.ts";
 import type { ServerTls } from "../../../../lib/net/tls-identity.ts";
 import { maxHeaderBytes } from "../../wire/limits.ts";
-import { type ConnectionLimits, connectionsOf } from "../connections.ts";
+import { type ConnectionLimits, findConnections } from "../connections.ts";
 import { type ListeningServer, stopGently } from "../listening-server.ts";
 import { keepRenewed, tlsOptions } from "../tls.ts";
 
@@ -35,7 +35,7 @@ const limits = {
 /** Listens for HTTP/1.1 within bounds. Throws when the address cannot be listened on. */
 export async function startHttpListener(options: HttpListenerOptions): Promise<ListeningServer> {
   const server = createListener(options);
-  const connections = connectionsOf(server, options.connections);
+  const connections = findConnections(server, options.connections);
   server.on("request", (_request, response) => {
     // Node closes the connections that are idle when it stops listening, but not those that become so.
     response.once("close", () => server.listening || setImmediate(() => server.closeIdleConnections()));

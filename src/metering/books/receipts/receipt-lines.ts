@@ -24,7 +24,7 @@ export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): Receip
     const own = line.inputTokens * line.inputPicoUsdPerToken + line.outputTokens * line.outputPicoUsdPerToken;
     const firstRate = ofInput ? line.inputPicoUsdPerToken : line.outputPicoUsdPerToken;
     // The first token may have been begun by the lines before.
-    const due = carried && dueOf(carried, firstRate);
+    const due = carried && findDue(carried, firstRate);
     const saved = counted && due !== undefined ? firstRate - due : 0n;
     line.sharedTokenPicoUsd = line.costPicoUsd - (own - saved);
     inputTokens -= line.inputTokens;
@@ -41,7 +41,7 @@ export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): Receip
 }
 
 /** The part of a token's price that a lot of this rate pays after other lots have paid a part. */
-function dueOf({ paid, lowest }: { paid: bigint; lowest: bigint }, rate: bigint): bigint {
+function findDue({ paid, lowest }: { paid: bigint; lowest: bigint }, rate: bigint): bigint {
   const due = smaller(lowest, rate) - paid;
   return due > 0n ? due : 0n;
 }

@@ -19,7 +19,7 @@ type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
  */
 export async function listReceipts(storage: Storage, asked: Asked) {
   const { entries, nextPageToken } = await readPage(
-    `receipts of ${JSON.stringify(filtersOf(asked))}`,
+    `receipts of ${JSON.stringify(toFilters(asked))}`,
     asked,
     (start) => readRuns(storage, asked, start),
     ({ settledMs, usage }) => `${settledMs} ${usage.runId} ${usage.requestId}`,
@@ -37,7 +37,7 @@ interface StoredRun {
   readonly lines: readonly UsageLine[];
 }
 
-function filtersOf({ accountId, keyId, model, requestId, from, to }: Asked) {
+function toFilters({ accountId, keyId, model, requestId, from, to }: Asked) {
   return [accountId, keyId, model, requestId, ...[from, to].map((at) => at && timestampDate(at).getTime())];
 }
 

@@ -4,7 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import { isStorable } from "../../../../lib/text/storable.ts";
-import { durationOf } from "../../../../lib/time/duration.ts";
+import { toDuration } from "../../../../lib/time/duration.ts";
 import { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
@@ -41,7 +41,7 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
   return runs.map((run) => toReceipt(run, linesByRun.get(run.runId) ?? []));
 }
 
-const span = (ms: number): Duration => ({ $typeName: "google.protobuf.Duration", ...durationOf(ms) });
+const span = (ms: number): Duration => ({ $typeName: "google.protobuf.Duration", ...toDuration(ms) });
 
 /** A receipt as the contract has it. */
 export function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import { formatUsd } from "../../../../lib/money.ts";
-import { durationOf } from "../../../../lib/time/duration.ts";
+import { toDuration } from "../../../../lib/time/duration.ts";
 import type { Budget } from "../../../accounts/interface.ts";
 import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
 import type { BudgetWallet } from "../budget/budget-wallet.ts";
@@ -41,7 +41,7 @@ export function admitShort(
 ): ChargedTokens | undefined {
   const worst = costOf(wanted, rates);
   const { budget } = means;
-  const ofAccount = everythingOf(means.wallet);
+  const ofAccount = toEverything(means.wallet);
   const ofBudget = budget === undefined ? Number.POSITIVE_INFINITY : everythingOfBudget(budget.wallet);
   const everything = Math.min(ofAccount, ofBudget);
   const free = Math.min(means.wallet.free, budget?.wallet.free ?? Number.POSITIVE_INFINITY);
@@ -63,7 +63,7 @@ export function admitShort(
   return undefined;
 }
 
-function everythingOf(wallet: Wallet): PicoUsd {
+function toEverything(wallet: Wallet): PicoUsd {
   const elsewhere = min(wallet.elsewhere + wallet.unleased, BigInt(Number.MAX_SAFE_INTEGER - wallet.available));
   return wallet.available + Number(elsewhere);
 }
@@ -73,7 +73,7 @@ function everythingOfBudget({ available, unleased, elsewhere }: BudgetWallet): P
 }
 
 function heldBy(budget: boolean) {
-  const retryAfter = durationOf(heldRetryMs);
+  const retryAfter = toDuration(heldRetryMs);
   return budget
     ? failure(Reason.BUDGET_HELD, "What is left of the key's budget is held by requests that are still running.", {
         retryAfter,

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 
 const reasons: ReadonlySet<Reason | undefined> = new Set([
   Reason.ACCOUNT_NOT_FOUND,
@@ -9,5 +9,5 @@ const reasons: ReadonlySet<Reason | undefined> = new Set([
 
 /** True when every later attempt fails likewise, unless an operator changes something. */
 export function isLasting(error: unknown): boolean {
-  return reasons.has(detailOf(error)?.reason);
+  return reasons.has(readDetail(error)?.reason);
 }

@@ -2,8 +2,8 @@
 import { DeltaWriter } from "../delta-writer.ts";
 import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, event, eventStream } from "../sse.ts";
-import { callsOf, textOf } from "../texts.ts";
-import { timingsOf, usageOf } from "./usage.ts";
+import { readCalls, readText } from "../texts.ts";
+import { toTimings, toUsage } from "./usage.ts";
 
 /** The name of llama-server's build. */
 export const buildInfo = "b9000-simulated";
@@ -35,14 +35,14 @@ export class ChatEncoder implements Encoder {
     if (delta === undefined) {
       return "";
     }
-    return this.#chunk(delta, null, this.#call.request.timings ? timingsOf(this.#call, at + 1) : undefined);
+    return this.#chunk(delta, null, this.#call.request.timings ? toTimings(this.#call, at + 1) : undefined);
   }
 
   close(): string {
     const { request, run } = this.#call;
     const { finish, length } = run.output;
-    const usage = request.includeUsage ? usageOf(this.#call, length) : undefined;
-    const timings = timingsOf(this.#call, length);
+    const usage = request.includeUsage ? toUsage(this.#call, length) : undefined;
+    const timings = toTimings(this.#call, length);
     const end = doneEvent(this.#call);
     if (usage === undefined) {
       return this.#chunk("{}", finish, timings) + end;
@@ -51,14 +51,14 @@ export class ChatEncoder implements Encoder {
     return this.#chunk("{}", finish, undefined) + event(counted) + end;
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const call = this.#call;
     const { output } = call.run;
-    const calls = callsOf(call);
-    const reasoning = textOf(call, "reasoning");
+    const calls = readCalls(call);
+    const reasoning = readText(call, "reasoning");
     const message = {
       role: "assistant",
-      content: textOf(call, "text") || (calls.length > 0 ? null : ""),
+      content: readText(call, "text") || (calls.length > 0 ? null : ""),
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
@@ -66,8 +66,8 @@ export class ChatEncoder implements Encoder {
       choices: [{ finish_reason: output.finish, index: 0, message }],
       ...this.#fields,
       object: "chat.completion",
-      usage: usageOf(call, output.length),
-      timings: timingsOf(call, output.length),
+      usage: toUsage(call, output.length),
+      timings: toTimings(call, output.length),
     };
   }
 

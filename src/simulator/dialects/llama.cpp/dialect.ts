@@ -5,7 +5,7 @@ import { event } from "../sse.ts";
 import { buildInfo, ChatEncoder } from "./chat.ts";
 import { errorBody, inputTooLong, promptTooLong } from "./errors.ts";
 import { routes } from "./routes.ts";
-import { timingsOf, usageOf } from "./usage.ts";
+import { toTimings, toUsage } from "./usage.ts";
 
 /** llama-server of llama.cpp. */
 export const llamaCpp: Dialect = {
@@ -17,10 +17,10 @@ export const llamaCpp: Dialect = {
   completion: (call) =>
     new CompletionEncoder(call, {
       fields: { system_fingerprint: buildInfo },
-      usage: usageOf,
+      usage: toUsage,
       running: (_, produced) => {
         const ends = produced === call.run.output.length;
-        return call.request.timings || ends ? { timings: timingsOf(call, produced) } : {};
+        return call.request.timings || ends ? { timings: toTimings(call, produced) } : {};
       },
     }),
   embeddingUsage: (tokens) => ({ prompt_tokens: tokens, total_tokens: tokens }),

@@ -20,10 +20,10 @@ export function inputTooLong(tokens: number, limit: number): EngineError {
 
 /** The body of an error answer. */
 export function errorBody({ status, message, facts }: EngineError) {
-  return { error: { code: status, message, type: facts.type ?? typeOf(status), ...facts.extra } };
+  return { error: { code: status, message, type: facts.type ?? toType(status), ...facts.extra } };
 }
 
-function typeOf(status: number): string {
+function toType(status: number): string {
   switch (status) {
     case 401:
       return "authentication_error";

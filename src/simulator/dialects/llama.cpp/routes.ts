@@ -1,6 +1,6 @@
 import { encode, vocabularySize } from "../../engine/text/tokenizer.ts";
 import { readChat } from "../../http/chat-request.ts";
-import { modelOf } from "../../http/exchange.ts";
+import { findModel } from "../../http/exchange.ts";
 import { chatPrompt } from "../../http/generate.ts";
 import { type Figure, prometheus } from "../../http/metrics.ts";
 import { listModels } from "../../http/models.ts";
@@ -21,7 +21,7 @@ export const routes: Routes = {
     sendJson(response, 200, { tokens: encode(typeof body.content === "string" ? body.content : "") });
   },
   "POST /v1/chat/completions/input_tokens": (exchange) => {
-    const tokens = chatPrompt(readChat(exchange.body), modelOf(exchange));
+    const tokens = chatPrompt(readChat(exchange.body), findModel(exchange));
     sendJson(exchange.response, 200, { input_tokens: tokens.length });
   },
   "GET /props": props,
@@ -35,7 +35,7 @@ export const routes: Routes = {
 };
 
 function props(exchange: Exchange): void {
-  const { traits, gpu } = modelOf(exchange);
+  const { traits, gpu } = findModel(exchange);
   sendJson(exchange.response, 200, {
     default_generation_settings: { n_ctx: traits.contextLength },
     total_slots: gpu.maxRunning,

@@ -1,9 +1,9 @@
-import { countsOf } from "../counts.ts";
+import { readCounts } from "../counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** The final usage of llama-server. */
-export function usageOf(call: Call, produced: number) {
-  const counts = countsOf(call, produced);
+export function toUsage(call: Call, produced: number) {
+  const counts = readCounts(call, produced);
   if (counts === undefined) {
     return undefined;
   }
@@ -16,8 +16,8 @@ export function usageOf(call: Call, produced: number) {
 }
 
 /** `timings`: llama-server's running count. Its times are those of the GPU alone, so that they repeat. */
-export function timingsOf(call: Call, produced: number) {
-  const counts = countsOf(call, produced);
+export function toTimings(call: Call, produced: number) {
+  const counts = readCounts(call, produced);
   if (counts === undefined) {
     return undefined;
   }

@@ -1,9 +1,9 @@
 // After Ollama's openai/openai.go and middleware/openai.go of August 2026.
 import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, event } from "../sse.ts";
-import { textOf } from "../texts.ts";
+import { readText } from "../texts.ts";
 import { completeCalls, PartReader } from "./parts.ts";
-import { usageOf } from "./usage.ts";
+import { toUsage } from "./usage.ts";
 
 /** Writes a chat answer as Ollama's `/v1/chat/completions` does. */
 export class ChatEncoder implements Encoder {
@@ -47,18 +47,18 @@ export class ChatEncoder implements Encoder {
 
   close(): string {
     const { request, run } = this.#call;
-    const usage = request.includeUsage ? usageOf(this.#call, run.output.length) : undefined;
+    const usage = request.includeUsage ? toUsage(this.#call, run.output.length) : undefined;
     const end = this.#chunk([{ index: 0, delta: {}, finish_reason: run.output.finish }]);
     return end + (usage === undefined ? "" : this.#chunk([], { usage })) + doneEvent(this.#call);
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const call = this.#call;
     const calls = completeCalls(call);
-    const reasoning = textOf(call, "reasoning");
+    const reasoning = readText(call, "reasoning");
     const message = {
       role: "assistant",
-      content: textOf(call, "text"),
+      content: readText(call, "text"),
       ...(reasoning !== "" && { reasoning }),
       ...(calls.length > 0 && { tool_calls: calls.map((made, index) => ({ index, ...made })) }),
     };
@@ -66,7 +66,7 @@ export class ChatEncoder implements Encoder {
       ...this.#head,
       object: "chat.completion",
       choices: [{ index: 0, message, finish_reason: call.run.output.finish }],
-      usage: usageOf(call, call.run.output.length),
+      usage: toUsage(call, call.run.output.length),
     };
   }
 

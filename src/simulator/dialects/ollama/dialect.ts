@@ -4,7 +4,7 @@ import type { Dialect } from "../dialect.ts";
 import { ChatEncoder } from "./chat.ts";
 import { errorBody, tooLong } from "./errors.ts";
 import { routes } from "./routes.ts";
-import { usageOf } from "./usage.ts";
+import { toUsage } from "./usage.ts";
 
 /** Ollama. */
 export const ollama: Dialect = {
@@ -16,7 +16,7 @@ export const ollama: Dialect = {
   completion: (call) =>
     new CompletionEncoder(call, {
       fields: { system_fingerprint: "fp_ollama" },
-      usage: usageOf,
+      usage: toUsage,
       running: () => (call.request.includeUsage ? { usage: noUsage } : {}),
     }),
   embeddingUsage: (tokens) => ({ prompt_tokens: tokens, total_tokens: tokens }),

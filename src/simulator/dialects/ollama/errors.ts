@@ -11,10 +11,10 @@ export function errorBody({ status, message }: EngineError, path: string) {
   if (!path.startsWith("/v1")) {
     return { error: message };
   }
-  return { error: { message, type: typeOf(status), param: null, code: null } };
+  return { error: { message, type: toType(status), param: null, code: null } };
 }
 
-function typeOf(status: number): string {
+function toType(status: number): string {
   switch (status) {
     case 400:
       return "invalid_request_error";

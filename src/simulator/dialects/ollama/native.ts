@@ -1,8 +1,8 @@
 // After Ollama's api/types.go and server/routes.go of August 2026.
 import { type ChatRequest, type Json, object, readChat } from "../../http/chat-request.ts";
-import { countsOf } from "../counts.ts";
+import { readCounts } from "../counts.ts";
 import type { Call, Encoder } from "../dialect.ts";
-import { textOf } from "../texts.ts";
+import { readText } from "../texts.ts";
 import { completeCalls, PartReader } from "./parts.ts";
 
 /** Reads a request to `/api/chat`, which streams unless told otherwise. */
@@ -59,12 +59,12 @@ export class NativeChatEncoder implements Encoder {
     return `${JSON.stringify({ ...this.#head, message, done: true, ...this.#ending() })}\n`;
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const calls = this.#calls();
-    const thinking = textOf(this.#call, "reasoning");
+    const thinking = readText(this.#call, "reasoning");
     const message = {
       role: "assistant",
-      content: textOf(this.#call, "text"),
+      content: readText(this.#call, "text"),
       ...(thinking !== "" && { thinking }),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
@@ -80,7 +80,7 @@ export class NativeChatEncoder implements Encoder {
 
   #ending(): object {
     const { output } = this.#call.run;
-    const counts = countsOf(this.#call, output.length);
+    const counts = readCounts(this.#call, output.length);
     return {
       done_reason: output.finish === "length" ? "length" : "stop",
       ...(counts && { prompt_eval_count: counts.prompt, eval_count: counts.completion }),

@@ -1,7 +1,7 @@
 import type { Output } from "../../engine/output.ts";
 import { special } from "../../engine/text/tokenizer.ts";
 import type { Call } from "../dialect.ts";
-import { callsOf } from "../texts.ts";
+import { readCalls } from "../texts.ts";
 
 /** The piece of an Ollama answer that an output token brings. A tool call is sent only when it is whole. */
 export interface Part {
@@ -40,5 +40,5 @@ export class PartReader {
 /** The calls that the output completes; one that a limit has cut is lost. */
 export function completeCalls(call: Call) {
   const whole = call.run.output.ids.filter((id) => id === special.callEnd).length;
-  return callsOf(call).slice(0, whole);
+  return readCalls(call).slice(0, whole);
 }

@@ -1,5 +1,5 @@
 import { embedInputs } from "../../http/embed.ts";
-import { modelOf } from "../../http/exchange.ts";
+import { findModel } from "../../http/exchange.ts";
 import { answerChat } from "../../http/generate.ts";
 import { listModels } from "../../http/models.ts";
 import { sendJson } from "../../http/reply.ts";
@@ -36,7 +36,7 @@ function embed(exchange: Exchange): void {
 }
 
 function show(exchange: Exchange): void {
-  const { kind, contextLength, thinking } = modelOf(exchange).traits;
+  const { kind, contextLength, thinking } = findModel(exchange).traits;
   const tools = exchange.host.settings.setup.toolCalls ? ["tools"] : [];
   const thinks = thinking.mode === "none" ? [] : ["thinking"];
   sendJson(exchange.response, 200, {

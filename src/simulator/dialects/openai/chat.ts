@@ -1,8 +1,8 @@
 import { DeltaWriter } from "../delta-writer.ts";
 import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, event, eventStream } from "../sse.ts";
-import { callsOf, textOf } from "../texts.ts";
-import { usageOf } from "./usage.ts";
+import { readCalls, readText } from "../texts.ts";
+import { toUsage } from "./usage.ts";
 
 /** Ways in which servers of the plain API differ. */
 export interface ChatStyle {
@@ -50,7 +50,7 @@ export class ChatEncoder implements Encoder {
   close(): string {
     const { request, run } = this.#call;
     const { finish, length } = run.output;
-    const usage = usageOf(this.#call, length);
+    const usage = toUsage(this.#call, length);
     const end = this.#style.done ? doneEvent(this.#call) : "";
     if (this.#style.usageOnFinish) {
       const counted = usage === undefined ? "" : `,"usage":${JSON.stringify(usage)}`;
@@ -63,14 +63,14 @@ export class ChatEncoder implements Encoder {
     return this.#chunk("{}", finish) + counted + end;
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const call = this.#call;
     const { output } = call.run;
-    const calls = callsOf(call);
-    const reasoning = textOf(call, "reasoning");
+    const calls = readCalls(call);
+    const reasoning = readText(call, "reasoning");
     const message = {
       role: "assistant",
-      content: textOf(call, "text") || (calls.length > 0 ? null : ""),
+      content: readText(call, "text") || (calls.length > 0 ? null : ""),
       refusal: null,
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls: calls }),
@@ -79,7 +79,7 @@ export class ChatEncoder implements Encoder {
       ...this.#fields,
       object: "chat.completion",
       choices: [{ index: 0, message, logprobs: null, finish_reason: output.finish }],
-      usage: usageOf(call, output.length),
+      usage: toUsage(call, output.length),
     };
   }
 

@@ -5,7 +5,7 @@ import type { Dialect } from "../dialect.ts";
 import { event } from "../sse.ts";
 import { ChatEncoder } from "./chat.ts";
 import { contextExceeded, errorBody } from "./errors.ts";
-import { usageOf } from "./usage.ts";
+import { toUsage } from "./usage.ts";
 
 /** A server of the plain API, with nothing beside it: no tokenizer, no metrics, no health. */
 export const openai: Dialect = {
@@ -14,7 +14,7 @@ export const openai: Dialect = {
   truncates: false,
   routes: { "GET /v1/models": (exchange) => listModels(exchange, () => ({ owned_by: "simulated" })) },
   chat: (call) => new ChatEncoder(call, { usageOnFinish: false, done: true }),
-  completion: (call) => new CompletionEncoder(call, { usage: usageOf }),
+  completion: (call) => new CompletionEncoder(call, { usage: toUsage }),
   embeddingUsage: (tokens) => ({ prompt_tokens: tokens, total_tokens: tokens }),
   error: errorBody,
   brokenStream: (error) => event(errorBody(error)),

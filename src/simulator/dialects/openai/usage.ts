@@ -1,9 +1,9 @@
-import { countsOf, reasoningTokens } from "../counts.ts";
+import { readCounts, reasoningTokens } from "../counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** Usage as OpenAI's API defines it. */
-export function usageOf(call: Call, produced: number) {
-  const counts = countsOf(call, produced);
+export function toUsage(call: Call, produced: number) {
+  const counts = readCounts(call, produced);
   if (counts === undefined) {
     return undefined;
   }

@@ -2,8 +2,8 @@
 import { reasoningTokens } from "../counts.ts";
 import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, event, eventStream } from "../sse.ts";
-import { callsOf, textOf } from "../texts.ts";
-import { usageOf } from "./usage.ts";
+import { readCalls, readText } from "../texts.ts";
+import { toUsage } from "./usage.ts";
 
 const emptyDelta = { role: null, content: null, reasoning_content: null, tool_calls: null };
 
@@ -35,26 +35,26 @@ export class ChatEncoder implements Encoder {
     if (delta === undefined) {
       return "";
     }
-    return this.#chunk(delta, request.continuousUsage ? usageOf(this.#call, at + 1, this.#reasoning) : null);
+    return this.#chunk(delta, request.continuousUsage ? toUsage(this.#call, at + 1, this.#reasoning) : null);
   }
 
   close(): string {
     const { request, run } = this.#call;
     const { finish, length } = run.output;
     const end = this.#chunk({}, null, finish, this.#matchedStop());
-    const usage = request.includeUsage ? usageOf(this.#call, length, this.#reasoning) : undefined;
+    const usage = request.includeUsage ? toUsage(this.#call, length, this.#reasoning) : undefined;
     const counted = usage === undefined ? "" : event({ ...this.#head, choices: [], usage });
     return end + counted + doneEvent(this.#call);
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const call = this.#call;
     const { output } = call.run;
-    const calls = callsOf(call).map((made, index) => ({ ...made, index }));
+    const calls = readCalls(call).map((made, index) => ({ ...made, index }));
     const message = {
       role: "assistant",
-      content: textOf(call, "text"),
-      reasoning_content: textOf(call, "reasoning") || null,
+      content: readText(call, "text"),
+      reasoning_content: readText(call, "reasoning") || null,
       tool_calls: calls.length > 0 ? calls : null,
     };
     return {
@@ -63,7 +63,7 @@ export class ChatEncoder implements Encoder {
       created: this.#created,
       model: call.model.traits.id,
       choices: [{ index: 0, message, logprobs: null, finish_reason: output.finish, matched_stop: this.#matchedStop() }],
-      usage: usageOf(call, output.length, reasoningTokens(call)),
+      usage: toUsage(call, output.length, reasoningTokens(call)),
       metadata: { weight_version: "default" },
     };
   }

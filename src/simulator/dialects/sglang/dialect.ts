@@ -9,7 +9,7 @@ import { ChatEncoder } from "./chat.ts";
 import { errorBody, promptTooLong, sumTooLong } from "./errors.ts";
 import { metrics } from "./metrics.ts";
 import { serverInfo } from "./server-info.ts";
-import { usageOf } from "./usage.ts";
+import { toUsage } from "./usage.ts";
 
 /** SGLang. */
 export const sglang: Dialect = {
@@ -35,8 +35,8 @@ export const sglang: Dialect = {
   completion: (call) =>
     new CompletionEncoder(call, {
       choice: (_, __, last) => ({ matched_stop: last ? (call.run.output.stopSequence ?? null) : null }),
-      usage: (_, produced) => usageOf(call, produced, reasoningTokens(call)),
-      running: (_, produced) => ({ usage: call.request.continuousUsage ? usageOf(call, produced, 0) : null }),
+      usage: (_, produced) => toUsage(call, produced, reasoningTokens(call)),
+      running: (_, produced) => ({ usage: call.request.continuousUsage ? toUsage(call, produced, 0) : null }),
     }),
   embeddingUsage: (tokens) => ({
     prompt_tokens: tokens,

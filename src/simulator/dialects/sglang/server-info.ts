@@ -1,4 +1,4 @@
-import { modelOf } from "../../http/exchange.ts";
+import { findModel } from "../../http/exchange.ts";
 import { sendJson } from "../../http/reply.ts";
 import type { Exchange } from "../dialect.ts";
 
@@ -7,7 +7,7 @@ import type { Exchange } from "../dialect.ts";
  * srt/entrypoints/http_server.py of 0.5.
  */
 export function serverInfo(exchange: Exchange): void {
-  const { traits, gpu } = modelOf(exchange);
+  const { traits, gpu } = findModel(exchange);
   const { setup, truncates } = exchange.host.settings;
   const thinks = traits.thinking.mode !== "none" && traits.thinking.shown === "field";
   sendJson(exchange.response, 200, {

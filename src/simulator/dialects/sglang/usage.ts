@@ -1,9 +1,9 @@
-import { countsOf } from "../counts.ts";
+import { readCounts } from "../counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** Usage as SGLang tells it with `--enable-cache-report`; cached tokens only when there are any. */
-export function usageOf(call: Call, produced: number, reasoning: number) {
-  const counts = countsOf(call, produced);
+export function toUsage(call: Call, produced: number, reasoning: number) {
+  const counts = readCounts(call, produced);
   if (counts === undefined) {
     return undefined;
   }

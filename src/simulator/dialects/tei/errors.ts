@@ -16,11 +16,11 @@ export function batchTooLarge(size: number): EngineError {
 
 /** The body of an error answer, which has other fields on the OpenAI route. */
 export function errorBody({ status, message }: EngineError, path: string) {
-  const type = typeOf(status);
+  const type = toType(status);
   return path === "/v1/embeddings" ? { message, code: status, type } : { error: message, error_type: type };
 }
 
-function typeOf(status: number): string {
+function toType(status: number): string {
   switch (status) {
     case 400:
       return "Empty";

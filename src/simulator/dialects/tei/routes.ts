@@ -2,7 +2,7 @@
 import { pieces, tokenId } from "../../engine/text/tokenizer.ts";
 import { EngineError } from "../../engine-error.ts";
 import { embeddings, embedInputs } from "../../http/embed.ts";
-import { modelOf } from "../../http/exchange.ts";
+import { findModel } from "../../http/exchange.ts";
 import { type Figure, prometheus } from "../../http/metrics.ts";
 import { sendJson, sendText } from "../../http/reply.ts";
 import type { Exchange, Routes } from "../dialect.ts";
@@ -62,7 +62,7 @@ function tokenize({ body, response }: Exchange): void {
 }
 
 function info(exchange: Exchange): void {
-  const { traits } = modelOf(exchange);
+  const { traits } = findModel(exchange);
   const { settings, dialect } = exchange.host;
   sendJson(exchange.response, 200, {
     model_id: traits.id,

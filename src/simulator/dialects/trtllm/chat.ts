@@ -1,8 +1,8 @@
 // After TensorRT-LLM's serve/postprocess_handlers.py of 2026: every token has a chunk, with or without text.
 import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, event, eventStream } from "../sse.ts";
-import { callsOf, textOf } from "../texts.ts";
-import { usageOf } from "./usage.ts";
+import { readCalls, readText } from "../texts.ts";
+import { toUsage } from "./usage.ts";
 
 /** Writes a chat answer as trtllm-serve does. */
 export class ChatEncoder implements Encoder {
@@ -41,20 +41,20 @@ export class ChatEncoder implements Encoder {
 
   close(): string {
     const { request, run } = this.#call;
-    const usage = request.includeUsage ? usageOf(this.#call, run.output.length) : undefined;
+    const usage = request.includeUsage ? toUsage(this.#call, run.output.length) : undefined;
     const end = doneEvent(this.#call);
     return usage === undefined ? end : event({ ...this.#head, choices: [], usage }) + end;
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const call = this.#call;
     const { output } = call.run;
     const message = {
       role: "assistant",
-      content: textOf(call, "text"),
-      reasoning_content: textOf(call, "reasoning"),
+      content: readText(call, "text"),
+      reasoning_content: readText(call, "reasoning"),
       reasoning: null,
-      tool_calls: callsOf(call),
+      tool_calls: readCalls(call),
     };
     const choice = {
       index: 0,
@@ -69,12 +69,12 @@ export class ChatEncoder implements Encoder {
       created: this.#created,
       model: call.model.traits.id,
       choices: [choice],
-      usage: usageOf(call, output.length),
+      usage: toUsage(call, output.length),
     };
   }
 
   #chunk(choice: object, produced: number): string {
-    const usage = this.#call.request.continuousUsage ? usageOf(this.#call, produced) : undefined;
+    const usage = this.#call.request.continuousUsage ? toUsage(this.#call, produced) : undefined;
     return event({ ...this.#head, choices: [choice], ...(usage && { usage }) });
   }
 

@@ -5,7 +5,7 @@ import { ChatEncoder } from "./chat.ts";
 import { errorBody, promptTooLong } from "./errors.ts";
 import { chatFields } from "./fields.ts";
 import { routes } from "./routes.ts";
-import { usageOf } from "./usage.ts";
+import { toUsage } from "./usage.ts";
 
 /** trtllm-serve of TensorRT-LLM. */
 export const trtllm: Dialect = {
@@ -18,8 +18,8 @@ export const trtllm: Dialect = {
   completion: (call) =>
     new CompletionEncoder(call, {
       choice: (_, __, last) => ({ stop_reason: last ? (call.run.output.stopSequence ?? null) : null }),
-      usage: usageOf,
-      running: (_, produced) => ({ usage: call.request.continuousUsage ? usageOf(call, produced) : null }),
+      usage: toUsage,
+      running: (_, produced) => ({ usage: call.request.continuousUsage ? toUsage(call, produced) : null }),
     }),
   embeddingUsage: (tokens) => ({ prompt_tokens: tokens, total_tokens: tokens }),
   error: errorBody,

@@ -1,9 +1,9 @@
-import { countsOf } from "../counts.ts";
+import { readCounts } from "../counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** Usage of trtllm-serve, running and final. */
-export function usageOf(call: Call, produced: number) {
-  const counts = countsOf(call, produced);
+export function toUsage(call: Call, produced: number) {
+  const counts = readCounts(call, produced);
   if (counts === undefined) {
     return undefined;
   }

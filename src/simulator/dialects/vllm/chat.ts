@@ -1,10 +1,10 @@
 // After vLLM's entrypoints/openai/chat_completion/{serving,protocol}.py of 2026.
-import { countsOf } from "../counts.ts";
+import { readCounts } from "../counts.ts";
 import { DeltaWriter } from "../delta-writer.ts";
 import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, eventStream } from "../sse.ts";
-import { callsOf, textOf } from "../texts.ts";
-import { runningUsage, usageOf } from "./usage.ts";
+import { readCalls, readText } from "../texts.ts";
+import { runningUsage, toUsage } from "./usage.ts";
 
 /** Writes a chat answer as vLLM does with a reasoning and a tool parser. */
 export class ChatEncoder implements Encoder {
@@ -51,16 +51,16 @@ export class ChatEncoder implements Encoder {
 
   close(): string {
     const { request, run } = this.#call;
-    const usage = request.includeUsage ? usageOf(this.#call, run.output.length) : undefined;
+    const usage = request.includeUsage ? toUsage(this.#call, run.output.length) : undefined;
     const end = doneEvent(this.#call);
     return usage === undefined ? end : `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n${end}`;
   }
 
-  whole(): unknown {
+  gathered(): unknown {
     const call = this.#call;
     const { id, model, request, run } = call;
-    const calls = callsOf(call);
-    const content = textOf(call, "text");
+    const calls = readCalls(call);
+    const content = readText(call, "text");
     const message = {
       role: "assistant",
       content: content === "" && calls.length > 0 ? null : content,
@@ -69,7 +69,7 @@ export class ChatEncoder implements Encoder {
       audio: null,
       function_call: null,
       ...(calls.length > 0 && { tool_calls: calls }),
-      reasoning: textOf(call, "reasoning") || null,
+      reasoning: readText(call, "reasoning") || null,
     };
     const choice = {
       index: 0,
@@ -87,7 +87,7 @@ export class ChatEncoder implements Encoder {
       choices: [choice],
       service_tier: null,
       system_fingerprint: null,
-      usage: usageOf(call, run.output.length),
+      usage: toUsage(call, run.output.length),
       prompt_logprobs: null,
       prompt_token_ids: request.returnTokenIds ? run.sequence.work.prompt : null,
       kv_transfer_params: null,
@@ -101,7 +101,7 @@ export class ChatEncoder implements Encoder {
   }
 
   #usage(produced: number): string {
-    const counts = this.#call.request.continuousUsage ? countsOf(this.#call, produced) : undefined;
+    const counts = this.#call.request.continuousUsage ? readCounts(this.#call, produced) : undefined;
     return counts === undefined ? "" : runningUsage(this.#call, counts, this.#reasoning);
   }
 }

@@ -1,6 +1,6 @@
 import type { CompletionStyle } from "../completion.ts";
-import { countsOf } from "../counts.ts";
-import { usageOf } from "./usage.ts";
+import { readCounts } from "../counts.ts";
+import { toUsage } from "./usage.ts";
 
 /** Text completions of vLLM. */
 export const completionStyle: CompletionStyle = {
@@ -9,9 +9,9 @@ export const completionStyle: CompletionStyle = {
     stop_reason: last ? (run.output.stopSequence ?? null) : null,
     token_ids: request.returnTokenIds ? [run.output.ids[at]] : null,
   }),
-  usage: usageOf,
+  usage: toUsage,
   running(call, produced) {
-    const counts = call.request.continuousUsage ? countsOf(call, produced) : undefined;
+    const counts = call.request.continuousUsage ? readCounts(call, produced) : undefined;
     if (counts === undefined) {
       return {};
     }

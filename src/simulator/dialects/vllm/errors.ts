@@ -22,10 +22,10 @@ export function promptTooLong(tokens: number, asked: number, contextLength: numb
 
 /** The body of an error answer. */
 export function errorBody({ status, message, facts: { type, param } }: EngineError) {
-  return { error: { message, type: type ?? typeOf(status), param: param ?? null, code: status } };
+  return { error: { message, type: type ?? toType(status), param: param ?? null, code: status } };
 }
 
-function typeOf(status: number): string {
+function toType(status: number): string {
   switch (status) {
     case 401:
       return "Unauthorized";

@@ -1,9 +1,9 @@
-import { type Counts, countsOf, reasoningTokens } from "../counts.ts";
+import { type Counts, readCounts, reasoningTokens } from "../counts.ts";
 import type { Call } from "../dialect.ts";
 
 /** The final usage, as with `--enable-prompt-tokens-details`. */
-export function usageOf(call: Call, produced: number) {
-  const counts = countsOf(call, produced);
+export function toUsage(call: Call, produced: number) {
+  const counts = readCounts(call, produced);
   if (counts === undefined) {
     return undefined;
   }

@@ -25,7 +25,7 @@ const firstPlainId = 16;
 export function encode(text: string, into: number[] = []): number[] {
   for (let at = 0; at < text.length; ) {
     const end = tokenEnd(text, at);
-    into.push(idOf(text, at, end));
+    into.push(toId(text, at, end));
     at = end;
   }
   return into;
@@ -44,10 +44,10 @@ export function pieces(text: string): string[] {
 
 /** The id of a text that is one token. */
 export function tokenId(piece: string): number {
-  return idOf(piece, 0, piece.length);
+  return toId(piece, 0, piece.length);
 }
 
-function idOf(text: string, from: number, to: number): number {
+function toId(text: string, from: number, to: number): number {
   let hash = 0x811c9dc5; // FNV-1a over UTF-16 units
   for (let at = from; at < to; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

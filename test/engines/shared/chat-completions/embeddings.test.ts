@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { readEmbeddings } from "../../../../src/engines/shared/chat-completions/embeddings.ts";
 
 const floats = Float32Array.of(0.1, -2, 3e-8);
@@ -41,5 +41,5 @@ test.each<[string, unknown]>([
   } catch (error) {
     failure = error;
   }
-  expect(detailOf(failure)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(failure)?.reason).toBe(Reason.ENGINE_FAILED);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf, tokenBoundOf } from "../../../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "../../../../lib/errors/detail.ts";
 import type { EngineFault } from "../../../../src/engines/interface.ts";
 import { streamFailure, toRefusal } from "../../../../src/engines/shared/chat-completions/errors.ts";
 
@@ -22,7 +22,7 @@ test.each<[number, Reason, boolean]>([
   [504, Reason.ENGINE_FAILED, true],
 ])("status %d", (status, reason, transient) => {
   const error = refused(status, { error: { message: "CUDA out of memory: a secret detail", type: "X", code: status } });
-  expect(detailOf(error)?.reason).toBe(reason);
+  expect(readDetail(error)?.reason).toBe(reason);
   expect((error.cause as EngineFault).transient).toBe(transient);
   expect(error.rawMessage).not.toContain("secret");
   expect((error.cause as EngineFault).message).toBe(`vllm answered ${status}: X ${status} out of memory`);
@@ -119,9 +119,9 @@ test.each<[string, object, [limit: number, actual?: number | undefined, requeste
     [4096, 5000],
   ],
 ])("a prompt too long for the context, by %s", (_, body, [limit, actual, requestedOutput]) => {
-  const detail = detailOf(refused(400, body));
+  const detail = readDetail(refused(400, body));
   expect(detail?.reason).toBe(Reason.CONTEXT_LENGTH_EXCEEDED);
-  const bound = detail && tokenBoundOf(detail);
+  const bound = detail && readTokenBound(detail);
   expect([bound?.limit, bound?.actual, bound?.requestedOutput].map((value) => value && Number(value))).toEqual([
     limit,
     actual,
@@ -130,14 +130,14 @@ test.each<[string, object, [limit: number, actual?: number | undefined, requeste
 });
 
 test("says when to come back", () => {
-  expect(detailOf(refused(503, "", { "retry-after": "7" }))?.retryAfter?.seconds).toBe(7n);
-  expect(detailOf(refused(429, ""))?.retryAfter?.seconds).toBe(1n);
+  expect(readDetail(refused(503, "", { "retry-after": "7" }))?.retryAfter?.seconds).toBe(7n);
+  expect(readDetail(refused(429, ""))?.retryAfter?.seconds).toBe(1n);
 });
 
 test.each(["<html>Bad Gateway</html>", "", "null", '"x"', { detail: "x" }, { detail: [{ msg: "x" }] }, { error: "x" }])(
   "understands the status whatever the body: %j",
   (body) => {
-    expect(detailOf(refused(502, body))?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(refused(502, body))?.reason).toBe(Reason.ENGINE_FAILED);
   },
 );
 
@@ -154,5 +154,5 @@ test.each<[unknown, Reason]>([
   [{ message: "This model's maximum context length is 10 tokens." }, Reason.CONTEXT_LENGTH_EXCEEDED],
   ["boom", Reason.ENGINE_FAILED],
 ])("an error within a stream: %j", (value, reason) => {
-  expect(detailOf(streamFailure("vllm", value))?.reason).toBe(reason);
+  expect(readDetail(streamFailure("vllm", value))?.reason).toBe(reason);
 });

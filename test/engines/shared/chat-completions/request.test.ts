@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import type { EngineRequest } from "../../../../src/engines/interface.ts";
 import { generationRequest } from "../../../../src/engines/shared/chat-completions/request.ts";
 import { vllm } from "../../../../src/engines/vllm/dialect.ts";
@@ -121,7 +121,7 @@ test("refuses a tool schema that is not JSON", () => {
     body(chatRequest(conversation));
     throw new Error("was taken");
   } catch (error) {
-    expect(detailOf(error)).toMatchObject({
+    expect(readDetail(error)).toMatchObject({
       reason: Reason.INVALID_ARGUMENT,
       parameter: "conversation.tools[1].parameters_json",
     });

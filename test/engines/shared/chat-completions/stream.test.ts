@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import type { EngineOutput } from "../../../../src/engines/interface.ts";
 import { AnswerBuilder } from "../../../../src/engines/shared/answer/answer-builder.ts";
 import { ChunkParser } from "../../../../src/engines/shared/chat-completions/chunk-parser.ts";
@@ -91,7 +91,7 @@ test.each([1, 1 << 20])(
   "an error within the stream fails after what was counted, in pieces of %d bytes",
   (pieceLength) => {
     const { answer, usage, finish, error } = read(fixture("vllm/error"), pieceLength);
-    expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+    expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
     expect(String(error)).not.toContain("EngineCore");
     expect([answer.text, usage?.outputTokens, finish]).toEqual(["Hel", 2, undefined]);
   },
@@ -100,7 +100,7 @@ test.each([1, 1 << 20])(
 test("an error as the first event leaves no output behind", () => {
   const { outputs, error } = read(Buffer.from('data: {"error":{"message":"x","code":500}}\n\ndata: [DONE]\n\n'));
   expect(outputs).toEqual([]);
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
 });
 
 test.each<[string, Buffer]>([
@@ -119,7 +119,7 @@ test.each<[string, Buffer]>([
   ["something else than JSON", Buffer.from("data: <html>\n\n")],
 ])("%s is a failed answer", (_, bytes) => {
   const { error, finish } = read(bytes);
-  expect(detailOf(error)?.reason).toBe(Reason.ENGINE_FAILED);
+  expect(readDetail(error)?.reason).toBe(Reason.ENGINE_FAILED);
   expect(finish).toBeUndefined();
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { maxPicoUsd } from "../../../../lib/money.ts";
 import { createFunds } from "../../../../src/metering/books/payments/funds.ts";
@@ -22,7 +22,7 @@ describe.each(dialects)("%s", (dialect) => {
   const reasonOf = (promise: Promise<unknown>) =>
     promise.then(
       () => undefined,
-      (error: unknown) => detailOf(error)?.reason,
+      (error: unknown) => readDetail(error)?.reason,
     );
 
   test("a new account has its free lot; a grant of 0 makes none", async () => {

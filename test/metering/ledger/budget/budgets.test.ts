@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import type { Budget } from "../../../../src/accounts/interface.ts";
 import { ApiKeys } from "../../../../src/accounts/keys/api-keys.ts";
@@ -27,7 +27,7 @@ const budgetOf = (limit: number, period: BudgetPeriod = "total"): Budget => ({ i
 const reasonOf = (clock: ManualClock, work: Promise<unknown>) =>
   clock.until(work).then(
     () => undefined,
-    (error: unknown) => detailOf(error)?.reason,
+    (error: unknown) => readDetail(error)?.reason,
   );
 
 describe.each(dialects)("%s", (dialect) => {
@@ -227,7 +227,7 @@ describe.each(dialects)("%s", (dialect) => {
       }
     };
     const ends = await clock.until(Promise.allSettled(Array.from({ length: 200 }, (_, at) => spend(at))));
-    const reasons = new Set(ends.map((end) => end.status === "rejected" && detailOf(end.reason)?.reason));
+    const reasons = new Set(ends.map((end) => end.status === "rejected" && readDetail(end.reason)?.reason));
     expect([...reasons].every((reason) => reason === Reason.BUDGET_EXHAUSTED || reason === Reason.BUDGET_HELD)).toBe(
       true,
     );

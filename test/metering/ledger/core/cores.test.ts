@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import type { Hold } from "../../../../src/metering/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
@@ -122,7 +122,7 @@ test("a core that was suspended past its lease admits nothing until it has beate
   Object.defineProperty(clock, "monotonic", { value: () => suspended + 40_000, configurable: true });
   const refused = core(0).ledger.hold(request(account, { inputTokens: 1, outputTokens: 1 }), never);
   await expect(refused).rejects.toThrow();
-  await refused.catch((error: unknown) => expect(detailOf(error)?.reason).toBe(Reason.LEDGER_UNAVAILABLE));
+  await refused.catch((error: unknown) => expect(readDetail(error)?.reason).toBe(Reason.LEDGER_UNAVAILABLE));
   Reflect.deleteProperty(clock, "monotonic");
 });
 
@@ -144,7 +144,7 @@ describe("a core that did not reach the store for longer than its lease", () => 
   test("admits nothing, and charges what it had leased if nobody took it meanwhile", async () => {
     const refused = await cutOff.ledger
       .hold(request(account, { inputTokens: 0, outputTokens: 1 }), never)
-      .catch(detailOf);
+      .catch(readDetail);
     expect(refused).toMatchObject({ reason: Reason.LEDGER_UNAVAILABLE, retryAfter: { seconds: 1n } });
     const settled = hold.settle({ inputTokens: 0, outputTokens: 1000 }, "completed");
     away = false;
@@ -200,7 +200,7 @@ test("what a core does not hold goes to the core that needs it", async () => {
   hold.release();
   const outcome = await clock.until(waiting).then(
     () => "admitted",
-    (error: unknown) => detailOf(error)?.reason,
+    (error: unknown) => readDetail(error)?.reason,
   );
   expect(["admitted", Reason.BALANCE_HELD]).toContain(outcome);
 });

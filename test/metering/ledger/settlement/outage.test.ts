@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
@@ -52,7 +52,7 @@ test.each(Object.entries(outages))(
     const load = Array.from({ length: 16 }, async () => {
       while (!stopping) {
         await spend().catch(async (error: unknown) => {
-          refusals.add(detailOf(error)?.reason);
+          refusals.add(readDetail(error)?.reason);
           await pause(20, "a refused caller asks again a little later");
         });
       }

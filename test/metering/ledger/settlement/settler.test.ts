@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { failure } from "../../../../lib/errors/failure.ts";
 import type { Journal } from "../../../../src/metering/journal/journal.ts";
 import { noJournal } from "../../../../src/metering/journal/journal.ts";
@@ -212,7 +212,7 @@ test("a lost reply is not a second charge, and not mistaken for somebody else's"
 test("an impossible charge is put aside alone; its group is stored, and its caller is told", async () => {
   behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
   const good = [settler.settle(charge("a")), settler.settle(charge("b"))];
-  const bad = settler.settle(charge("bad")).catch((error: unknown) => detailOf(error)?.reason);
+  const bad = settler.settle(charge("bad")).catch((error: unknown) => readDetail(error)?.reason);
   await clock.advanceAsync(10);
   await Promise.all(good);
   expect(await bad).toBe(Reason.LEDGER_UNAVAILABLE);

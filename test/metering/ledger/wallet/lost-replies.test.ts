@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { Lot } from "../../../../src/storage/entities/metering/lot.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
@@ -31,7 +31,7 @@ afterEach(async () => {
 const reasonOf = (promise: Promise<unknown>) =>
   clock.until(promise).then(
     () => undefined,
-    (error: unknown) => detailOf(error)?.reason,
+    (error: unknown) => readDetail(error)?.reason,
   );
 const output = (outputTokens: number) => ({ inputTokens: 0, outputTokens });
 /** All of an account with one USD. */

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { detailOf } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { Slice } from "../../../../src/storage/entities/metering/slice.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
@@ -57,7 +57,7 @@ test("a lease that it ends in fails as unavailable; the next request has all of 
   const account = await metering.account({ paid: usd });
   const outcome = await endDuring(() => metering.ledger.hold(request(account, output(1)), never));
   expect(outcome.status).toBe("rejected");
-  expect(detailOf((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
+  expect(readDetail((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
   expect(metering.log.join()).toContain("the ledger's thread ended");
   await clock.pass(1000);
   await clock.until(run(metering.ledger, request(account, output(usd / out))));
@@ -97,7 +97,7 @@ test("a thread that lives and answers nothing for 30 seconds is given up: what a
   const account = await metering.account({ paid: usd });
   const [outcome] = await silence(() => metering.ledger.hold(request(account, output(1)), never));
   expect(outcome?.status).toBe("rejected");
-  expect(detailOf((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
+  expect(readDetail((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
   const count = threads.length;
   await expect(metering.store.identify()).rejects.toThrow("cannot be reached");
   await giveVoice();
