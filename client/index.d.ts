@@ -1,34 +1,55 @@
 import type { Client, Transport } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
+import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 
 /** The typed detail of the core's errors: `ConnectError.from(error).findDetails(ErrorDetailSchema)`. */
 export { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 export { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 export {
   AccountsService,
+  AuditService,
   BooksService,
   CatalogueService,
   EmbeddingsService,
+  EventsService,
   InferenceService,
   MeteringService,
+  OperatorsService,
+  OverviewService,
   PricesService,
+  SessionsService,
+  SettingsService,
+  WebhooksService,
 };
 
 /** A typed client of every service of the core. */
 export interface TollgateClients {
   readonly accounts: Client<typeof AccountsService>;
+  readonly audit: Client<typeof AuditService>;
   readonly books: Client<typeof BooksService>;
   readonly catalogue: Client<typeof CatalogueService>;
   readonly embeddings: Client<typeof EmbeddingsService>;
+  readonly events: Client<typeof EventsService>;
   readonly inference: Client<typeof InferenceService>;
   readonly metering: Client<typeof MeteringService>;
+  readonly operators: Client<typeof OperatorsService>;
+  readonly overview: Client<typeof OverviewService>;
   readonly prices: Client<typeof PricesService>;
+  readonly sessions: Client<typeof SessionsService>;
+  readonly settings: Client<typeof SettingsService>;
+  readonly webhooks: Client<typeof WebhooksService>;
 }
 
 /**

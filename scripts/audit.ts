@@ -3,6 +3,7 @@
 // whose outcome must not change by itself.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { readShipped } from "./package/shipped.ts";
 
 /** Severities that must not ship. */
 const refused = ["high", "critical"];
@@ -14,16 +15,20 @@ interface Report {
 }
 
 /**
- * Judges what `npm audit --json` printed. Registries and mirrors without an audit, and those that are away, say nothing about
+ * Judges what `npm audit --json` printed of the packages that ship, by their names. Registries and mirrors without an audit, and those that are away, say nothing about
  * the dependencies: that fails a release, and nothing else.
  */
-export function judge(output: string, isRelease: boolean): { readonly ok: boolean; readonly lines: readonly string[] } {
+export function judge(
+  output: string,
+  isRelease: boolean,
+  shipped: ReadonlySet<string>,
+): { readonly ok: boolean; readonly lines: readonly string[] } {
   const { vulnerabilities, message = "the registry gave no report" } = parse(output);
   if (vulnerabilities === undefined) {
     const consequence = isRelease ? ["a release has to be audited: ask a registry that has an audit"] : [];
     return { ok: !isRelease, lines: [`not audited: ${message}`, ...consequence] };
   }
-  const found = Object.entries(vulnerabilities);
+  const found = Object.entries(vulnerabilities).filter(([name]) => shipped.has(name));
   if (found.length === 0) {
     return { ok: true, lines: ["no known vulnerabilities"] };
   }
@@ -40,9 +45,10 @@ function parse(output: string): Report {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { stdout } = spawnSync("npm", ["audit", "--json", "--omit=dev"], { encoding: "utf8" });
+  const { stdout } = spawnSync("npm", ["audit", "--json"], { encoding: "utf8", maxBuffer: 2 ** 26 });
+  const shipped = new Set([...(await readShipped())].map((name) => name.slice(0, name.lastIndexOf("@"))));
   const isRelease = process.argv.includes("--release") || process.env.TOLLGATE_RELEASE === "1";
-  const { ok, lines } = judge(stdout, isRelease);
+  const { ok, lines } = judge(stdout, isRelease, shipped);
   console.log(lines.join("\n"));
   process.exitCode = ok ? 0 : 1;
 }

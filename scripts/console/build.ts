@@ -1,11 +1,12 @@
-// Builds the console's browser code into console/dist: `prepare` runs it after `npm ci`. Names carry the hash of what they hold, so
-// that browsers keep them for ever; index.html names them and is written last.
+// Builds the console's browser code into console/dist: `npm run build:console`, and the end of `npm ci`. Names carry the hash of
+// what they hold, so that browsers keep them for ever; index.html names them and is written last.
 
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
-import type { Metafile } from "esbuild";
+import { build, type Metafile } from "esbuild";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const source = join(root, "console");
@@ -16,9 +17,9 @@ const main = "console/main.tsx";
 /** Smaller ones gain nothing from being compressed. */
 const smallestCompressed = 512;
 
-export async function buildConsole(): Promise<void> {
-  const { build } = await import("esbuild");
-  const { metafile, outputFiles } = await build({
+/** Bundles the console; writes nothing. */
+export async function bundleConsole() {
+  return build({
     absWorkingDir: root,
     entryPoints: { console: main },
     outdir: "console/dist/assets",
@@ -40,6 +41,10 @@ export async function buildConsole(): Promise<void> {
     metafile: true,
     logLevel: "warning",
   });
+}
+
+export async function buildConsole(): Promise<void> {
+  const { metafile, outputFiles } = await bundleConsole();
   await mkdir(assets, { recursive: true });
   const font = await readFile(join(root, "node_modules/@fontsource-variable/geist/LICENSE"));
   const files = [...outputFiles, { path: "font-LICENSE.txt", contents: font }];
@@ -50,19 +55,24 @@ export async function buildConsole(): Promise<void> {
   await Promise.all(stale.map((name) => rm(join(assets, name))));
 }
 
-/** Writes a file and its compressed twin. Returns their names. */
+/** Writes a file and its compressed twin, unless they are there: what has the name has the contents. Returns their names. */
 async function writeAsset(name: string, contents: Uint8Array): Promise<string[]> {
-  await replace(join(assets, name), contents);
-  if (contents.length < smallestCompressed || name.endsWith(".woff2")) {
-    return [name];
+  const names = contents.length < smallestCompressed || name.endsWith(".woff2") ? [name] : [`${name}.br`, name];
+  if (names.every((one) => existsSync(join(assets, one)))) {
+    return names;
   }
   const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-  await replace(join(assets, `${name}.br`), brotliCompressSync(contents, { params: quality }));
-  return [name, `${name}.br`];
+  for (const one of names) {
+    await replace(join(assets, one), one === name ? contents : brotliCompressSync(contents, { params: quality }));
+  }
+  return names;
 }
 
-/** A server that reads meanwhile never sees half of a file. */
+/** A server that reads meanwhile never sees half of a file; one that would not change is left alone. */
 async function replace(path: string, contents: Uint8Array): Promise<void> {
+  if (existsSync(path) && (await readFile(path)).equals(contents)) {
+    return;
+  }
   const unfinished = `${path}.${process.pid}`;
   await writeFile(unfinished, contents);
   await rename(unfinished, path);
@@ -89,10 +99,5 @@ async function indexPage(metafile: Metafile): Promise<string> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await buildConsole().catch((error: { code?: string }) => {
-    // Production installs leave esbuild out; what they run was built before.
-    if (error.code !== "ERR_MODULE_NOT_FOUND") {
-      throw error;
-    }
-  });
+  await buildConsole();
 }

@@ -1,13 +1,16 @@
-// Writes dist/, the JavaScript of the npm package. `npm pack` runs it first.
+// Builds what a packaged program consists of, the JavaScript in dist/ and the console in console/dist: `npm run build`. npm runs it
+// by itself at the end of `npm ci`, and before `npm pack`.
 
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "../console/build.ts";
 import { bundle } from "./bundle.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const dist = join(root, "dist");
 const { engines } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { engines: { node: string } };
 
+await buildConsole();
 await rm(dist, { recursive: true, force: true });
 await bundle(dist, { node: engines.node.replace(">=", ""), inParts: true, extension: ".js" });

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile } from "esbuild";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -25,8 +25,27 @@ export interface Cut {
  * Writes the program with the packages that it uses as few files of JavaScript: Node.js starts it in half the time that several
  * hundred files take. Entries keep their paths below the folder, and parts go to `lib`, so that `lib/assets.ts` finds its way.
  */
-export async function bundle(folder: string, { node, inParts, extension }: Cut): Promise<void> {
-  const { metafile } = await build({
+export async function bundle(folder: string, cut: Cut): Promise<void> {
+  const { metafile } = await build(toOptions(folder, cut));
+  const notices = await Promise.all(packagesIn(metafile).map(readNotice));
+  await writeFile(join(folder, noticesFile), notices.join(`\n${"-".repeat(80)}\n\n`));
+}
+
+/** What a bundle of the program is made of; writes nothing. */
+export async function analyzeProgram(): Promise<Metafile> {
+  const cut = { node: process.versions.node, inParts: false, extension: ".js" };
+  const { metafile } = await build({ ...toOptions("dist", cut), write: false });
+  return metafile;
+}
+
+/** The folders of all packages that a bundle took something from, below the root and in order. */
+export function packagesIn({ inputs }: Metafile): string[] {
+  const folders = Object.keys(inputs).flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+  return [...new Set(folders)].toSorted();
+}
+
+function toOptions(folder: string, { node, inParts, extension }: Cut) {
+  return {
     absWorkingDir: root,
     entryPoints: ["src/main.ts", ...threads.map((path) => `${path}.ts`)],
     outbase: ".",
@@ -51,15 +70,7 @@ export async function bundle(folder: string, { node, inParts, extension }: Cut):
     keepNames: true,
     metafile: true,
     logLevel: "warning",
-  });
-  await writeFile(join(folder, noticesFile), await readNotices(metafile));
-}
-
-/** The licences of all packages that a bundle took something from. */
-async function readNotices({ inputs }: Metafile): Promise<string> {
-  const packages = Object.keys(inputs).flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
-  const notices = await Promise.all([...new Set(packages)].toSorted().map(readNotice));
-  return notices.join(`\n${"-".repeat(80)}\n\n`);
+  } satisfies BuildOptions;
 }
 
 async function readNotice(folder: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,11 +14,22 @@ export interface Trial {
   readonly readyMs: readonly number[];
 }
 
+/** A service under trial that runs. */
+export interface Running {
+  /** Of its core, over gRPC. */
+  readonly grpcUrl: string;
+  readonly operatorToken: string;
+}
+
 /**
  * Uses an installed program as a stranger does, in an empty folder with a home of its own: it serves both surfaces, bills, keeps
- * its data over a restart, ends with 0 on SIGTERM and proves its books. Throws at the first thing that is not so.
+ * its data over a restart, ends with 0 on SIGTERM and proves its books. Throws at the first thing that is not so. `meanwhile` is done with it before it ends for good.
  */
-export async function tryInstalled(command: readonly string[], folder: string): Promise<Trial> {
+export async function tryInstalled(
+  command: readonly string[],
+  folder: string,
+  meanwhile: (service: Running) => Promise<void> = async () => {},
+): Promise<Trial> {
   const home = join(folder, "home");
   const cwd = join(folder, "empty");
   await Promise.all([home, cwd].map((path) => mkdir(path, { recursive: true })));
@@ -29,6 +40,8 @@ export async function tryInstalled(command: readonly string[], folder: string): 
     return JSON.parse(stdout);
   };
 
+  const started: ChildProcess[] = [];
+
   async function start() {
     const startedAt = performance.now();
     const child = spawn(program, [...before, "--port", "0", "--log", "json"], {
@@ -36,13 +49,15 @@ export async function tryInstalled(command: readonly string[], folder: string): 
       env,
       stdio: ["ignore", "pipe", "inherit"],
     });
+    started.push(child);
     const exited = once(child, "exit");
     exited.catch(() => {});
     for await (const line of createInterface(child.stdout)) {
       const entry = JSON.parse(line);
       if (entry.msg === "tollgate ready") {
         child.stdout.resume();
-        return { child, exited, url: `http://${entry.http}`, readyMs: Math.round(performance.now() - startedAt) };
+        const readyMs = Math.round(performance.now() - startedAt);
+        return { child, exited, url: `http://${entry.http}`, grpcUrl: `http://${entry.grpc}`, readyMs };
       }
     }
     throw new Error(`ended with ${await exited} before it was ready`);
@@ -53,28 +68,35 @@ export async function tryInstalled(command: readonly string[], folder: string): 
     expect("exit code", (await exited)[0], 0);
   }
 
-  const first = await start();
-  const data = join(home, ".local", "share", "tollgate");
-  expect("mode of running.json", (await stat(join(data, "running.json"))).mode & 0o777, 0o600);
-  const { key, accountId } = JSON.parse(await readFile(join(data, "demo-account.json"), "utf8"));
-  const chat = await post(`${first.url}/v1/chat/completions`, { authorization: `Bearer ${key}` });
-  expect("chat", chat.choices[0].finish_reason, "length");
-  const message = await post(`${first.url}/v1/messages`, { "x-api-key": key, "anthropic-version": "2023-06-01" });
-  expect("messages", message.stop_reason, "max_tokens");
-  const { balance_usd: balance } = await admin("accounts", "show", accountId);
-  // Both requests at the simulated model's 0.20 and 0.25 USD per 1M tokens.
-  const tokens = { input: chat.usage.prompt_tokens + message.usage.input_tokens, output: 10 };
-  const pico = 10n ** 12n - BigInt(tokens.input) * 200_000n - BigInt(tokens.output) * 250_000n;
-  expect("balance", balance, `0.${String(pico).padStart(12, "0").replace(/0+$/, "")}`);
-  expect("books", (await admin("reconcile")).ok, true);
-  await stop(first);
+  try {
+    const first = await start();
+    const data = join(home, ".local", "share", "tollgate");
+    expect("mode of running.json", (await stat(join(data, "running.json"))).mode & 0o777, 0o600);
+    const { key, accountId } = JSON.parse(await readFile(join(data, "demo-account.json"), "utf8"));
+    const chat = await post(`${first.url}/v1/chat/completions`, { authorization: `Bearer ${key}` });
+    expect("chat", chat.choices[0].finish_reason, "length");
+    const message = await post(`${first.url}/v1/messages`, { "x-api-key": key, "anthropic-version": "2023-06-01" });
+    expect("messages", message.stop_reason, "max_tokens");
+    const { balance_usd: balance } = await admin("accounts", "show", accountId);
+    // Both requests at the simulated model's 0.20 and 0.25 USD per 1M tokens.
+    const tokens = { input: chat.usage.prompt_tokens + message.usage.input_tokens, output: 10 };
+    const pico = 10n ** 12n - BigInt(tokens.input) * 200_000n - BigInt(tokens.output) * 250_000n;
+    expect("balance", balance, `0.${String(pico).padStart(12, "0").replace(/0+$/, "")}`);
+    expect("books", (await admin("reconcile")).ok, true);
+    await stop(first);
 
-  const second = await start();
-  expect("balance after a restart", (await admin("accounts", "show", accountId)).balance_usd, balance);
-  await post(`${second.url}/v1/chat/completions`, { authorization: `Bearer ${key}` });
-  expect("books after a restart", (await admin("reconcile")).ok, true);
-  await stop(second);
-  return { readyMs: [first.readyMs, second.readyMs] };
+    const second = await start();
+    expect("balance after a restart", (await admin("accounts", "show", accountId)).balance_usd, balance);
+    await post(`${second.url}/v1/chat/completions`, { authorization: `Bearer ${key}` });
+    expect("books after a restart", (await admin("reconcile")).ok, true);
+    await meanwhile({ ...second, operatorToken: await readFile(join(data, "operator-token"), "utf8") });
+    await stop(second);
+    return { readyMs: [first.readyMs, second.readyMs] };
+  } finally {
+    for (const child of started) {
+      child.kill("SIGKILL"); // one that ended is not there to be
+    }
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of two surfaces, whose fields are looked at one by one

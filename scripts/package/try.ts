@@ -10,7 +10,7 @@ import { packTo } from "./pack.ts";
 import { tryInstalled } from "./try-installed.ts";
 
 /** Beside Node.js itself. */
-const mostMib = 80;
+const mostMib = 20;
 const versions = process.argv.length > 2 ? process.argv.slice(2) : ["22.23.3", "24", "26"];
 
 const folder = await mkdtemp(join(tmpdir(), "tollgate-package-"));

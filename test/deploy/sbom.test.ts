@@ -1,10 +1,6 @@
-import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
-import { root } from "./files.ts";
+import { readShipped } from "../../scripts/package/shipped.ts";
+import { writeBillOfMaterials } from "../../scripts/release/bill-of-materials.ts";
 
 interface Component {
   readonly name: string;
@@ -14,20 +10,24 @@ interface Component {
   readonly hashes?: readonly { alg: string; content: string }[];
 }
 
-test("the bill of materials has every package that ships, with its licence and checksum", async () => {
-  const { stdout } = await promisify(execFile)("npm", ["run", "--silent", "sbom"], { cwd: root, maxBuffer: 2 ** 26 });
-  const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: Component[] };
-  expect(bomFormat).toBe("CycloneDX");
-  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
-    packages: Record<string, { version: string; dev?: boolean; name?: string }>;
-  };
-  const shipped = Object.entries(lock.packages)
-    .filter(([path, { dev }]) => path !== "" && !dev && existsSync(join(root, path)))
-    .map(([path, { name, version }]) => `${name ?? path.slice(path.lastIndexOf("node_modules/") + 13)}@${version}`);
-  const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
-  expect(shipped.length).toBeGreaterThan(50);
-  expect(shipped.filter((one) => !listed.has(one))).toEqual([]);
-  const ours = components.filter(({ name, version }) => shipped.includes(`${name}@${version}`));
-  expect(ours.filter(({ licenses = [] }) => licenses.length === 0).map(({ purl }) => purl)).toEqual([]);
-  expect(ours.filter(({ hashes = [] }) => hashes.length === 0).map(({ purl }) => purl)).toEqual([]);
+interface Bill {
+  readonly bomFormat: string;
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+}
+
+test("the bill of materials has the packages that ship, those alone, each with its licence and checksum", async () => {
+  const [bill, shipped] = await Promise.all([writeBillOfMaterials(), readShipped()]);
+  const { bomFormat, metadata, components, dependencies } = JSON.parse(bill) as Bill;
+  expect([bomFormat, metadata.component.name]).toEqual(["CycloneDX", "tollgate"]);
+  expect(components.map(({ name, version }) => `${name}@${version}`).toSorted()).toEqual([...shipped].toSorted());
+  // of the program, of the console, and of what npm installs beside it
+  expect([...shipped].map((name) => name.replace(/@[^@]+$/, ""))).toEqual(
+    expect.arrayContaining(["pg", "koa", "undici", "preact", "uplot", "@connectrpc/connect"]),
+  );
+  expect(components.filter(({ licenses = [] }) => licenses.length === 0).map(({ purl }) => purl)).toEqual([]);
+  expect(components.filter(({ hashes = [] }) => hashes.length === 0).map(({ purl }) => purl)).toEqual([]);
+  const refs = new Set([`tollgate@${metadata.component.version}`, ...shipped]);
+  expect(dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]).filter((ref) => !refs.has(ref))).toEqual([]);
 }, 60_000);

@@ -6,9 +6,10 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { packTo } from "./package/pack.ts";
+import { packTo } from "../package/pack.ts";
+import { writeBillOfMaterials } from "./bill-of-materials.ts";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = join(root, "build", "release");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 
@@ -17,11 +18,7 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 cpSync(join(root, "build", "tollgate"), join(folder, `tollgate-${version}-${process.platform}-${process.arch}`));
 packTo(root, folder);
-const sbom = ["sbom", "--package-lock-only", "--omit=dev", "--sbom-format", "cyclonedx", "--sbom-type", "application"];
-writeFileSync(
-  join(folder, `tollgate-${version}.cdx.json`),
-  execFileSync("npm", sbom, { cwd: root, maxBuffer: 2 ** 26 }),
-);
+writeFileSync(join(folder, `tollgate-${version}.cdx.json`), await writeBillOfMaterials());
 const sums = readdirSync(folder)
   .toSorted()
   .map(
