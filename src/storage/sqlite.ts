@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
-import { SqliteDialect } from "kysely";
+import { DatabaseSync } from "node:sqlite";
 import { keepFilePrivate } from "../../lib/private-files.ts";
 
 const sqliteBusy = 5;
@@ -62,40 +61,4 @@ export function lockInstance(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Lets Kysely, and with it the ORM, use a connection. Transactions take the right to write when they begin:
- * one that first reads and then writes would fail whenever another connection wrote in between.
- */
-export function sqliteDialect(database: DatabaseSync): SqliteDialect {
-  return new SqliteDialect({
-    database: {
-      close: () => {},
-      prepare(sql) {
-        const statement = database.prepare(sql === "begin" ? "begin immediate" : sql);
-        statement.setReadBigInts(true); // a sum may pass 2^53, where node:sqlite would throw
-        return {
-          reader: statement.columns().length > 0,
-          all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(narrow),
-          run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-          *iterate(parameters) {
-            for (const row of statement.iterate(...(parameters as SQLInputValue[]))) {
-              yield narrow(row);
-            }
-          },
-        };
-      },
-    },
-  });
-}
-
-/** Whole numbers as numbers wherever a number holds them exactly. */
-function narrow(row: Record<string, SQLOutputValue>): Record<string, SQLOutputValue> {
-  for (const [name, value] of Object.entries(row)) {
-    if (typeof value === "bigint" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) {
-      row[name] = Number(value);
-    }
-  }
-  return row;
 }

@@ -14,8 +14,10 @@ import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } 
 
 const model = "m";
 const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
-/** A prompt that takes much memory and much work. */
-const large = "word ".repeat(300_000);
+/** Prompts as the bodies of requests: a short one, and one that takes much memory and much work. */
+const [small, large] = ["Hello", "word ".repeat(300_000)].map((content) =>
+  Buffer.from(JSON.stringify({ model, max_tokens: 10, messages: [{ role: "user", content }] })),
+) as [Buffer<ArrayBuffer>, Buffer<ArrayBuffer>];
 const servers = 60;
 
 let engine: Server;
@@ -52,9 +54,7 @@ async function start(overload: object, env: NodeJS.ProcessEnv = {}): Promise<voi
 }
 
 async function serveEngine(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  for await (const _ of request) {
-    // read away
-  }
+  await once(request.resume(), "end");
   if (request.method !== "POST") {
     response.end(JSON.stringify({ object: "list", data: [{ id: model, object: "model" }] }));
   } else if (isHolding) {
@@ -70,16 +70,15 @@ function answer(response: ServerResponse): void {
   response.end(`data: ${JSON.stringify({ choices, usage })}\n\ndata: [DONE]\n\n`);
 }
 
-async function ask(path: string, content = "Hello"): Promise<{ status: number; retryAfter: string | null }> {
-  const body = JSON.stringify({ model, max_tokens: 10, messages: [{ role: "user", content }] });
+async function ask(path: string, body = small): Promise<{ status: number; retryAfter: string | null }> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const response = await fetch(tollgate.url + path, { method: "POST", headers, body });
   await response.arrayBuffer();
   return { status: response.status, retryAfter: response.headers.get("retry-after") };
 }
 
-const chat = (content?: string) => ask("/v1/chat/completions", content);
-const messages = (content?: string) => ask("/v1/messages", content);
+const chat = (body?: typeof small) => ask("/v1/chat/completions", body);
+const messages = (body?: typeof small) => ask("/v1/messages", body);
 
 async function admin(path: string): Promise<[number, string]> {
   const response = await fetch(`http://${tollgate.addresses.admin}${path}`);

@@ -1,7 +1,12 @@
 // How charges become the sums that usage is read from: SQL that both databases take.
 
-import { allAccounts, mostTokens } from "../../storage/entities/metering/rollup.ts";
 import { sumColumns } from "../../storage/exact-sum.ts";
+
+/** More tokens than this of one request are not counted in sums, so that no engine's count makes a sum pass 64 bits. */
+export const mostTokens = 2 ** 40;
+
+/** The account of the sums of all accounts. */
+export const allAccounts = "00000000-0000-0000-0000-000000000000";
 
 /** The columns that are summed up, in the order of the tables. */
 export const sumNames = ["requests", "input_tokens", "output_tokens", "cost_high", "cost_low", "shortfall"] as const;

@@ -1,5 +1,4 @@
-import { allAccounts } from "../../../storage/entities/metering/rollup.ts";
-import { hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
+import { allAccounts, hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
 /** Sums as a text that a finding tells. */

@@ -1,7 +1,6 @@
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { allAccounts } from "../../../storage/entities/metering/rollup.ts";
 import type { Storage } from "../../../storage/orm.ts";
-import { hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
+import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
 import { Conditions } from "./conditions.ts";
 
 const hourMs = 3_600_000;

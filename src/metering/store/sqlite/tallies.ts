@@ -1,6 +1,5 @@
-import { mostTokens } from "../../../storage/entities/metering/rollup.ts";
 import type { Charge, UnseenTally } from "../ledger-store.ts";
-import { addToTally, foldable, foldInto, sumNames } from "../rollups.ts";
+import { addToTally, foldable, foldInto, mostTokens, sumNames } from "../rollups.ts";
 import type { Executor, Runner } from "./executor.ts";
 
 const hourMs = 3_600_000;

@@ -5,7 +5,7 @@ const sum = () => p.bigint("number");
 
 /**
  * The sums that usage is read from. The cost is in two parts, as `sumColumns` cuts it: a year of it may pass 64 bits.
- * Tokens that one request has beyond `mostTokens` are left out.
+ * Tokens that one request has beyond `mostTokens` of metering/store/rollups.ts are left out.
  */
 const sums = () => ({
   requests: sum(),
@@ -16,12 +16,6 @@ const sums = () => ({
   /** What no lot could pay. */
   shortfall: sum(),
 });
-
-/** More tokens than this of one request are not counted in sums, so that no engine's count makes a sum pass 64 bits. */
-export const mostTokens = 2 ** 40;
-
-/** The account of the sums of all accounts. */
-export const allAccounts = "00000000-0000-0000-0000-000000000000";
 
 /**
  * What one core has charged in an hour, written with the charges themselves; each core has rows of its own, so that none
@@ -56,7 +50,7 @@ export const rollupSpans = ["hour", "day"] as const;
 export const UsageRollup = defineEntity({
   name: "UsageRollup",
   properties: {
-    /** `allAccounts`: the sums over accounts and keys, a model each. */
+    /** `allAccounts` of metering/store/rollups.ts: the sums over accounts and keys, a model each. */
     accountId: p.uuid().primary(),
     span: p.enum(rollupSpans).primary(),
     /** Whole hours or days since 1970 in UTC. */

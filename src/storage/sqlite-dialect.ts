@@ -1,0 +1,38 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { SqliteDialect } from "kysely";
+
+/**
+ * Lets Kysely, and with it the ORM, use a connection. Transactions take the right to write when they begin:
+ * one that first reads and then writes would fail whenever another connection wrote in between.
+ */
+export function sqliteDialect(database: DatabaseSync): SqliteDialect {
+  return new SqliteDialect({
+    database: {
+      close: () => {},
+      prepare(sql) {
+        const statement = database.prepare(sql === "begin" ? "begin immediate" : sql);
+        statement.setReadBigInts(true); // a sum may pass 2^53, where node:sqlite would throw
+        return {
+          reader: statement.columns().length > 0,
+          all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(narrow),
+          run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+          *iterate(parameters) {
+            for (const row of statement.iterate(...(parameters as SQLInputValue[]))) {
+              yield narrow(row);
+            }
+          },
+        };
+      },
+    },
+  });
+}
+
+/** Whole numbers as numbers wherever a number holds them exactly. */
+function narrow(row: Record<string, SQLOutputValue>): Record<string, SQLOutputValue> {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === "bigint" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) {
+      row[name] = Number(value);
+    }
+  }
+  return row;
+}
