@@ -7,6 +7,7 @@ import { systemClock } from "../../../../lib/time/clock.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { silentLogger } from "../../../support/loggers.ts";
 import { databases } from "../../databases.ts";
 import { never, openMetering, request, usd } from "../../fixture.ts";
@@ -21,19 +22,24 @@ test("a process on a copy of a living core's journal is refused, and 5,000 token
     const journal = openJournal(at, { clock: systemClock, random: systemRandom, logger: silentLogger });
     return { journal, metering: () => openMetering({ url, clock: systemClock, journal, coreId: journal.coreId }) };
   };
-  const living = await open(directory).metering();
+  const first = open(directory);
+  const living = await first.metering();
   const account = await living.account({ paid: 10 * usd });
   const wanted = request(account, { inputTokens: 10, outputTokens: 10_000 });
   const hold = await living.ledger.hold(wanted, never);
   hold.progress({ inputTokens: 10, outputTokens: 300 });
-  await new Promise((resolve) => systemClock.after(200, () => resolve(undefined))); // the note is in the file
+  const { size } = first.journal;
+  await eventually("the note is in the file", () => first.journal.size !== size);
 
   cpSync(directory, copy, { recursive: true });
   const second = open(copy);
   expect((await second.journal.read(await living.store.identify())).running).toHaveLength(1);
   await expect(second.metering()).rejects.toThrow("is another process's, which runs");
   await hold.settle({ inputTokens: 10, outputTokens: 5000 }, "completed");
-  const receipts = await living.storage.orm.em.fork().findAll(Usage);
+  const receipts = await eventually("the charge is stored, which its journal may promise before", async () => {
+    const found = await living.storage.orm.em.fork().findAll(Usage);
+    return found.length > 0 ? found : undefined;
+  });
   expect(receipts).toMatchObject([{ outputTokens: 5000, status: "completed", shortfall: 0 }]);
   expect(await reconcile(living.storage)).toMatchObject({ ok: true, debtPicoUsd: "0" });
   await living.close();
