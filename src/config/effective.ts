@@ -30,6 +30,10 @@ const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: S
     setting: "stripe_webhook_secret",
     value: ({ stripeWebhookSecret }) => (stripeWebhookSecret === undefined ? "(off)" : hiddenText),
   },
+  TOLLGATE_USAGE_EVENTS_TOKEN: {
+    setting: "usage_events_token",
+    value: ({ usageEventsToken }) => (usageEventsToken === undefined ? "(none)" : hiddenText),
+  },
 };
 
 /** Every value of the effective configuration and where it came from, with secrets hidden. Throws ConfigError. */

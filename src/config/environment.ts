@@ -13,6 +13,7 @@ export const settingNames = [
   "TOLLGATE_OPERATOR_TOKEN",
   "TOLLGATE_KEY_PEPPER",
   "TOLLGATE_STRIPE_WEBHOOK_SECRET",
+  "TOLLGATE_USAGE_EVENTS_TOKEN",
 ] as const;
 export type SettingName = (typeof settingNames)[number];
 

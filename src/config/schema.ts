@@ -6,6 +6,7 @@ import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { service } from "./schema/service.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
+import { usageEvents } from "./schema/usage-events.ts";
 import { network, refuseRepeats } from "./schema/values.ts";
 
 // The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
@@ -35,6 +36,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Endpoints that are told of events."),
+  usage_events: usageEvents,
   services: z
     .array(service)
     .superRefine((all, context) => refuseRepeats(all, "name", context))

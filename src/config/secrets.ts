@@ -34,6 +34,8 @@ export interface Secrets {
   readonly services: readonly ServiceCredential[];
   /** The secret that Stripe signs events with. Undefined: no events are taken. */
   readonly stripeWebhookSecret: string | undefined;
+  /** What the receiver of usage events knows this service by. Undefined: it asks for nothing. */
+  readonly usageEventsToken: string | undefined;
 }
 
 const operatorTokenFile = "operator-token";
@@ -89,6 +91,7 @@ async function readSecretsWith(
     operatorToken,
     peppers: parsePeppers(keyPepper),
     stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
+    usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
   };
 }

@@ -7,6 +7,7 @@ import type { InferenceObserver } from "../inference/interface.ts";
 import type { CallObserver } from "../interceptors/observation/observe.ts";
 import type { LedgerState, MeteringObserver, Prices } from "../metering/interface.ts";
 import type { WebhookObserver } from "../payments/stripe-webhook.ts";
+import type { UsageEventsObserver } from "../usage-events/usage-sender.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { deliveryMetrics } from "./delivery-metrics.ts";
@@ -14,6 +15,7 @@ import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
 import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./metering-metrics.ts";
 import { watchPrices } from "./price-metrics.ts";
+import { usageEventMetrics } from "./usage-event-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
 /** Events of a core that its metrics count. */
@@ -24,6 +26,7 @@ export interface CoreMetrics {
   readonly fleet: FleetObserver;
   readonly webhook: WebhookObserver;
   readonly deliveries: DeliveryObserver;
+  readonly usageEvents: UsageEventsObserver;
   /** A change was made that could not be noted in the audit log. */
   readonly audit: () => void;
   /** Reads gauges at the time of the scrape. */
@@ -47,6 +50,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     webhook: webhookMetrics(registry),
     audit: auditMetrics(registry),
     deliveries: deliveryMetrics(registry),
+    usageEvents: usageEventMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {
       watchClock(registry, clock);
       watchLedger(registry, () => ledger.state());

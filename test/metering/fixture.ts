@@ -66,6 +66,8 @@ export async function openMetering(
     listenUrl?: string;
     /** What the thread of a SQLite file is watched by: the system's, as it works in real time. */
     threadClock?: Clock;
+    /** Notes charges for a receiver of usage events. */
+    usageEvents?: boolean;
     /** Takes what is logged. */
     log?: string[];
     wrap?: (store: LedgerStore) => LedgerStore;
@@ -81,7 +83,7 @@ export async function openMetering(
   const prices = await createPrices({ storage, clock: time, models: options.models ?? models(), book });
   const bare = createLedgerStore(storage, systemRandom, options.coreId ?? v7(), {
     clock: options.threadClock ?? systemClock,
-    listenUrl: options.listenUrl,
+    ...{ listenUrl: options.listenUrl, usageEvents: options.usageEvents ?? false },
     ended: (error, restartMs) => note({ error, restartMs }, "the ledger's thread ended"),
   });
   const attended = clock instanceof ManualClock ? attendWork(clock, storage, bare) : bare;

@@ -65,7 +65,7 @@ function labelsOf(name: string): Set<string> | undefined {
 const values: Record<string, readonly string[]> = {
   reason: ["", ...Object.values(Reason).map(String)],
   code: ["OK", ...Object.values(Code).map(String)],
-  outcome: [...webhookOutcomes, "delivered", "retried", "failed"],
+  outcome: [...webhookOutcomes, "delivered", "retried", "failed", "taken", "dropped"],
   state: ["healthy", "unhealthy", "draining", "closed", "open", "half_open"],
 };
 

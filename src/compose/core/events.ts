@@ -12,15 +12,18 @@ import { WorkLease } from "../../events/work-lease.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { BudgetEvents } from "../../metering/thresholds/budget-events.ts";
 import { SpendingWatch } from "../../metering/thresholds/spending-watch.ts";
+import { UsageOutbox } from "../../usage-events/usage-outbox.ts";
+import { UsageSender } from "../../usage-events/usage-sender.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** Events, and the endpoints that are told of them. */
 export function composeEvents(
-  { config, secrets, storage, clock, random, logger, metrics, announce }: Foundation,
+  foundation: Foundation,
   { store, prices, balances }: Pick<Money, "store" | "prices" | "balances">,
 ): Part {
+  const { config, secrets, storage, clock, random, logger, metrics, announce } = foundation;
   const { allow } = config.webhooks;
   const seal = createSeal(secrets.peppers, random);
   const webhooks = new Webhooks({ storage, clock, random, seal });
@@ -38,6 +41,7 @@ export function composeEvents(
     lease: new WorkLease({ storage, clock, random, name: "spending" }),
   });
   const stopWatch = watch.start();
+  const stopUsage = startUsageEvents(foundation);
   return {
     services: [
       registration(EventsService, createEventsService(webhooks)),
@@ -45,7 +49,24 @@ export function composeEvents(
     ],
     async stop() {
       await stopWatch();
+      await stopUsage();
       await dispatcher.stop();
     },
   };
+}
+
+/** Sends usage to its receiver, if there is one. Returns the function that ends it. */
+function startUsageEvents({ config, secrets, storage, clock, random, logger, metrics }: Foundation) {
+  const { url, source, keep_days: keepDays } = config.usage_events;
+  if (url === undefined) {
+    return async () => {};
+  }
+  const sender = new UsageSender({
+    ...{ url, source, keepDays, token: secrets.usageEventsToken, clock, logger },
+    outbox: new UsageOutbox({ storage, clock }),
+    lease: new WorkLease({ storage, clock, random, name: "usage events" }),
+    send: createSend({ allow: config.webhooks.allow, lookup: systemLookup, clock }),
+    observer: metrics.usageEvents,
+  });
+  return sender.start();
 }

@@ -61,12 +61,13 @@ export interface MoneyGround {
 }
 
 /** Opens the journal in the data directory, and the ledger's statements for the database. */
-function openGround({ secrets, logger, metrics, random, clock, storage }: MoneyFoundation): MoneyGround {
+function openGround({ config, secrets, logger, metrics, random, clock, storage }: MoneyFoundation): MoneyGround {
   const inMemory = storage.dialect === "sqlite" && storage.path === ":memory:";
   const journal = openCoreJournal(join(secrets.dataDir, "cores"), inMemory, { clock, random, logger });
   const store = createLedgerStore(storage, random, journal.coreId, {
     clock,
     listenUrl: secrets.listenUrl,
+    usageEvents: config.usage_events.url !== undefined,
     ended(error, restartMs) {
       metrics.metering.threadEnded();
       logger.error({ error, restartMs }, "the thread that writes the ledger ended and is started again");

@@ -12,6 +12,8 @@ import { SqliteThreadStore } from "./sqlite/thread.ts";
 export interface StoreOptions extends ThreadLife {
   /** PostgreSQL itself, behind a transaction pooler. Undefined: there is no pooler, or announcements are not needed. */
   readonly listenUrl?: string | undefined;
+  /** Whether a charge is noted for the receiver of usage events, in its own transaction. Absent: it is not. */
+  readonly usageEvents?: boolean;
 }
 
 /** How long a connection to hear other cores on may take. */
@@ -26,15 +28,15 @@ export function createLedgerStore(
 ): LedgerStore {
   if (storage.dialect === "postgresql") {
     const { pool, pooled } = storage;
-    const { listenUrl } = options;
+    const { listenUrl, usageEvents } = options;
     const listening =
       listenUrl === undefined
         ? undefined
         : new Pool({ connectionString: listenUrl, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
-    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId);
+    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, usageEvents);
   }
   if (storage.path === ":memory:") {
-    return new SqliteLedgerStore(storage.exclusive, random, coreId);
+    return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
   }
   return new SqliteThreadStore(storage.path, coreId, options);
 }

@@ -349,7 +349,7 @@ async function live(steps: readonly Step[]): Promise<void> {
     async stop() {
       // The process sleeps past its lease, and another gives back what it has leased.
       const open = await storage.orm.em.fork().find(Slice, { open: true });
-      const reaper = new SqliteLedgerStore(storage.exclusive, systemRandom, "core", open[0]?.epoch);
+      const reaper = new SqliteLedgerStore(storage.exclusive, systemRandom, "core", { epoch: open[0]?.epoch });
       await reaper.close(open.map(({ id }) => id));
       mayOwe ||= open.length > 0;
       return clock.advanceAsync(31_000);

@@ -25,8 +25,8 @@ const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_tim
  * Slices are found by their ids alone, and looked at once they are locked: a planner that took the index of a core's
  * open slices instead would make the cost of a group grow with the number of accounts.
  */
-const settleSql: Statement = {
-  name: "settle",
+const settleSql = (name: string, further: string): Statement => ({
+  name,
   text: `
   with charge as (
     select * from unnest(${arrays(usageColumns, 1)}) with ordinality as t(${listNames(usageColumns)}, n)),
@@ -68,11 +68,19 @@ const settleSql: Statement = {
     insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")})
     select $${coreAt}, floor(settled_at / 3600000)::int as hour, account_id, key_id, model, ${sumsOfReceipts}
     from fresh group by 2, 3, 4, 5 order by 2, 3, 4, 5
-    on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})
+    on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})${further}
   select n::int, n in (select n from fenced)
     and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id) as fenced
   from charge where n not in (select n from fresh)`,
-};
+});
+const settle = settleSql("settle", "");
+const settleWithEvents = settleSql(
+  "settle with events",
+  `,
+  event as (
+    insert into usage_event (request_id, run_id, at)
+    select request_id, run_id, to_timestamp(settled_at / 1000) from fresh on conflict do nothing)`,
+);
 
 /** $1 request ids, $2 run ids. */
 const settledSql: Statement = {
@@ -106,10 +114,13 @@ export function isViolation(error: unknown): boolean {
 export class Settlement {
   readonly #executor: Executor;
   readonly #core: Epochs;
+  readonly #statement: Statement;
 
-  constructor(executor: Executor, core: Epochs) {
+  /** With events: what is stored is noted for the receiver of usage events. */
+  constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
     this.#executor = executor;
     this.#core = core;
+    this.#statement = usageEvents ? settleWithEvents : settle;
   }
 
   async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
@@ -123,7 +134,7 @@ export class Settlement {
     }
     const places = [...first.values()];
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
-    const rows = await this.#executor.query<{ n: number; fenced: boolean }>(settleSql, [
+    const rows = await this.#executor.query<{ n: number; fenced: boolean }>(this.#statement, [
       ...settleValues(charges),
       this.#core.coreId,
       this.#core.epoch,

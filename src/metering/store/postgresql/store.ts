@@ -55,12 +55,13 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #announcements: Announcements;
   readonly #listening: Pool | undefined;
 
-  constructor({ pool, pooled, listening }: Connections, random: Random, coreId: string) {
+  /** With usage events: charges are noted for their receiver. */
+  constructor({ pool, pooled, listening }: Connections, random: Random, coreId: string, usageEvents = false) {
     const executor = new Executor(pool, pooled);
     this.#epochs = new Epochs(executor, random, coreId);
     this.#leases = new Leases(executor, random, this.#epochs);
     this.#slices = new Slices(executor, this.#epochs);
-    this.#settlement = new Settlement(executor, this.#epochs);
+    this.#settlement = new Settlement(executor, this.#epochs, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
     this.#listening = listening;

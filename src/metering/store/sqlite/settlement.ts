@@ -18,6 +18,8 @@ const insertUsageSql = `
 const insertLine = `
   insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)}) values (?, ?, ?, ${marks(lineColumns)})`;
 
+const insertEvent = "insert into usage_event (request_id, run_id, at) values (?, ?, ?) on conflict do nothing";
+
 const spend = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
 
 /** True when an error means that a charge can never be stored. */
@@ -30,10 +32,13 @@ export function isViolation(error: unknown): boolean {
 export class Settlement {
   readonly #executor: Executor;
   readonly #core: Epochs;
+  readonly #usageEvents: boolean;
 
-  constructor(executor: Executor, core: Epochs) {
+  /** With events: what is stored is noted for the receiver of usage events. */
+  constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
     this.#executor = executor;
     this.#core = core;
+    this.#usageEvents = usageEvents;
   }
 
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
@@ -55,6 +60,11 @@ export class Settlement {
       const lasting = charges.filter((_, at) => outcomes[at] === "stored");
       spendBudgets(run, lasting);
       tally(run, lasting, this.#core.coreId);
+      if (this.#usageEvents) {
+        for (const { requestId, runId, settledAt } of lasting) {
+          run.run(insertEvent, [requestId, runId, settledAt]);
+        }
+      }
       return outcomes;
     });
   }

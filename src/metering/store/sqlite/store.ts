@@ -38,13 +38,18 @@ export class SqliteLedgerStore implements LedgerStore {
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
 
-  /** The epoch is one that this process has begun already; 0: none. */
-  constructor(exclusive: Exclusive, random: Random, coreId: string, epoch = 0) {
+  /** The epoch is one that this process has begun already; absent: none. */
+  constructor(
+    exclusive: Exclusive,
+    random: Random,
+    coreId: string,
+    { epoch = 0, usageEvents = false }: { readonly epoch?: number | undefined; readonly usageEvents?: boolean } = {},
+  ) {
     const executor = new Executor(exclusive);
     this.#epochs = new Epochs(executor, random, coreId, epoch);
     this.#leases = new Leases(executor, random, this.#epochs);
     this.#slices = new Slices(executor, this.#epochs);
-    this.#settlement = new Settlement(executor, this.#epochs);
+    this.#settlement = new Settlement(executor, this.#epochs, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
   }

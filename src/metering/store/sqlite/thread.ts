@@ -37,9 +37,10 @@ export class SqliteThreadStore implements LedgerStore {
   /** A thread that is started again goes on in the epoch of the one before: the slices are this process's still. */
   #epoch = 0;
 
-  constructor(path: string, coreId: string, life: ThreadLife) {
+  constructor(path: string, coreId: string, life: ThreadLife & { readonly usageEvents?: boolean }) {
+    const { usageEvents = false } = life;
     const make = () => {
-      const workerData: StoreSetup = { path, coreId, epoch: this.#epoch };
+      const workerData: StoreSetup = { path, coreId, epoch: this.#epoch, usageEvents };
       return startThread("src/metering/store/sqlite/worker", { workerData });
     };
     this.#thread = new LedgerThread(make, life);

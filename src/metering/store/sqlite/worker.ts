@@ -13,6 +13,8 @@ export interface StoreSetup {
   readonly coreId: string;
   /** The epoch that it goes on in; 0: none has begun. */
   readonly epoch: number;
+  /** Whether charges are noted for the receiver of usage events. */
+  readonly usageEvents: boolean;
 }
 
 /** A method of the store to be called; charges to be settled come flattened. */
@@ -27,9 +29,9 @@ export type StoreAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string; readonly errcode: number | undefined };
 
-const { path, coreId, epoch } = workerData as StoreSetup;
+const { path, coreId, ...options } = workerData as StoreSetup;
 const database = openSqlite(path);
-const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId, epoch);
+const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId, options);
 
 parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
   try {

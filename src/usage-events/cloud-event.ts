@@ -1,0 +1,29 @@
+import { formatUsd } from "../../lib/money.ts";
+import type { Usage } from "../storage/entities/metering/usage.ts";
+
+/** The content type of a batch. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md */
+export const batchType = "application/cloudevents-batch+json; charset=UTF-8";
+
+const eventType = "tollgate.request.charged";
+
+/** A receipt as a CloudEvent. Its id is the receipt's: a request that was run twice has two, and each came once or again. */
+export function toCloudEvent(usage: Usage, source: string) {
+  const { requestId, runId, accountId, keyId, inputTokens, outputTokens } = usage;
+  return {
+    specversion: "1.0",
+    id: `${requestId}/${runId}`,
+    source,
+    type: eventType,
+    subject: accountId,
+    time: usage.settledAt.toISOString(),
+    datacontenttype: "application/json",
+    data: {
+      ...{ request_id: requestId, run_id: runId, account_id: accountId, key_id: keyId, model: usage.model },
+      ...{ input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens },
+      ...{ reasoning_tokens: usage.reasoningTokens, cached_input_tokens: usage.cachedInputTokens },
+      ...{ cost_usd: formatUsd(BigInt(usage.cost)), status: usage.status, finish_reason: usage.finish },
+      ...{ surface: usage.surface, server: usage.server },
+      ...{ first_token_ms: usage.firstTokenMs, duration_ms: usage.durationMs },
+    },
+  };
+}
