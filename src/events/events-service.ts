@@ -22,7 +22,12 @@ export function createEventsService(webhooks: Webhooks): ServiceImpl<typeof Even
   return {
     async listEvents(request) {
       const key = ({ at, id }: Event) => toEventKey(at, id);
-      const page = await readPage("events", request, (start) => webhooks.events(start), key, isKey);
+      const unknown = request.types.find((type) => !isEventType(type));
+      if (unknown !== undefined) {
+        throw invalid("types", `${unknown} is none of these types: ${Object.keys(eventTypes).join(", ")}.`);
+      }
+      const list = `events ${[...request.types].sort().join(" ")}`.trim();
+      const page = await readPage(list, request, (start) => webhooks.events(start, request.types), key, isKey);
       return { events: page.entries.map(eventMessage), nextPageToken: page.nextPageToken };
     },
 

@@ -101,12 +101,13 @@ export class Webhooks {
   }
 
   /** Past events, newest first, behind the one of a key. */
-  events({ after, limit }: PageStart): Promise<Event[]> {
+  events({ after, limit }: PageStart, types: readonly string[]): Promise<Event[]> {
     const behind = after === undefined ? undefined : readEventKey(after);
-    const where =
+    const ofTypes = types.length === 0 ? {} : { type: { $in: [...types] } };
+    const place =
       behind === undefined ? {} : { $or: [{ at: { $lt: behind.at } }, { at: behind.at, id: { $lt: behind.id } }] };
     const orderBy = { at: "desc", id: "desc" } as const;
-    return this.#parts.storage.orm.em.fork().find(Event, where, { orderBy, limit });
+    return this.#parts.storage.orm.em.fork().find(Event, { ...place, ...ofTypes }, { orderBy, limit });
   }
 }
 

@@ -55,10 +55,10 @@ export function startBackground(parts: BackgroundParts): () => void {
   // Cores that share a store should not all prove the same books at the same time.
   const apart = 0.5 + random.fraction();
   const proveBooks = async () => {
-    const { ok, findings } = await reconcile(storage, ledger);
-    observer.reconciled(ok);
-    if (!ok) {
-      logger.error({ findings: findings.slice(0, 10) }, "the books do not add up");
+    const proof = await reconcile(storage, ledger);
+    observer.reconciled(proof);
+    if (!proof.ok) {
+      logger.error({ findings: proof.findings.slice(0, 10) }, "the books do not add up");
     }
   };
   const foldTallies = async () => {

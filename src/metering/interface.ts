@@ -1,4 +1,5 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import type { Budget, Caller } from "../accounts/interface.ts";
@@ -155,7 +156,7 @@ export interface MeteringObserver {
   /** The thread that writes the ledger of a SQLite file ended, and is started again. */
   threadEnded(): void;
   /** The books were proved, or not. */
-  reconciled(ok: boolean): void;
+  reconciled(proof: ReconcileResponse): void;
 }
 
 /** Money that comes in. */

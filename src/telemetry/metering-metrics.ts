@@ -117,7 +117,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     fenced: () => fenced.inc(),
     broken: () => broken.inc(),
     threadEnded: () => threadEnds.inc(),
-    reconciled(ok) {
+    reconciled({ ok }) {
       invariant.set(ok ? 1 : 0);
       provedAt.set(clock.now() / 1000);
     },

@@ -93,6 +93,10 @@ describe.each(dialects)("%s", (dialect) => {
           { inputTokens: 10n, outputTokens: 7n, costPicoUsd: 3_750_000n },
           { inputTokens: 0n, outputTokens: 13n, costPicoUsd: 3_250_000n, outputPicoUsdPerToken: 250_000n },
         ],
+        hold: {
+          ...{ inputTokens: 10n, outputTokens: 20n, heldPicoUsd: 7_000_000n, shrunkPicoUsd: 7_000_000n },
+          ...{ inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n },
+        },
       });
     }
     const ask = (principal: Principal, id: string) => () =>

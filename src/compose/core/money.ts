@@ -29,6 +29,7 @@ import { inTransaction } from "../../storage/transaction.ts";
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
+import { describeProof } from "./proof-event.ts";
 
 /** Prices, the ledger with its journal, payments, rate limits. */
 export interface Money extends Part {
@@ -88,10 +89,11 @@ export async function composeMoney(
   let proved: ReturnType<Money["lastProof"]>;
   const observer: MeteringObserver = {
     ...metrics.metering,
-    reconciled(ok) {
+    reconciled(proof) {
+      const { ok } = proof;
       proved = { at: clock.now(), ok };
-      metrics.metering.reconciled(ok);
-      const event = { type: ok ? "books.proved" : "books.failed", data: {} } as const;
+      metrics.metering.reconciled(proof);
+      const event = { type: ok ? "books.proved" : "books.failed", data: describeProof(proof) } as const;
       inTransaction(storage, (em) => announce(em, event)).catch((error: unknown) =>
         logger.error({ error }, "could not tell of the proof of the books"),
       );
@@ -116,7 +118,7 @@ export async function composeMoney(
     ...{ observer, prices, balances, deadLetters, ledger, funds, windows, rateLimits, store, announcements: store },
     services: [
       registration(MeteringService, createMeteringService({ storage })),
-      registration(PricesService, createPricesService(prices)),
+      registration(PricesService, createPricesService(prices, storage)),
       registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, logger })),
     ],
     async stop() {

@@ -38,7 +38,7 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
   return {
     async reconcile() {
       const proof = await reconcile(storage, ledger);
-      observer.reconciled(proof.ok);
+      observer.reconciled(proof);
       return proof;
     },
 
@@ -49,7 +49,7 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
       proving.catch(() => {}); // it is awaited once all steps are told
       yield* steps;
       const proof = await proving;
-      observer.reconciled(proof.ok);
+      observer.reconciled(proof);
       yield { done: steps.total, total: steps.total, proof };
     },
 

@@ -43,8 +43,10 @@ export function createPriceController(parts: PriceControllerParts): () => Promis
       if (bounds === undefined) {
         return undefined;
       }
-      const multiple = multipleAt(utilisation(model), bounds);
-      return step(live, { input: scale(base.input, multiple), output: scale(base.output, multiple) }, maxStep);
+      const inUse = utilisation(model);
+      const multiple = multipleAt(inUse, bounds);
+      const rates = step(live, { input: scale(base.input, multiple), output: scale(base.output, multiple) }, maxStep);
+      return rates && { ...rates, utilisation: inUse };
     });
   };
 }

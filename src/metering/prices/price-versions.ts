@@ -2,7 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import { formatRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Announce } from "../../events/announcer.ts";
-import { Price, PriceVersion } from "../../storage/entities/metering/price.ts";
+import { Price, type PriceReason, PriceVersion } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { Rates } from "../interface.ts";
@@ -17,6 +17,10 @@ export interface PriceRecord {
   /** The version that introduced it. */
   readonly version: number;
   readonly since: Date;
+  /** Null: it is older than reasons are. */
+  readonly reason: PriceReason | null;
+  /** The part of the capacity that was in use when it moved. Null: it did not move by itself. */
+  readonly utilisation: number | null;
 }
 
 /** A model's row in a version, but for where it stands. */
@@ -121,5 +125,7 @@ async function toRecords(em: SqlEntityManager, rows: readonly Price[]): Promise<
     pinned: row.pinned,
     version: row.versionId,
     since: since.get(row.versionId) ?? new Date(0),
+    reason: row.reason ?? null,
+    utilisation: row.utilisation ?? null,
   }));
 }

@@ -1,14 +1,16 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type Price, PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
+import { type Price, PriceReason, PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { readPage, toPageOf } from "../../../lib/rpc/pages.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
+import type { Storage } from "../../storage/orm.ts";
+import { listPaidPrices } from "./paid-prices.ts";
 import type { PriceRecord } from "./price-versions.ts";
 import type { PriceList } from "./prices.ts";
 
 /** The prices that are, those that were, and the operator's hand on them. */
-export function createPricesService(prices: PriceList): ServiceImpl<typeof PricesService> {
+export function createPricesService(prices: PriceList, storage: Storage): ServiceImpl<typeof PricesService> {
   /** Reads a price before its change, for the audit log. */
   function keepPrice(context: HandlerContext, model: string): void {
     const price = prices.list().find((one) => one.model === model);
@@ -36,6 +38,11 @@ export function createPricesService(prices: PriceList): ServiceImpl<typeof Price
       return { prices: entries.map(toPrice), nextPageToken };
     },
 
+    async listPaidPrices({ model }) {
+      prices.live(model);
+      return { paidPrices: await listPaidPrices(storage, prices.book, model) };
+    },
+
     async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }, context) {
       keepPrice(context, model);
       const rates = { input: Number(inputPicoUsdPerToken), output: Number(outputPicoUsdPerToken) };
@@ -58,7 +65,15 @@ export function createPricesService(prices: PriceList): ServiceImpl<typeof Price
   };
 }
 
-function toPrice({ model, live, base, pinned, version, since }: PriceRecord): Price {
+const reasons = {
+  configured: PriceReason.CONFIGURED,
+  set: PriceReason.SET,
+  pinned: PriceReason.PINNED,
+  unpinned: PriceReason.UNPINNED,
+  moved: PriceReason.MOVED,
+} as const satisfies Record<NonNullable<PriceRecord["reason"]>, PriceReason>;
+
+function toPrice({ model, live, base, pinned, version, since, reason, utilisation }: PriceRecord): Price {
   return {
     $typeName: "tollgate.metering.v1.Price",
     model,
@@ -69,5 +84,7 @@ function toPrice({ model, live, base, pinned, version, since }: PriceRecord): Pr
     pinned,
     version: String(version),
     since: timestampFromDate(since),
+    reason: reason === null ? PriceReason.UNSPECIFIED : reasons[reason],
+    ...(utilisation !== null && { utilisation }),
   };
 }

@@ -4,6 +4,7 @@ import { parseRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { ModelConfig } from "../../config/schema.ts";
 import type { Announce } from "../../events/announcer.ts";
+import type { PriceReason } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Prices, Rates } from "../interface.ts";
 import { PriceBook } from "./price-book.ts";
@@ -20,6 +21,11 @@ import {
 const highestRate = 1_000_000_000;
 /** USD per 1M output tokens of a generation model whose configuration does not say. */
 const defaultOutput = "0.25";
+
+/** The rates that a price moves to, and the part of the capacity in use that asks for them. */
+export interface MovedRates extends Rates {
+  readonly utilisation: number;
+}
 
 /** Live prices, for operators and for the other parts of metering. */
 export interface PriceList extends Prices {
@@ -43,7 +49,7 @@ export interface PriceList extends Prices {
    */
   move(
     unchangedSince: Date,
-    next: (price: Pick<PriceRecord, "model" | "live" | "base">) => Rates | undefined,
+    next: (price: Pick<PriceRecord, "model" | "live" | "base">) => MovedRates | undefined,
   ): Promise<void>;
   /** Reads what other cores have published. */
   refresh(): Promise<void>;
@@ -105,16 +111,16 @@ class PublishedPrices implements PriceList {
   set(model: string, rates: Rates): Promise<PriceRecord> {
     this.#check(model, rates);
     const { input, output } = rates;
-    return this.#change(model, (price) => ({ ...price, input, output, baseInput: input, baseOutput: output }));
+    return this.#change(model, "set", (price) => ({ ...price, input, output, baseInput: input, baseOutput: output }));
   }
 
   pin(model: string, rates: Partial<Rates>): Promise<PriceRecord> {
     this.#check(model, { ...this.live(model), ...rates });
-    return this.#change(model, (price) => ({ ...price, ...rates, pinned: true }));
+    return this.#change(model, "pinned", (price) => ({ ...price, ...rates, pinned: true }));
   }
 
   unpin(model: string): Promise<PriceRecord> {
-    return this.#change(model, (price) => ({ ...price, pinned: false }));
+    return this.#change(model, "unpinned", (price) => ({ ...price, pinned: false }));
   }
 
   async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
@@ -136,7 +142,7 @@ class PublishedPrices implements PriceList {
           if (rates === undefined || (rates.input === live.input && rates.output === live.output)) {
             continue;
           }
-          moved.set(model, { ...readFacts(price), input: rates.input, output: rates.output });
+          moved.set(model, { ...readFacts(price, "moved"), ...rates });
         }
         return moved;
       },
@@ -163,7 +169,8 @@ class PublishedPrices implements PriceList {
           }
           const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
           const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
-          changed.set(model.id, { ...live, ...base, pinned: price?.pinned ?? false });
+          const made = { pinned: price?.pinned ?? false, reason: "configured", utilisation: null } as const;
+          changed.set(model.id, { ...live, ...base, ...made });
         }
         return changed;
       },
@@ -173,14 +180,14 @@ class PublishedPrices implements PriceList {
     this.#models = new Map(models.map((model) => [model.id, model]));
   }
 
-  async #change(model: string, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
+  async #change(model: string, reason: PriceReason, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
     this.#record(model);
     await publish(
       this.#storage,
       this.#clock,
       (newest) => {
         const price = newest.get(model);
-        return price === undefined ? new Map() : new Map([[model, change(readFacts(price))]]);
+        return price === undefined ? new Map() : new Map([[model, change(readFacts(price, reason))]]);
       },
       this.#announce,
     );
@@ -231,7 +238,11 @@ function readRate(model: ModelConfig, usdPerMillion: string): number {
   throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
 }
 
-function readFacts(price: PriceFacts): PriceFacts {
+/** What a price was, to be changed for a reason. */
+function readFacts(price: PriceFacts, reason: PriceReason): PriceFacts {
   const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned } = price;
-  return { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned };
+  return {
+    ...{ input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned },
+    ...{ reason, utilisation: null },
+  };
 }

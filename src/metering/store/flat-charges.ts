@@ -35,6 +35,8 @@ export function unflatten(values: FlatCharges): Charge[] {
   while (at < values.length) {
     const { maxInputRate: input, maxOutputRate: output, ...row } = read(usageColumns);
     const {
+      admittedInputTokens: inputTokens,
+      admittedOutputTokens: outputTokens,
       finish,
       delivery,
       firstTokenMs,
@@ -51,8 +53,9 @@ export function unflatten(values: FlatCharges): Charge[] {
     });
     const lines = Array.from({ length: values[at++] as number }, () => read(lineColumns) as unknown as ChargeLine);
     const terms = input === null ? {} : { maxRates: { input, output } };
+    const admitted = inputTokens === null ? {} : { admitted: { inputTokens, outputTokens } };
     const budget = budgetSliceId === null ? {} : { budgetSliceId };
-    charges.push({ ...charge, ...terms, ...facts, ...budget, lines } as unknown as Charge);
+    charges.push({ ...charge, ...terms, ...admitted, ...facts, ...budget, lines } as unknown as Charge);
   }
   return charges;
 }

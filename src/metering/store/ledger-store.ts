@@ -1,4 +1,4 @@
-import type { Credit, PicoUsd, Rates, RunFacts } from "../interface.ts";
+import type { ChargedTokens, Credit, PicoUsd, Rates, RunFacts } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
 
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
@@ -189,6 +189,8 @@ export interface Charge extends Run {
   readonly settledAt: number;
   /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program admitted it. */
   readonly maxRates?: Rates;
+  /** The tokens that it was admitted with. Absent: not known, as after a crash. */
+  readonly admitted?: ChargedTokens;
   /** Further facts about the run. Absent: none are known. */
   readonly facts?: RunFacts;
   /** The slice of its key's budget that the cost counts in, of the window of its admission. Absent: there was no budget. */

@@ -14,7 +14,11 @@ export const Event = defineEntity({
     /** Whether there are deliveries for all endpoints that are to be told. */
     spread: p.boolean().default(false),
   },
-  indexes: [{ properties: ["at", "id"] }, { name: "event_not_spread", properties: ["at", "id"], where: "not spread" }],
+  indexes: [
+    { properties: ["at", "id"] },
+    { properties: ["type", "at", "id"] },
+    { name: "event_not_spread", properties: ["at", "id"], where: "not spread" },
+  ],
 });
 export type Event = InferEntity<typeof Event>;
 

@@ -37,6 +37,8 @@ describe("a moving price", () => {
     expect(await minute(0.7)).toEqual({ input: 200_000, output: 400_000 });
     expect(await minute(1)).toEqual({ input: 210_000, output: 420_000 });
     expect(await minute(1)).toEqual({ input: 220_500, output: 441_000 });
+    const [newest] = await metering.prices.history("moving", { limit: 1 });
+    expect(newest).toMatchObject({ reason: "moved", utilisation: 1 });
     for (let times = 0; times < 20; times++) {
       await minute(1);
     }

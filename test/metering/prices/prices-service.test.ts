@@ -1,6 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
@@ -8,7 +9,7 @@ import { registration } from "../../../src/grpc/server/registration.ts";
 import { createPricesService } from "../../../src/metering/prices/prices-service.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
-import { models, openMetering, testModel } from "../fixture.ts";
+import { models, openMetering, request, run, testModel, usd } from "../fixture.ts";
 
 const newDatabase = databases();
 
@@ -25,7 +26,7 @@ describe.each(dialects)("%s", (dialect) => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect), models: models(embedding) });
     const service = createClient(
       PricesService,
-      createDirectTransport([registration(PricesService, createPricesService(metering.prices))], []),
+      createDirectTransport([registration(PricesService, createPricesService(metering.prices, metering.storage))], []),
     );
     const listed = await service.listPrices({});
     expect(listed.prices).toMatchObject([
@@ -52,7 +53,7 @@ describe.each(dialects)("%s", (dialect) => {
       },
     });
     await metering.prices.move(new Date(metering.time.now()), ({ model }) =>
-      model === testModel ? { input: 1, output: 1 } : undefined,
+      model === testModel ? { input: 1, output: 1, utilisation: 1 } : undefined,
     );
     expect(metering.prices.live(testModel)).toEqual({ input: 350_000, output: 400_000 });
     expect(await service.unpinPrice({ model: testModel })).toMatchObject({
@@ -60,12 +61,15 @@ describe.each(dialects)("%s", (dialect) => {
     });
     const { prices: history } = await service.listPriceHistory({ model: testModel, pageSize: 0, pageToken: "" });
     expect(
-      history?.map(({ version, inputPicoUsdPerToken, pinned }) => [version, inputPicoUsdPerToken, pinned]),
+      history?.map(({ version, inputPicoUsdPerToken, pinned, reason }) => [
+        ...[version, inputPicoUsdPerToken, pinned],
+        PriceReason[reason],
+      ]),
     ).toEqual([
-      ["4", 350_000n, false],
-      ["3", 350_000n, true],
-      ["2", 300_000n, false],
-      ["1", 200_000n, false],
+      ["4", 350_000n, false, "UNPINNED"],
+      ["3", 350_000n, true, "PINNED"],
+      ["2", 300_000n, false, "SET"],
+      ["1", 200_000n, false, "CONFIGURED"],
     ]);
     const page = async (fields: { pageSize: number; pageToken: string }) =>
       service.listPriceHistory({ model: testModel, ...fields });
@@ -87,6 +91,32 @@ describe.each(dialects)("%s", (dialect) => {
       reasons.push(await reasonOf(() => service.setPrice(price)));
     }
     expect(reasons).toEqual([Reason.MODEL_NOT_FOUND, ...Array(3).fill(Reason.INVALID_ARGUMENT)]);
+    await clock.until(metering.close());
+  });
+
+  test("what unspent money pays is told by price, also while cores have leased and spent some of it", async () => {
+    const clock = new ManualClock(Date.UTC(2026, 4, 1, 12, 0, 0));
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const service = createClient(
+      PricesService,
+      createDirectTransport([registration(PricesService, createPricesService(metering.prices, metering.storage))], []),
+    );
+    expect((await service.listPaidPrices({ model: testModel })).paidPrices).toEqual([]);
+    const account = await metering.account({ paid: usd });
+    await metering.prices.set(testModel, { input: 500_000, output: 600_000 });
+    await metering.account({ paid: usd });
+    await metering.account({ free: 5, paid: usd });
+    await clock.until(run(metering.ledger, request(account, { inputTokens: 10, outputTokens: 20 })));
+    const { paidPrices } = await service.listPaidPrices({ model: testModel });
+    expect(paidPrices).toMatchObject([
+      { inputPicoUsdPerToken: 500_000n, outputPicoUsdPerToken: 600_000n, lots: 3n },
+      { inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n, lots: 1n },
+    ]);
+    expect(paidPrices.map(({ unspentPicoUsd }) => unspentPicoUsd)).toEqual([
+      String(2 * usd + 5),
+      String(usd - 10 * 200_000 - 20 * 250_000),
+    ]);
+    expect(await reasonOf(() => service.listPaidPrices({ model: "unknown" }))).toBe(Reason.MODEL_NOT_FOUND);
     await clock.until(metering.close());
   });
 });

@@ -29,6 +29,7 @@ const charge: fc.Arbitrary<Charge> = fc.record(
     ...{ inputTokens: amount, outputTokens: amount, cost: amount, shortfall: amount },
     ...{ status: fc.constantFrom("completed", "recovered"), settledAt: amount, lines: fc.array(line) },
     maxRates: fc.record({ input: amount, output: amount }),
+    admitted: fc.record({ inputTokens: amount, outputTokens: amount }),
     facts: fc.oneof(
       fc.record({ finish: fc.constantFrom("stop", "length"), durationMs: amount, server: fc.string() }),
       fc.record({ reasoningTokens: amount, surface: fc.constantFrom("chat", "grpc") }),

@@ -64,9 +64,13 @@ describe.each(dialects)("%s", (dialect) => {
       ...{ finish: "stop" as const, delivery: "streamed" as const, surface: "chat" as const, server: 'null "a" \\' },
       ...{ firstTokenMs: 31, durationMs: 32, reasoningTokens: 33, cachedInputTokens: 34 },
     };
-    await store.settle([{ ...usage, settledAt: 1_234_567_890_123, maxRates: rates, facts, lines: [line] }]);
+    const admitted = { inputTokens: 23, outputTokens: 24 };
+    await store.settle([{ ...usage, settledAt: 1_234_567_890_123, maxRates: rates, admitted, facts, lines: [line] }]);
     const em = metering.storage.orm.em.fork();
-    const terms = { maxInputRate: rates.input, maxOutputRate: rates.output };
+    const terms = {
+      ...{ maxInputRate: rates.input, maxOutputRate: rates.output },
+      ...{ admittedInputTokens: admitted.inputTokens, admittedOutputTokens: admitted.outputTokens },
+    };
     expect(await em.find(Usage, {})).toEqual([
       { ...usage, ...facts, ...terms, budgetSliceId: null, settledAt: new Date(1_234_567_890_123) },
     ]);
@@ -75,6 +79,7 @@ describe.each(dialects)("%s", (dialect) => {
     const none = { finish: null, delivery: null, surface: null, server: null, firstTokenMs: null, durationMs: null };
     const row = await em.findOneOrFail(Usage, { runId: bare.runId });
     expect(row).toMatchObject({ ...none, reasoningTokens: null, cachedInputTokens: null, maxInputRate: null });
+    expect(row.admittedInputTokens).toBeNull();
     expect(await em.find(UsageLine, {})).toEqual([{ ...run, seq: 0, ...line }]);
   });
 

@@ -67,7 +67,7 @@ export class History {
   observer(name: string): Partial<MeteringObserver> {
     return {
       broken: () => this.violation(`${name}: an account's money moved as it never may`),
-      reconciled: (ok) => {
+      reconciled: ({ ok }) => {
         if (!ok && this.#timeline.now > this.#unsettledUntil && this.#timeline.now - this.#lastFault > 30_000) {
           this.violation(`${name}: the books do not add up`);
         }

@@ -30,6 +30,13 @@ export declare type ListEventsRequest = Message<"tollgate.events.v1.ListEventsRe
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * Events of these types alone, at most 100. Empty: of all types.
+   *
+   * @generated from field: repeated string types = 3;
+   */
+  types: string[];
 };
 
 /**

@@ -2,7 +2,7 @@
 // @generated from file tollgate/metering/v1/price.proto (package tollgate.metering.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -72,6 +72,20 @@ export declare type Price = Message<"tollgate.metering.v1.Price"> & {
    * @generated from field: google.protobuf.Timestamp since = 8;
    */
   since?: Timestamp | undefined;
+
+  /**
+   * What made it. Unspecified: it is older than reasons are.
+   *
+   * @generated from field: tollgate.metering.v1.PriceReason reason = 9;
+   */
+  reason: PriceReason;
+
+  /**
+   * The part of the model's capacity that was in use when it moved; above 1 when requests waited. Absent: it did not move by itself.
+   *
+   * @generated from field: optional double utilisation = 10;
+   */
+  utilisation?: number | undefined;
 };
 
 /**
@@ -79,4 +93,99 @@ export declare type Price = Message<"tollgate.metering.v1.Price"> & {
  * Use `create(PriceSchema)` to create a new message.
  */
 export declare const PriceSchema: GenMessage<Price>;
+
+/**
+ * Unspent money that pays the same price for a model, as it came in while that price held.
+ *
+ * @generated from message tollgate.metering.v1.PaidPrice
+ */
+export declare type PaidPrice = Message<"tollgate.metering.v1.PaidPrice"> & {
+  /**
+   * The rate that it pays for an input token, in pico-USD.
+   *
+   * @generated from field: int64 input_pico_usd_per_token = 1;
+   */
+  inputPicoUsdPerToken: bigint;
+
+  /**
+   * The rate that it pays for an output token, in pico-USD.
+   *
+   * @generated from field: int64 output_pico_usd_per_token = 2;
+   */
+  outputPicoUsdPerToken: bigint;
+
+  /**
+   * How much is unspent, in pico-USD: a whole number in decimal digits, as sums may pass 64 bits.
+   *
+   * @generated from field: string unspent_pico_usd = 3;
+   */
+  unspentPicoUsd: string;
+
+  /**
+   * Lots that it is in.
+   *
+   * @generated from field: uint64 lots = 4;
+   */
+  lots: bigint;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.PaidPrice.
+ * Use `create(PaidPriceSchema)` to create a new message.
+ */
+export declare const PaidPriceSchema: GenMessage<PaidPrice>;
+
+/**
+ * What makes a price.
+ *
+ * @generated from enum tollgate.metering.v1.PriceReason
+ */
+export enum PriceReason {
+  /**
+   * Not used, or not known.
+   *
+   * @generated from enum value: PRICE_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The configuration named it, as a new model's or another base.
+   *
+   * @generated from enum value: PRICE_REASON_CONFIGURED = 1;
+   */
+  CONFIGURED = 1,
+
+  /**
+   * An operator set it.
+   *
+   * @generated from enum value: PRICE_REASON_SET = 2;
+   */
+  SET = 2,
+
+  /**
+   * An operator pinned it.
+   *
+   * @generated from enum value: PRICE_REASON_PINNED = 3;
+   */
+  PINNED = 3,
+
+  /**
+   * An operator let it move again.
+   *
+   * @generated from enum value: PRICE_REASON_UNPINNED = 4;
+   */
+  UNPINNED = 4,
+
+  /**
+   * It moved with how busy the model's servers were.
+   *
+   * @generated from enum value: PRICE_REASON_MOVED = 5;
+   */
+  MOVED = 5,
+}
+
+/**
+ * Describes the enum tollgate.metering.v1.PriceReason.
+ */
+export declare const PriceReasonSchema: GenEnum<PriceReason>;
 

@@ -2,14 +2,14 @@
 // @generated from file tollgate/metering/v1/price.proto (package tollgate.metering.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file tollgate/metering/v1/price.proto.
  */
 export const file_tollgate_metering_v1_price = /*@__PURE__*/
-  fileDesc("CiB0b2xsZ2F0ZS9tZXRlcmluZy92MS9wcmljZS5wcm90bxIUdG9sbGdhdGUubWV0ZXJpbmcudjEi9gEKBVByaWNlEg0KBW1vZGVsGAEgASgJEiAKGGlucHV0X3BpY29fdXNkX3Blcl90b2tlbhgCIAEoAxIhChlvdXRwdXRfcGljb191c2RfcGVyX3Rva2VuGAMgASgDEiUKHWJhc2VfaW5wdXRfcGljb191c2RfcGVyX3Rva2VuGAQgASgDEiYKHmJhc2Vfb3V0cHV0X3BpY29fdXNkX3Blcl90b2tlbhgFIAEoAxIOCgZwaW5uZWQYBiABKAgSDwoHdmVyc2lvbhgHIAEoCRIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCywEKHWludGVybmFsLnRvbGxnYXRlLm1ldGVyaW5nLnYxQgpQcmljZVByb3RvUAFaLHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9tZXRlcmluZy92MTttZXRlcmluZ3YxogIDVE1YqgIUVG9sbGdhdGUuTWV0ZXJpbmcuVjHKAhRUb2xsZ2F0ZVxNZXRlcmluZ1xWMeICIFRvbGxnYXRlXE1ldGVyaW5nXFYxXEdQQk1ldGFkYXRh6gIWVG9sbGdhdGU6Ok1ldGVyaW5nOjpWMWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiB0b2xsZ2F0ZS9tZXRlcmluZy92MS9wcmljZS5wcm90bxIUdG9sbGdhdGUubWV0ZXJpbmcudjEi0wIKBVByaWNlEg0KBW1vZGVsGAEgASgJEiAKGGlucHV0X3BpY29fdXNkX3Blcl90b2tlbhgCIAEoAxIhChlvdXRwdXRfcGljb191c2RfcGVyX3Rva2VuGAMgASgDEiUKHWJhc2VfaW5wdXRfcGljb191c2RfcGVyX3Rva2VuGAQgASgDEiYKHmJhc2Vfb3V0cHV0X3BpY29fdXNkX3Blcl90b2tlbhgFIAEoAxIOCgZwaW5uZWQYBiABKAgSDwoHdmVyc2lvbhgHIAEoCRIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoGcmVhc29uGAkgASgOMiEudG9sbGdhdGUubWV0ZXJpbmcudjEuUHJpY2VSZWFzb24SGAoLdXRpbGlzYXRpb24YCiABKAFIAIgBAUIOCgxfdXRpbGlzYXRpb24ieAoJUGFpZFByaWNlEiAKGGlucHV0X3BpY29fdXNkX3Blcl90b2tlbhgBIAEoAxIhChlvdXRwdXRfcGljb191c2RfcGVyX3Rva2VuGAIgASgDEhgKEHVuc3BlbnRfcGljb191c2QYAyABKAkSDAoEbG90cxgEIAEoBCqqAQoLUHJpY2VSZWFzb24SHAoYUFJJQ0VfUkVBU09OX1VOU1BFQ0lGSUVEEAASGwoXUFJJQ0VfUkVBU09OX0NPTkZJR1VSRUQQARIUChBQUklDRV9SRUFTT05fU0VUEAISFwoTUFJJQ0VfUkVBU09OX1BJTk5FRBADEhkKFVBSSUNFX1JFQVNPTl9VTlBJTk5FRBAEEhYKElBSSUNFX1JFQVNPTl9NT1ZFRBAFQssBCh1pbnRlcm5hbC50b2xsZ2F0ZS5tZXRlcmluZy52MUIKUHJpY2VQcm90b1ABWix0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvbWV0ZXJpbmcvdjE7bWV0ZXJpbmd2MaICA1RNWKoCFFRvbGxnYXRlLk1ldGVyaW5nLlYxygIUVG9sbGdhdGVcTWV0ZXJpbmdcVjHiAiBUb2xsZ2F0ZVxNZXRlcmluZ1xWMVxHUEJNZXRhZGF0YeoCFlRvbGxnYXRlOjpNZXRlcmluZzo6VjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message tollgate.metering.v1.Price.
@@ -17,4 +17,25 @@ export const file_tollgate_metering_v1_price = /*@__PURE__*/
  */
 export const PriceSchema = /*@__PURE__*/
   messageDesc(file_tollgate_metering_v1_price, 0);
+
+/**
+ * Describes the message tollgate.metering.v1.PaidPrice.
+ * Use `create(PaidPriceSchema)` to create a new message.
+ */
+export const PaidPriceSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_metering_v1_price, 1);
+
+/**
+ * Describes the enum tollgate.metering.v1.PriceReason.
+ */
+export const PriceReasonSchema = /*@__PURE__*/
+  enumDesc(file_tollgate_metering_v1_price, 0);
+
+/**
+ * What makes a price.
+ *
+ * @generated from enum tollgate.metering.v1.PriceReason
+ */
+export const PriceReason = /*@__PURE__*/
+  tsEnum(PriceReasonSchema);
 

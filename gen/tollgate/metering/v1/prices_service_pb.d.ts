@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Price } from "./price_pb.js";
+import type { PaidPrice, Price } from "./price_pb.js";
 
 /**
  * Describes the file tollgate/metering/v1/prices_service.proto.
@@ -125,6 +125,46 @@ export declare type ListPriceHistoryResponse = Message<"tollgate.metering.v1.Lis
  * Use `create(ListPriceHistoryResponseSchema)` to create a new message.
  */
 export declare const ListPriceHistoryResponseSchema: GenMessage<ListPriceHistoryResponse>;
+
+/**
+ * What the money that is there pays for a model.
+ *
+ * @generated from message tollgate.metering.v1.ListPaidPricesRequest
+ */
+export declare type ListPaidPricesRequest = Message<"tollgate.metering.v1.ListPaidPricesRequest"> & {
+  /**
+   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListPaidPricesRequest.
+ * Use `create(ListPaidPricesRequestSchema)` to create a new message.
+ */
+export declare const ListPaidPricesRequestSchema: GenMessage<ListPaidPricesRequest>;
+
+/**
+ * The unspent money of all accounts, by the price that it pays.
+ *
+ * @generated from message tollgate.metering.v1.ListPaidPricesResponse
+ */
+export declare type ListPaidPricesResponse = Message<"tollgate.metering.v1.ListPaidPricesResponse"> & {
+  /**
+   * The most money first. Empty: there is none.
+   *
+   * @generated from field: repeated tollgate.metering.v1.PaidPrice paid_prices = 1;
+   */
+  paidPrices: PaidPrice[];
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListPaidPricesResponse.
+ * Use `create(ListPaidPricesResponseSchema)` to create a new message.
+ */
+export declare const ListPaidPricesResponseSchema: GenMessage<ListPaidPricesResponse>;
 
 /**
  * A new price.
@@ -299,6 +339,17 @@ export declare const PricesService: GenService<{
     methodKind: "unary";
     input: typeof ListPriceHistoryRequestSchema;
     output: typeof ListPriceHistoryResponseSchema;
+  },
+  /**
+   * Tells what the money that is there pays for a model: it keeps the price of the moment at which it came in, whatever
+   * the live price becomes.
+   *
+   * @generated from rpc tollgate.metering.v1.PricesService.ListPaidPrices
+   */
+  listPaidPrices: {
+    methodKind: "unary";
+    input: typeof ListPaidPricesRequestSchema;
+    output: typeof ListPaidPricesResponseSchema;
   },
   /**
    * Sets a model's base and live price at once. Money that came in before keeps its own price.

@@ -156,6 +156,13 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
    * @generated from field: string surface = 20;
    */
   surface: string;
+
+  /**
+   * What was set aside for it at its admission. Absent: not known.
+   *
+   * @generated from field: tollgate.metering.v1.ReceiptHold hold = 21;
+   */
+  hold?: ReceiptHold | undefined;
 };
 
 /**
@@ -163,6 +170,61 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
  * Use `create(ReceiptSchema)` to create a new message.
  */
 export declare const ReceiptSchema: GenMessage<Receipt>;
+
+/**
+ * The money that a request was admitted with. A token never costs more than it was held at, so the cost is within it.
+ *
+ * @generated from message tollgate.metering.v1.ReceiptHold
+ */
+export declare type ReceiptHold = Message<"tollgate.metering.v1.ReceiptHold"> & {
+  /**
+   * Input tokens that it was admitted with: an estimate that errs on the high side.
+   *
+   * @generated from field: uint64 input_tokens = 1;
+   */
+  inputTokens: bigint;
+
+  /**
+   * Output tokens that it was admitted with: as many as it may have produced.
+   *
+   * @generated from field: uint64 output_tokens = 2;
+   */
+  outputTokens: bigint;
+
+  /**
+   * The rate that input tokens were held at.
+   *
+   * @generated from field: int64 input_pico_usd_per_token = 3;
+   */
+  inputPicoUsdPerToken: bigint;
+
+  /**
+   * The rate that output tokens were held at.
+   *
+   * @generated from field: int64 output_pico_usd_per_token = 4;
+   */
+  outputPicoUsdPerToken: bigint;
+
+  /**
+   * Held from the admission on: the tokens times their rates.
+   *
+   * @generated from field: int64 held_pico_usd = 5;
+   */
+  heldPicoUsd: bigint;
+
+  /**
+   * Held from the moment that the engine had counted the input until the end: the counted input at most, and the same output.
+   *
+   * @generated from field: int64 shrunk_pico_usd = 6;
+   */
+  shrunkPicoUsd: bigint;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ReceiptHold.
+ * Use `create(ReceiptHoldSchema)` to create a new message.
+ */
+export declare const ReceiptHoldSchema: GenMessage<ReceiptHold>;
 
 /**
  * The part of a request's cost that one lot paid, or that none could pay.

@@ -1,7 +1,7 @@
 import { type Duration, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { type Receipt, type ReceiptHold, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import { isStorable } from "../../../../lib/text/storable.ts";
 import { toDuration } from "../../../../lib/time/duration.ts";
@@ -67,5 +67,28 @@ export function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
     ...(usage.cachedInputTokens != null && { cachedInputTokens: BigInt(usage.cachedInputTokens) }),
     server: usage.server ?? "",
     surface: usage.surface ?? "",
+    ...toHold(usage),
+  };
+}
+
+/** None where the terms of the admission are not known. */
+function toHold(usage: Usage): { hold?: ReceiptHold } {
+  const { admittedInputTokens, admittedOutputTokens, maxInputRate, maxOutputRate } = usage;
+  if (admittedInputTokens == null || admittedOutputTokens == null || maxInputRate == null || maxOutputRate == null) {
+    return {};
+  }
+  const [input, output] = [BigInt(admittedInputTokens), BigInt(admittedOutputTokens)];
+  const [inputRate, outputRate] = [BigInt(maxInputRate), BigInt(maxOutputRate)];
+  const counted = BigInt(Math.min(usage.inputTokens || admittedInputTokens, admittedInputTokens));
+  return {
+    hold: {
+      $typeName: "tollgate.metering.v1.ReceiptHold",
+      inputTokens: input,
+      outputTokens: output,
+      inputPicoUsdPerToken: inputRate,
+      outputPicoUsdPerToken: outputRate,
+      heldPicoUsd: input * inputRate + output * outputRate,
+      shrunkPicoUsd: counted * inputRate + output * outputRate,
+    },
   };
 }

@@ -51,6 +51,10 @@ function findCountFault(charge: Charge): string | undefined {
   if (!isCount(input) || !isCount(output)) {
     return "its maxRates are no whole numbers below 2^53";
   }
+  const { inputTokens, outputTokens } = charge.admitted ?? { inputTokens: 0, outputTokens: 0 };
+  if (!isCount(inputTokens) || !isCount(outputTokens)) {
+    return "the tokens that it was admitted with are no whole numbers below 2^53";
+  }
   return Number.isFinite(charge.settledAt) ? undefined : "its settledAt is no time";
 }
 

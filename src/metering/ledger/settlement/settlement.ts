@@ -98,14 +98,18 @@ export class Settlement implements HoldKeeper {
     return payment;
   }
 
-  #toCharge({ request, rates, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens, status: SettleStatus) {
+  #toCharge(
+    { request, rates, admitted, budget, budgetSliceId }: RunningHold,
+    tokens: ChargedTokens,
+    status: SettleStatus,
+  ) {
     const { requestId, runId, accountId, keyId, model } = request;
     const { inputTokens, outputTokens } = tokens;
     const now = Math.floor(this.#parts.clock.now());
     const settledAt = budget === undefined ? now : withinWindow(budget.window, now);
     return {
       ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
-      ...{ status, settledAt, maxRates: rates, ...inBudget(budgetSliceId) },
+      ...{ status, settledAt, maxRates: rates, admitted, ...inBudget(budgetSliceId) },
     } satisfies Partial<Charge>;
   }
 }

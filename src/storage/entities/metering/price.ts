@@ -1,6 +1,10 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount } from "../amount.ts";
 
+/** What makes a price: the configuration, an operator, or how busy the servers are. */
+export const priceReasons = ["configured", "set", "pinned", "unpinned", "moved"] as const;
+export type PriceReason = (typeof priceReasons)[number];
+
 /** An immutable list of the prices of all models, numbered. The newest one is live. */
 export const PriceVersion = defineEntity({
   name: "PriceVersion",
@@ -30,6 +34,10 @@ export const Price = defineEntity({
     configuredInput: amount(),
     configuredOutput: amount(),
     pinned: p.boolean(),
+    /** One of the reasons above. Null: it is older than they are. */
+    reason: p.string().$type<PriceReason>().nullable(),
+    /** The part of the capacity that was in use when it moved. Null: it did not move by itself. */
+    utilisation: p.double().$type<number>().nullable(),
   },
   indexes: [{ properties: ["model", "versionId"] }],
   checks: [

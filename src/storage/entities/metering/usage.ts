@@ -44,6 +44,9 @@ export const Usage = defineEntity({
     /** The terms of its admission, in pico-USD a token: no token cost more. Null: charged before they were stored. */
     maxInputRate: amount().nullable(),
     maxOutputRate: amount().nullable(),
+    /** The tokens that it was admitted with: at these rates they were held. Null: charged before they were stored. */
+    admittedInputTokens: count().nullable(),
+    admittedOutputTokens: count().nullable(),
     /** Why the answer ended. This and what follows is null where it is not known. */
     finish: p.string().nullable(),
     /** Whether it was sent as it was produced. */

@@ -18,6 +18,7 @@ import { Migration20261122090200 } from "./Migration20261122090200.ts";
 import { Migration20261122094900 } from "./Migration20261122094900.ts";
 import { Migration20261122110000 } from "./Migration20261122110000.ts";
 import { Migration20261122120000 } from "./Migration20261122120000.ts";
+import { Migration20261122131600 } from "./Migration20261122131600.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -40,4 +41,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122094900", class: Migration20261122094900 },
   { name: "Migration20261122110000", class: Migration20261122110000 },
   { name: "Migration20261122120000", class: Migration20261122120000 },
+  { name: "Migration20261122131600", class: Migration20261122131600 },
 ];
