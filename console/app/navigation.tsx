@@ -37,7 +37,11 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
 ];
 
 export function Navigation() {
-  const isAt = (to: string) => path.value === to || path.value.startsWith(`${to}/`);
+  // Receipts are what usage is made of.
+  const isAt = (to: string) =>
+    [to, ...(to === "/usage" ? ["/receipts"] : [])].some(
+      (start) => path.value === start || path.value.startsWith(`${start}/`),
+    );
   const shown = groups
     .map(({ name, entries }) => ({
       name,

@@ -57,3 +57,16 @@ export function formatSpan(ms: number): string {
 export function formatMs(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
+
+/** As a browser's field for a day and a time has it, in the reader's zone: "2026-11-22T09:37". */
+export function toLocalTime(timestamp: Timestamp): string {
+  const date = toDate(timestamp);
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * minuteMs);
+  return local.toISOString().slice(0, "2026-11-22T09:37".length);
+}
+
+/** The moment that such a field names. Undefined: none. */
+export function fromLocalTime(text: string): { seconds: bigint } | undefined {
+  const ms = new Date(text).getTime();
+  return Number.isNaN(ms) ? undefined : { seconds: BigInt(Math.floor(ms / 1000)) };
+}

@@ -2,19 +2,20 @@ import type { Page } from "playwright-core";
 import { readAmount, type Stage } from "./stage.ts";
 
 interface Life {
-  /** What one request cost by its receipt. */
+  /** What two requests cost by their receipts. */
   readonly receipt: bigint;
   readonly balanceBefore: bigint;
   readonly balanceAfter: bigint;
 }
 
-/** Link, live overview, account, top-up, key, playground, receipt, books, drain, price: as a person does it. */
+/** Link, first answer, live overview, account, top-up, key, playground, receipt, books, drain, price: as a person does it. */
 export async function liveAsOperator(stage: Stage): Promise<Life> {
   const { context, page } = await stage.visit();
   const link = await stage.makeLink();
   await page.goto(link);
   await page.waitForURL("**/overview");
   await page.getByText("Tokens a second").first().waitFor();
+  await makeFirstRequest(page);
   await refuseSecondUse(stage, link);
   const account = await makeAccount(page);
   await topUp(page);
@@ -31,6 +32,27 @@ export async function liveAsOperator(stage: Stage): Promise<Life> {
   await page.waitForURL("**/sign-in");
   await context.close();
   return { receipt, balanceBefore, balanceAfter };
+}
+
+/** What somebody new does, who reads nothing but the buttons. */
+async function makeFirstRequest(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Make the first request" }).click();
+  await page.getByRole("button", { name: "Create account and key" }).click();
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("link", { name: "Open the receipt" }).click();
+  await page.getByText("The lines add up to the cost").waitFor();
+  const amounts = await readAmounts(page, ["held", "settled"]);
+  const [held = 0n, shrunk = 0n, settled = 0n] = amounts;
+  if (amounts.length !== 3 || held < shrunk || shrunk < settled || settled !== (await readAmount(page, "total"))) {
+    throw new Error(`a receipt says that ${amounts.join(", ")} pico-USD were held, shrunk and settled`);
+  }
+}
+
+/** All amounts of these names, in the order of the page. */
+async function readAmounts(page: Page, names: readonly string[]): Promise<bigint[]> {
+  const shown = page.locator(names.map((name) => `.hold [data-name="${name}"]`).join(", "));
+  const texts = await shown.evaluateAll((all) => all.map((one) => one.getAttribute("data-pico-usd") ?? ""));
+  return texts.map(BigInt);
 }
 
 async function refuseSecondUse(stage: Stage, link: string): Promise<void> {
@@ -74,14 +96,22 @@ async function makeKey(page: Page): Promise<string> {
   return key;
 }
 
-/** Through the messages surface; the receipt says what the playground said. */
+/** Through the messages surface, with a tool whose result goes back; the receipt says what the playground said. */
 async function sendPrompt(page: Page, key: string): Promise<bigint> {
   await open(page, "Playground");
   await page.getByLabel("API key").fill(key);
   await page.getByLabel("Surface").selectOption({ label: "Messages" });
   await page.getByLabel("Model").selectOption("tollgate-sim/plain");
-  await page.getByLabel("Prompt").fill("Why is the sky blue?");
+  await page.getByText("Tools", { exact: true }).click();
+  await page.getByRole("button", { name: "Use an example" }).click();
+  await page.getByLabel("Prompt").fill('What is the weather in Oslo? [[sim:tools=1]][[sim:args={"city":"Oslo"}]]');
   await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText('"city": "Oslo"').waitFor();
+  await page.getByRole("link", { name: "Open the receipt" }).waitFor();
+  const called = await readAmount(page, "total");
+  await page.getByLabel("Result of get_weather").fill("Sunny, 21 degrees");
+  await page.getByRole("button", { name: "Send the results" }).click();
+  await page.getByText("Simulated answer").waitFor();
   const receipt = page.getByRole("link", { name: "Open the receipt" });
   await receipt.waitFor();
   const shown = await readAmount(page, "total");
@@ -92,7 +122,7 @@ async function sendPrompt(page: Page, key: string): Promise<bigint> {
   if (total !== shown) {
     throw new Error(`the playground showed ${shown} pico-USD, the receipt ${total}`);
   }
-  return total;
+  return called + total;
 }
 
 async function prove(page: Page): Promise<void> {
@@ -104,6 +134,7 @@ async function prove(page: Page): Promise<void> {
   if (!result?.includes("The books hold")) {
     throw new Error(`the page says: ${result}`);
   }
+  await page.getByRole("row").filter({ hasText: "They held" }).first().waitFor();
 }
 
 async function drainAndResume(page: Page): Promise<void> {
@@ -122,7 +153,9 @@ async function setPrice(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Set price" }).click();
   await page.getByLabel("Input").fill("0.75");
   await page.getByText("Money that comes in from now on pays this").waitFor();
+  await page.getByText(/in \d+ lots/).waitFor();
   await page.getByRole("button", { name: "Apply" }).click();
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.locator('[data-name="rate"][data-pico-usd="750000000000"]').first().waitFor();
+  await page.getByRole("row").filter({ hasText: "Set by an operator" }).waitFor();
 }

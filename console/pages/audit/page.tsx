@@ -7,6 +7,7 @@ import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Change } from "./change.tsx";
+import { readNames, Target } from "./target.tsx";
 
 /** Who changed what, and when. */
 export default function AuditPage() {
@@ -24,24 +25,31 @@ export default function AuditPage() {
           rows.length === 0 ? (
             <Empty title="Nothing was changed yet">A top-up, a new key or a price would be the first row.</Empty>
           ) : (
-            <Table
-              caption="Changes, newest first"
-              rows={rows}
-              keyOf={(event) => event.id}
-              columns={[
-                { name: "When", show: (event) => <Time at={event.at} /> },
-                { name: "Who", isHeader: true, show: (event) => event.operator },
-                { name: "What", show: (event) => toWords(event.method) },
-                { name: "Target", isOptional: true, show: (event) => <code class="small">{event.target || "–"}</code> },
-                { name: "Details", show: (event) => <Change event={event} /> },
-                { name: "From", isOptional: true, show: (event) => event.address },
-              ]}
-            />
+            <Changes rows={rows} />
           )
         }
       </Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "change")} />
     </Page>
+  );
+}
+
+function Changes({ rows }: { readonly rows: readonly AuditEvent[] }) {
+  const names = readNames(rows);
+  return (
+    <Table
+      caption="Changes, newest first"
+      rows={rows}
+      keyOf={(event) => event.id}
+      columns={[
+        { name: "When", show: (event) => <Time at={event.at} /> },
+        { name: "Who", isHeader: true, show: (event) => event.operator },
+        { name: "What", show: (event) => toWords(event.method) },
+        { name: "Of", isOptional: true, show: (event) => <Target event={event} names={names} /> },
+        { name: "From", isOptional: true, show: (event) => event.address },
+        { name: "Details", isNameHidden: true, isNumber: true, show: (event) => <Change event={event} /> },
+      ]}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { Page } from "../../parts/page.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Equation } from "./equation.tsx";
 import { Findings } from "./findings.tsx";
+import { Proofs } from "./proofs.tsx";
 import { type Progress, type Proof, prove } from "./prove.ts";
 
 /** That every pico-dollar is where it should be, proven while one watches. */
@@ -45,6 +46,7 @@ export default function BooksPage() {
       {error !== undefined && <Failure error={error} retry={() => void start()} />}
       <Equation answer={proof?.answer} />
       {proof && <Findings findings={proof.answer.findings} />}
+      <Proofs />
       <DeadLetters />
     </Page>
   );

@@ -41,7 +41,7 @@ export function ServerTable({ servers, onChanged }: Props) {
         { name: "State", show: (server) => <State server={server} /> },
         ...(mayOwn.value ? [actions] : []),
         { name: "In flight", isNumber: true, show: (server) => <Load server={server} /> },
-        { name: "Queue", isNumber: true, show: ({ queued }) => (queued === undefined ? "–" : formatCount(queued)) },
+        { name: "Waiting", isNumber: true, show: ({ queued }) => (queued === undefined ? "–" : formatCount(queued)) },
         { name: "KV cache", isNumber: true, show: ({ kvUsage }) => <Part part={kvUsage} /> },
         {
           name: "Prefix hits",

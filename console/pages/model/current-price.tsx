@@ -1,9 +1,10 @@
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
-import { countOf, formatCount } from "../../format/numbers.ts";
+import { countOf, formatCount, formatPercent } from "../../format/numbers.ts";
 import { Rate } from "../../parts/figures/amount.tsx";
 import { Figure, Figures } from "../../parts/figures/figure.tsx";
 import { Time } from "../../parts/figures/time.tsx";
+import { reasonOf } from "./reason.ts";
 
 const thousand = 1000n;
 
@@ -20,14 +21,30 @@ export function CurrentPrice({ model, price }: Props) {
     <Figures>
       <Figure
         name="Input, USD per 1M tokens"
-        detail={price && <Reason live={price.inputPicoUsdPerToken} base={price.baseInputPicoUsdPerToken} />}
+        detail={
+          price && (
+            <Reason
+              live={price.inputPicoUsdPerToken}
+              base={price.baseInputPicoUsdPerToken}
+              utilisation={price.utilisation}
+            />
+          )
+        }
       >
         <Rate picoPerToken={model.inputPicoUsdPerToken} />
       </Figure>
       {!isEmbedding && (
         <Figure
           name="Output, USD per 1M tokens"
-          detail={price && <Reason live={price.outputPicoUsdPerToken} base={price.baseOutputPicoUsdPerToken} />}
+          detail={
+            price && (
+              <Reason
+                live={price.outputPicoUsdPerToken}
+                base={price.baseOutputPicoUsdPerToken}
+                utilisation={price.utilisation}
+              />
+            )
+          }
         >
           <Rate picoPerToken={model.outputPicoUsdPerToken} />
         </Figure>
@@ -41,7 +58,7 @@ export function CurrentPrice({ model, price }: Props) {
         {formatCount(model.contextLength)}
       </Figure>
       {price && (
-        <Figure name="Since" detail={price.pinned ? "Pinned: it does not move" : "Follows how busy the servers are"}>
+        <Figure name="Since" detail={price.pinned ? "Pinned: it does not move" : reasonOf(price)}>
           <Time at={price.since} isRelative />
         </Figure>
       )}
@@ -49,8 +66,18 @@ export function CurrentPrice({ model, price }: Props) {
   );
 }
 
+/** Where prices are their base. */
+const comfortable = 0.7;
+
+interface ReasonProps {
+  readonly live: bigint;
+  readonly base: bigint;
+  /** What part of the capacity was in use when it moved. Undefined: it did not move by itself. */
+  readonly utilisation: number | undefined;
+}
+
 /** A live price as the operator's base times how busy the servers are. */
-function Reason({ live, base }: { readonly live: bigint; readonly base: bigint }) {
+function Reason({ live, base, utilisation }: ReasonProps) {
   if (base === 0n || live === base) {
     return <>The base price</>;
   }
@@ -58,6 +85,8 @@ function Reason({ live, base }: { readonly live: bigint; readonly base: bigint }
   return (
     <>
       = base <Rate picoPerToken={base} /> × {factor}
+      {utilisation !== undefined &&
+        `: ${formatPercent(utilisation)} busy, comfortable is ${formatPercent(comfortable)}`}
     </>
   );
 }

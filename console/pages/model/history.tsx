@@ -1,13 +1,14 @@
 import { useMemo } from "preact/hooks";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { formatPercent } from "../../format/numbers.ts";
 import { toDate } from "../../format/time.ts";
-import { Id } from "../../parts/copy.tsx";
 import { mostDecimals, Rate, tokensPerRate } from "../../parts/figures/amount.tsx";
 import { Badge } from "../../parts/figures/badge.tsx";
 import { Plot } from "../../parts/figures/plot.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
+import { reasonOf } from "./reason.ts";
 
 interface Props {
   /** Newest first. */
@@ -20,7 +21,7 @@ const usdPerPico = 1e-6;
 
 /** What the price was, as a line and version by version. */
 export function History({ history, hasOutput }: Props) {
-  const { times, series } = useMemo(() => toSeries(history, hasOutput), [history, hasOutput]);
+  const { times, series, busy } = useMemo(() => toSeries(history, hasOutput), [history, hasOutput]);
   const decimals = {
     input: mostDecimals(history.map((price) => price.inputPicoUsdPerToken * tokensPerRate)),
     output: mostDecimals(history.map((price) => price.outputPicoUsdPerToken * tokensPerRate)),
@@ -33,13 +34,24 @@ export function History({ history, hasOutput }: Props) {
   return (
     <Section title="History">
       {history.length > 1 && (
-        <Plot
-          title="USD per 1M tokens"
-          times={times}
-          series={series}
-          format={(value) => `$${value.toFixed(4)}`}
-          isStepped
-        />
+        <>
+          <Plot
+            title="USD per 1M tokens"
+            times={times}
+            series={series}
+            format={(value) => `$${value.toFixed(4)}`}
+            isStepped
+          />
+          {busy.values.some((value) => value !== null) && (
+            <Plot
+              title="Part of the capacity in use when it moved"
+              times={times}
+              series={[busy]}
+              format={formatPercent}
+              isStepped
+            />
+          )}
+        </>
       )}
       <Table
         caption="Versions of the price, newest first"
@@ -59,8 +71,13 @@ export function History({ history, hasOutput }: Props) {
             isOptional: true,
             show: (price) => <Rate picoPerToken={price.baseInputPicoUsdPerToken} />,
           },
-          { name: "State", show: (price) => (price.pinned ? <Badge tone="warn">Pinned</Badge> : <Badge>Moves</Badge>) },
-          { name: "Version", isOptional: true, show: (price) => <Id id={price.version} /> },
+          { name: "Why", show: reasonOf },
+          {
+            name: "State",
+            isOptional: true,
+            show: (price) => (price.pinned ? <Badge tone="warn">Pinned</Badge> : <Badge>Moves</Badge>),
+          },
+          { name: "Version", isNumber: true, isOptional: true, show: (price) => price.version },
         ]}
       />
     </Section>
@@ -76,5 +93,6 @@ function toSeries(history: readonly Price[], hasOutput: boolean) {
   const usd = (pico: bigint) => Number(pico) * usdPerPico;
   const input = { name: "Input", values: points.map((price) => usd(price.inputPicoUsdPerToken)) };
   const output = { name: "Output", values: points.map((price) => usd(price.outputPicoUsdPerToken)) };
-  return { times: [...times, Date.now() / 1000], series: hasOutput ? [input, output] : [input] };
+  const busy = { name: "In use", values: points.map(({ utilisation }) => utilisation ?? null) };
+  return { times: [...times, Date.now() / 1000], busy, series: hasOutput ? [input, output] : [input] };
 }

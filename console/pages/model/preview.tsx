@@ -1,6 +1,9 @@
-import type { Model } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { formatCount, formatPercent } from "../../format/numbers.ts";
-import { Amount } from "../../parts/figures/amount.tsx";
+import { Fragment } from "preact";
+import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { prices } from "../../contract/clients.ts";
+import { countOf, formatCount, formatPercent } from "../../format/numbers.ts";
+import { useQuery } from "../../parts/calls/use-query.ts";
+import { Amount, Rate } from "../../parts/figures/amount.tsx";
 
 interface Props {
   readonly model: Model;
@@ -30,9 +33,42 @@ export function Preview({ model, input, output }: Props) {
         {before > 0n && ` (${formatChange(before, after)})`}
       </p>
       <p class="muted small">
-        Money that comes in from now on pays this. Money that is there keeps the prices of the day on which it came in.
+        Money that comes in from now on pays this. Money that is there keeps the prices of the day on which it came in:
       </p>
+      <WhoPaysWhat model={model} />
     </div>
+  );
+}
+
+/** What the unspent money of all accounts goes on paying, whatever is set now. */
+function WhoPaysWhat({ model }: { readonly model: Model }) {
+  const { data: paid } = useQuery(
+    async (signal) => (await prices.listPaidPrices({ model: model.id }, { signal })).paidPrices,
+    [model.id],
+  );
+  if (paid === undefined || paid.length === 0) {
+    return <p class="small">{paid && "Nobody has unspent money."}</p>;
+  }
+  return (
+    <dl class="pays">
+      {paid.map(({ inputPicoUsdPerToken: input, outputPicoUsdPerToken: output, unspentPicoUsd, lots }) => (
+        <Fragment key={`${input} ${output}`}>
+          <dt>
+            <Amount pico={BigInt(unspentPicoUsd)} /> <span class="muted">in {countOf(lots, "lot")}</span>
+          </dt>
+          <dd class="number">
+            <Rate picoPerToken={input} /> in
+          </dd>
+          <dd class="number">
+            {model.kind !== ModelKind.EMBEDDING && (
+              <>
+                <Rate picoPerToken={output} /> out
+              </>
+            )}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }
 

@@ -7,6 +7,7 @@ import { Now } from "./now.tsx";
 import { Plots } from "./plots.tsx";
 import { Refusals } from "./refusals.tsx";
 import { Today } from "./today.tsx";
+import { Welcome } from "./welcome.tsx";
 
 /** Samples that plots show: five minutes, one a second. */
 const kept = 300;
@@ -28,6 +29,7 @@ export function OperatorOverview() {
         </p>
       ) : (
         <>
+          <Welcome />
           <Now sample={newest} />
           <Plots samples={samples} />
           <Refusals refusals={newest.refusals} />

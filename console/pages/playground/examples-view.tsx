@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Section } from "../../parts/page.tsx";
+import type { Choice } from "../../parts/requests/surfaces.ts";
 import { toExamples } from "./examples.ts";
-import type { Choice } from "./surfaces.ts";
 
 /** The same request, for programs. */
 export function Examples({ choice, publicUrl }: { readonly choice: Choice; readonly publicUrl: string }) {

@@ -1,4 +1,4 @@
-import { type Choice, surfaces } from "./surfaces.ts";
+import { type Choice, surfaces } from "../../parts/requests/surfaces.ts";
 
 /** One way to send the same request. */
 export interface Example {

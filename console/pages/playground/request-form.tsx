@@ -1,8 +1,9 @@
-import { useId } from "preact/hooks";
 import { makeSessionKey, mayBill, session } from "../../app/session.ts";
+import { countOf } from "../../format/numbers.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
-import { Field, Select } from "../../parts/forms/field.tsx";
-import { type Choice, type SurfaceName, surfaces } from "./surfaces.ts";
+import { Field, Select, TextArea } from "../../parts/forms/field.tsx";
+import { type Choice, type SurfaceName, surfaces } from "../../parts/requests/surfaces.ts";
+import { ToolsField } from "./tools-field.tsx";
 
 interface Props {
   readonly choice: Choice;
@@ -21,7 +22,7 @@ const thinkingOptions = [
   { value: "on", text: "on" },
   { value: "off", text: "off" },
 ];
-const lengths = [256, 1024, 4096].map((tokens) => ({ value: String(tokens), text: `${tokens} tokens` }));
+const lengths = [256, 1024, 4096].map((tokens) => ({ value: String(tokens), text: countOf(tokens, "token") }));
 
 /** What to send, as whom, and through which surface. */
 export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApiKey, onSend, onStop }: Props) {
@@ -68,7 +69,14 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
           onChange={(value) => set({ maxTokens: Number(value) })}
         />
       </div>
-      <PromptField prompt={choice.prompt} onPrompt={(prompt) => set({ prompt })} />
+      <TextArea
+        label="Prompt"
+        name="prompt"
+        value={choice.prompt}
+        onInput={(prompt) => set({ prompt, turns: [] })}
+        rows={5}
+      />
+      <ToolsField onTools={(tools) => set({ tools, turns: [] })} />
       <label class="check">
         <input
           type="checkbox"
@@ -101,22 +109,6 @@ function KeyField({ apiKey, onApiKey }: Pick<Props, "apiKey" | "onApiKey">) {
           Use a demo key
         </button>
       )}
-    </div>
-  );
-}
-
-function PromptField({ prompt, onPrompt }: { readonly prompt: string; readonly onPrompt: (prompt: string) => void }) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>Prompt</label>
-      <textarea
-        id={id}
-        name="prompt"
-        rows={5}
-        value={prompt}
-        onInput={(event) => onPrompt(event.currentTarget.value)}
-      />
     </div>
   );
 }

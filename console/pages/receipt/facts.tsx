@@ -3,6 +3,7 @@ import { isCustomer } from "../../app/session.ts";
 import { formatMs, toMs } from "../../format/time.ts";
 import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
+import type { Known } from "./known.ts";
 
 const endings: Readonly<Record<string, string>> = {
   stop: "by itself",
@@ -17,13 +18,14 @@ const surfaces: Readonly<Record<string, string>> = {
 };
 
 /** Everything else that is known of the request. */
-export function Facts({ receipt }: { readonly receipt: Receipt }) {
+export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly known: Known }) {
   const { firstToken, duration, settledAt, finishReason, accountId, keyId, server, surface, streamed } = receipt;
-  const account = isCustomer.value ? accountId : <a href={`/accounts/${accountId}`}>{accountId}</a>;
+  const name = known.account || <code>{accountId}</code>;
+  const account = isCustomer.value ? name : <a href={`/accounts/${accountId}`}>{name}</a>;
   const facts = [
     { name: "Model", value: <a href={`/models/${receipt.model}`}>{receipt.model}</a> },
-    { name: "Account", value: <code>{account}</code> },
-    { name: "Key", value: keyId === "" ? "A service token" : <code>{keyId}</code> },
+    { name: "Account", value: account },
+    { name: "Key", value: keyId === "" ? "A service token" : known.key || <code>{keyId}</code> },
     { name: "Came through", value: `${surfaces[surface] ?? surface}${streamed ? ", as a stream" : ""}` },
     { name: "First token", value: firstToken && `after ${formatMs(toMs(firstToken))}` },
     {

@@ -1,62 +1,62 @@
-import type { Receipt, ReceiptLine } from "#gen/tollgate/metering/v1/usage_pb.js";
+import type { Lot } from "#gen/tollgate/accounts/v1/account_pb.js";
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatCount } from "../../format/numbers.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Amount, mostDecimals, Rate, tokensPerRate } from "../../parts/figures/amount.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
+import { type Addend, toAddends } from "./addends.ts";
+import { toSource } from "./known.ts";
 
-/** Tokens times rate, lot by lot, and that it adds up. */
-export function Lines({ receipt }: { readonly receipt: Receipt }) {
+interface Props {
+  readonly receipt: Receipt;
+  readonly lots: ReadonlyMap<string, Lot>;
+}
+
+/** Each lot's tokens times its rates, and that all of it adds up. */
+export function Lines({ receipt, lots }: Props) {
   const { lines, costPicoUsd, accountId } = receipt;
+  const addends = lines.flatMap(toAddends);
   const decimals = {
-    cost: mostDecimals([...lines.map((line) => line.costPicoUsd), costPicoUsd]),
-    input: mostDecimals(lines.map((line) => line.inputPicoUsdPerToken * tokensPerRate)),
-    output: mostDecimals(lines.map((line) => line.outputPicoUsdPerToken * tokensPerRate)),
+    cost: mostDecimals([...addends.map(({ cost }) => cost), costPicoUsd]),
+    rate: mostDecimals(addends.map(({ rate = 0n }) => rate * tokensPerRate)),
   };
   const sum = lines.reduce((all, line) => all + line.costPicoUsd, 0n);
-  const inputTokens = lines.reduce((all, line) => all + line.inputTokens, 0n);
-  const outputTokens = lines.reduce((all, line) => all + line.outputTokens, 0n);
+  const tokens = lines.reduce((all, line) => all + line.inputTokens + line.outputTokens, 0n);
   return (
     <Section title="Which money paid">
       <Table
-        caption="What each lot paid"
-        rows={lines}
-        keyOf={(line) => line.lotId}
+        caption="What each lot paid, and what that is made of"
+        rows={addends}
+        keyOf={({ line, kind }) => line.lotId + kind}
+        isDimmed={({ kind }) => kind !== "line"}
         columns={[
-          { name: "Lot", isHeader: true, show: (line) => <LotOf line={line} accountId={accountId} /> },
-          { name: "Input tokens", isNumber: true, show: (line) => formatCount(line.inputTokens) },
+          { name: "Lot", isHeader: true, show: (row) => <Name row={row} lots={lots} accountId={accountId} /> },
           {
-            name: "× USD per 1M",
+            name: "Tokens",
             isNumber: true,
-            show: (line) => <Rate picoPerToken={line.inputPicoUsdPerToken} decimals={decimals.input} />,
+            show: ({ tokens: count }) => count !== undefined && formatCount(count),
           },
-          { name: "+ Output tokens", isNumber: true, show: (line) => formatCount(line.outputTokens) },
           {
             name: "× USD per 1M",
             isNumber: true,
-            show: (line) => <Rate picoPerToken={line.outputPicoUsdPerToken} decimals={decimals.output} />,
+            show: ({ rate }) => rate !== undefined && <Rate picoPerToken={rate} decimals={decimals.rate} />,
           },
           {
             name: "= Paid",
             isNumber: true,
-            show: (line) => <Amount pico={line.costPicoUsd} name="line" decimals={decimals.cost} />,
+            show: ({ kind, cost }) => (
+              <Amount pico={cost} {...(kind === "line" ? { name: "line" } : {})} decimals={decimals.cost} />
+            ),
           },
         ]}
-        foot={[
-          "Sum",
-          formatCount(inputTokens),
-          "",
-          formatCount(outputTokens),
-          "",
-          <Amount key="sum" pico={sum} decimals={decimals.cost} />,
-        ]}
+        foot={["Cost", formatCount(tokens), "", <Amount key="sum" pico={sum} decimals={decimals.cost} />]}
       />
       <p class="below-table">
         {sum === costPicoUsd
           ? "The lines add up to the cost, to the pico-dollar."
           : "The lines do not add up to the cost."}
       </p>
-      {lines.map((line) => line.sharedTokenPicoUsd > 0n && <SharedToken key={line.lotId} line={line} />)}
       {receipt.shortfallPicoUsd > 0n && (
         <p class="notice warn">
           <span>
@@ -68,23 +68,34 @@ export function Lines({ receipt }: { readonly receipt: Receipt }) {
   );
 }
 
-function LotOf({ line, accountId }: { readonly line: ReceiptLine; readonly accountId: string }) {
-  return line.lotId === "" ? (
-    <>Nobody: owed</>
-  ) : (
-    <a href={`/accounts/${accountId}`}>
-      <Id id={line.lotId} />
-    </a>
-  );
+interface NameProps {
+  readonly row: Addend;
+  readonly lots: ReadonlyMap<string, Lot>;
+  readonly accountId: string;
 }
 
-function SharedToken({ line }: { readonly line: ReceiptLine }) {
-  return (
-    <p class="below-table">
-      <span>
-        One token is shared: lot <Id id={line.lotId} /> ended with <Amount pico={line.sharedTokenPicoUsd} /> of it, and
-        the next line pays the rest.
-      </span>
-    </p>
-  );
+function Name({ row: { kind, line }, lots, accountId }: NameProps) {
+  switch (kind) {
+    case "input":
+      return <span class="addend">input</span>;
+    case "output":
+      return <span class="addend">output</span>;
+    case "shared":
+      return (
+        <span class="addend" title="A token that one lot could not pay whole: the next one pays the rest of it.">
+          one token, shared
+        </span>
+      );
+    case "line":
+      return line.lotId === "" ? (
+        <>Nobody: owed</>
+      ) : (
+        <a href={`/accounts/${accountId}`}>
+          {toSource(lots.get(line.lotId))}{" "}
+          <span class="optional">
+            <Id id={line.lotId} />
+          </span>
+        </a>
+      );
+  }
 }

@@ -7,6 +7,8 @@ import { CopyButton } from "../../parts/copy.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { Charge } from "./charge.tsx";
 import { Facts } from "./facts.tsx";
+import { Hold } from "./hold.tsx";
+import { type Known, loadKnown } from "./known.ts";
 import { Lines } from "./lines.tsx";
 
 /** What one request cost, and which money paid for it, to the pico-dollar. */
@@ -38,12 +40,16 @@ export default function ReceiptPage({ id }: PageProps) {
   );
 }
 
+const nothingKnown: Known = { lots: new Map() };
+
 function Run({ receipt }: { readonly receipt: Receipt }) {
+  const { data: known = nothingKnown } = useQuery((signal) => loadKnown(receipt, signal), [receipt.runId]);
   return (
     <>
       <Charge receipt={receipt} />
-      <Lines receipt={receipt} />
-      <Facts receipt={receipt} />
+      <Lines receipt={receipt} lots={known.lots} />
+      <Hold receipt={receipt} />
+      <Facts receipt={receipt} known={known} />
     </>
   );
 }

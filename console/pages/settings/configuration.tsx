@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Setting } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { settings } from "../../contract/clients.ts";
-import { countOf } from "../../format/numbers.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { Badge } from "../../parts/figures/badge.tsx";
@@ -11,11 +11,14 @@ import { Field } from "../../parts/forms/field.tsx";
 /** Every value that the core started with, and where it comes from. */
 export function Configuration() {
   const [sought, setSought] = useState("");
+  const [areAllShown, setAllShown] = useState(false);
   const query = useQuery(async (signal) => (await settings.getSettings({}, { signal })).settings, []);
   return (
     <Answer query={query}>
       {(all) => {
-        const rows = all.filter(({ name, origin }) => `${name} ${origin}`.includes(sought.trim().toLowerCase()));
+        const isShown = ({ origin }: Setting) => areAllShown || sought !== "" || origin !== "default";
+        const isSought = ({ name, origin }: Setting) => `${name} ${origin}`.includes(sought.trim().toLowerCase());
+        const rows = all.filter((setting) => isShown(setting) && isSought(setting));
         return all.length === 0 ? (
           <Empty title="The core keeps its configuration to itself" />
         ) : (
@@ -23,8 +26,17 @@ export function Configuration() {
             <div class="filter">
               <Field label="Find" name="find" value={sought} onInput={setSought} placeholder="such as fleet or file" />
             </div>
-            <Settings rows={rows} />
-            <p class="below-table">{countOf(rows.length, "value")}</p>
+            <div>
+              {rows.length === 0 ? <Empty title="No value is other than its default" /> : <Settings rows={rows} />}
+              <div class="below-table">
+                <span>
+                  {formatCount(rows.length)} of {countOf(all.length, "value")}
+                </span>
+                <button type="button" class="small-button" onClick={() => setAllShown(!areAllShown)}>
+                  {areAllShown ? "Only what differs from the default" : "Show defaults, too"}
+                </button>
+              </div>
+            </div>
           </div>
         );
       }}

@@ -1,7 +1,17 @@
 import { countDecimals, splitAmount } from "../../format/money.ts";
 
 /** Which amount of its place it is; programs find it by this. */
-export type AmountName = "balance" | "held" | "debt" | "granted" | "remaining" | "total" | "line" | "rate" | "paid";
+export type AmountName =
+  | "balance"
+  | "held"
+  | "debt"
+  | "granted"
+  | "remaining"
+  | "total"
+  | "line"
+  | "rate"
+  | "paid"
+  | "settled";
 
 interface Props {
   readonly pico: bigint;

@@ -10,7 +10,7 @@ interface Props {
   readonly hint?: ComponentChildren;
   /** What is wrong with it. Empty: nothing. */
   readonly error?: string;
-  readonly type?: "text" | "password" | "date";
+  readonly type?: "text" | "password" | "datetime-local";
   /** What stands before the value, such as "$". */
   readonly unit?: string;
   readonly isRequired?: boolean;
@@ -56,6 +56,37 @@ export function Field(props: Props) {
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       </div>
+      <Below id={id} hint={hint} error={error} />
+    </div>
+  );
+}
+
+/** A field for more than one line. */
+export function TextArea({
+  label,
+  name,
+  value,
+  onInput,
+  hint,
+  error = "",
+  rows,
+  isCode,
+}: Pick<Props, "label" | "name" | "value" | "onInput" | "hint" | "error" | "isCode"> & { readonly rows: number }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        id={id}
+        name={name}
+        rows={rows}
+        class={isCode ? "code" : undefined}
+        value={value}
+        spellcheck={!isCode}
+        aria-invalid={error !== "" ? "true" : undefined}
+        aria-describedby={hint || error ? `${id}-hint` : undefined}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
       <Below id={id} hint={hint} error={error} />
     </div>
   );

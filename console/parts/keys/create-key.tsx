@@ -42,7 +42,7 @@ export function CreateKey({ accountId, onClose, onCreated }: Props) {
             hint="What uses it, such as production."
           />
           <details class="more">
-            <summary>Limits of its own</summary>
+            <summary>Limits of its own: models, pace, budget, end</summary>
             <LimitFields limits={limits} onChange={setLimits} />
           </details>
         </ActionForm>

@@ -13,7 +13,16 @@ interface Props {
 }
 
 /** What the form decides; what it leaves empty is lifted. */
-const paths = ["name", "rpm", "tokens_per_minute", "max_in_flight", "budget_pico_usd", "budget_period"];
+const paths = [
+  "name",
+  "rpm",
+  "tokens_per_minute",
+  "max_in_flight",
+  "budget_pico_usd",
+  "budget_period",
+  "models",
+  "expires_at",
+];
 
 /** Changes a key's name and limits. */
 export function EditKey({ apiKey, onClose, onDone }: Props) {

@@ -24,7 +24,7 @@ export function KeyLimits({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
     <div class="limits">
       {hasNone && <span class="muted">as its account</span>}
-      {limits.length > 0 && <span>{limits.join(", ")}</span>}
+      {limits.length > 0 && <span title={apiKey.models.join(", ")}>{limits.join(", ")}</span>}
       {apiKey.budgetPicoUsd !== undefined && <Budget apiKey={apiKey} budget={apiKey.budgetPicoUsd} />}
     </div>
   );

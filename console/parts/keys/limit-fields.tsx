@@ -1,6 +1,8 @@
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { formatUsd, parseUsd } from "../../../lib/money.ts";
+import { fromLocalTime, toLocalTime } from "../../format/time.ts";
 import { Field, Select } from "../forms/field.tsx";
+import { ModelsField } from "./models-field.tsx";
 
 /** Limits as they are typed. Empty: none of its own. */
 export interface LimitTexts {
@@ -9,6 +11,10 @@ export interface LimitTexts {
   readonly maxInFlight: string;
   readonly budget: string;
   readonly budgetPeriod: string;
+  /** The reader's own time, as a field of the browser has it. */
+  readonly expires: string;
+  /** Model.id. Empty: all that are served. */
+  readonly models: readonly string[];
 }
 
 export const emptyLimits: LimitTexts = {
@@ -17,6 +23,8 @@ export const emptyLimits: LimitTexts = {
   maxInFlight: "",
   budget: "",
   budgetPeriod: String(BudgetPeriod.MONTH),
+  expires: "",
+  models: [],
 };
 
 const periods = [
@@ -35,6 +43,8 @@ export function fromKey(key: ApiKey): LimitTexts {
     maxInFlight: text(key.maxInFlight),
     budget: key.budgetPicoUsd === undefined ? "" : formatUsd(key.budgetPicoUsd),
     budgetPeriod: String(key.budgetPeriod || BudgetPeriod.MONTH),
+    expires: key.expiresAt === undefined ? "" : toLocalTime(key.expiresAt),
+    models: key.models,
   };
 }
 
@@ -47,7 +57,10 @@ export function toLimits(limits: LimitTexts) {
   if (limits.budget.trim() !== "" && budget === undefined) {
     throw new Error("The budget has to be decimal USD, such as 20 or 4.99.");
   }
+  const expiresAt = limits.expires === "" ? undefined : fromLocalTime(limits.expires);
   return {
+    models: [...limits.models],
+    ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(rpm === undefined ? {} : { rpm }),
     ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
@@ -67,6 +80,9 @@ export function LimitFields({
   const set = (name: keyof LimitTexts) => (value: string) => onChange({ ...limits, [name]: value });
   return (
     <div class="fields">
+      <div class="across">
+        <ModelsField chosen={limits.models} onChange={(models) => onChange({ ...limits, models })} />
+      </div>
       <Field
         label="Requests a minute"
         name="rpm"
@@ -106,6 +122,14 @@ export function LimitFields({
         value={limits.budgetPeriod}
         options={periods}
         onChange={set("budgetPeriod")}
+      />
+      <Field
+        label="Works until"
+        name="expires"
+        type="datetime-local"
+        value={limits.expires}
+        onInput={set("expires")}
+        hint="In your time. Empty: for ever."
       />
     </div>
   );

@@ -1,14 +1,22 @@
-import { Failure } from "../../parts/calls/answer.tsx";
+import type { ComponentChildren } from "preact";
+import { Failure } from "../calls/answer.tsx";
 import { Cost } from "./cost.tsx";
-import type { Run } from "./run.ts";
+import type { Run, ToolCall } from "./run.ts";
+
+interface Props {
+  /** Undefined: nothing was sent yet. */
+  readonly run: Run | undefined;
+  /** What can be done with the answer. */
+  readonly children?: ComponentChildren;
+}
 
 /** The answer as it comes, and at its end what it cost. */
-export function Answering({ run }: { readonly run: Run | undefined }) {
+export function Answering({ run, children }: Props) {
   return (
     <section class="answer card" aria-label="Answer" aria-busy={run?.state === "running"}>
-      {run === undefined && <p class="muted">The answer appears here.</p>}
+      {run === undefined && <p class="muted">The answer appears here, then what it cost and its receipt.</p>}
       {run && run.thinking !== "" && (
-        <details class="thinking" open={run.text === ""}>
+        <details class="thinking" open={run.text === "" && run.calls.length === 0}>
           <summary>Thinking</summary>
           <p>{run.thinking}</p>
         </details>
@@ -19,11 +27,36 @@ export function Answering({ run }: { readonly run: Run | undefined }) {
           {run.state === "running" && <span class="caret" aria-hidden="true" />}
         </p>
       )}
+      {run?.calls.map((call) => (
+        <Call key={call.index} call={call} />
+      ))}
       {run?.state === "stopped" && (
         <p class="notice warn">You stopped it. What the engine had produced until then is billed.</p>
       )}
       {run?.state === "failed" && <Failure error={run.error} />}
+      {children}
       {run?.sent && <Cost sent={run.sent} />}
     </section>
   );
+}
+
+/** What the model wants its caller to run. */
+function Call({ call }: { readonly call: ToolCall }) {
+  return (
+    <div class="call">
+      <p class="small">
+        <span class="muted">Calls the tool</span> <strong>{call.name}</strong>
+      </p>
+      <pre class="code-block">{indent(call.input)}</pre>
+    </div>
+  );
+}
+
+/** Input that is not whole yet is shown as it came. */
+function indent(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json || "{}"), null, 2);
+  } catch {
+    return json;
+  }
 }

@@ -2,9 +2,9 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { metering } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
 import { formatMs } from "../../format/time.ts";
-import { Answer } from "../../parts/calls/answer.tsx";
-import { useQuery } from "../../parts/calls/use-query.ts";
-import { Amount } from "../../parts/figures/amount.tsx";
+import { Answer } from "../calls/answer.tsx";
+import { useQuery } from "../calls/use-query.ts";
+import { Amount } from "../figures/amount.tsx";
 import type { Sent } from "./send.ts";
 
 /** What a finished request cost, to the pico-dollar. */

@@ -36,7 +36,7 @@ export async function send(
       throw new Error(problem);
     }
     const piece = surface.read(data);
-    if (piece.text || piece.thinking) {
+    if (piece.text || piece.thinking || piece.calls?.length) {
       firstMs ??= performance.now() - begun;
       onPiece(piece);
     }

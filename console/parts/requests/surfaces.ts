@@ -1,3 +1,21 @@
+import type { ToolCall } from "./run.ts";
+
+/** A tool that is offered to the model. */
+export interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON schema of its input. */
+  readonly parameters: object;
+}
+
+/** An answer that called tools, and what they gave back. */
+export interface Turn {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  /** One a call. */
+  readonly results: readonly string[];
+}
+
 /** What a person chose to send. */
 export interface Choice {
   readonly surface: SurfaceName;
@@ -7,6 +25,10 @@ export interface Choice {
   readonly isStreamed: boolean;
   /** Whether the model is asked to think; undefined leaves it to the model. */
   readonly isThinking: boolean | undefined;
+  /** Empty: none are offered. */
+  readonly tools: readonly Tool[];
+  /** What was said since the prompt. Empty: nothing. */
+  readonly turns: readonly Turn[];
 }
 
 export type SurfaceName = "chat" | "messages";
@@ -15,7 +37,11 @@ export type SurfaceName = "chat" | "messages";
 export interface Piece {
   readonly text?: string;
   readonly thinking?: string;
+  readonly calls?: readonly CallPiece[];
 }
+
+/** A piece of a tool call, or the whole of it. */
+export type CallPiece = Pick<ToolCall, "index"> & Partial<ToolCall>;
 
 /** One of the two public surfaces. */
 export interface Surface {
@@ -36,17 +62,28 @@ const chat: Surface = {
   name: "Chat completions",
   path: "/v1/chat/completions",
   headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
-  body: ({ model, prompt, maxTokens, isStreamed, isThinking }) => ({
+  body: ({ model, prompt, maxTokens, isStreamed, isThinking, tools, turns }) => ({
     model,
-    messages: [{ role: "user", content: prompt }],
+    messages: [{ role: "user", content: prompt }, ...turns.flatMap(toChatTurn)],
     max_completion_tokens: maxTokens,
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
     ...(isThinking === undefined ? {} : { reasoning_effort: isThinking ? "medium" : "none" }),
     ...(isStreamed ? { stream: true, stream_options: { include_usage: true } } : {}),
   }),
   read: (data) => {
     const choice = data?.choices?.[0];
     const part = choice?.delta ?? choice?.message;
-    return { text: part?.content ?? "", thinking: part?.reasoning_content ?? part?.reasoning ?? "" };
+    const calls: Json[] = part?.tool_calls ?? [];
+    return {
+      text: part?.content ?? "",
+      thinking: part?.reasoning_content ?? part?.reasoning ?? "",
+      calls: calls.map((call, place) => ({
+        index: call.index ?? place,
+        id: call.id ?? "",
+        name: call.function?.name ?? "",
+        input: call.function?.arguments ?? "",
+      })),
+    };
   },
   error: (body) => body?.error?.message,
 };
@@ -55,18 +92,23 @@ const messages: Surface = {
   name: "Messages",
   path: "/v1/messages",
   headers: (apiKey) => ({ "x-api-key": apiKey, "anthropic-version": "2023-06-01" }),
-  body: ({ model, prompt, maxTokens, isStreamed, isThinking }) => ({
+  body: ({ model, prompt, maxTokens, isStreamed, isThinking, tools, turns }) => ({
     model,
     max_tokens: maxTokens,
-    messages: [{ role: "user", content: prompt }],
+    messages: [{ role: "user", content: prompt }, ...turns.flatMap(toMessagesTurn)],
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map(({ parameters, ...tool }) => ({ ...tool, input_schema: parameters })) }),
     ...(isThinking === undefined ? {} : { thinking: toThinking(isThinking, maxTokens) }),
     ...(isStreamed ? { stream: true } : {}),
   }),
   read: (data) => {
-    const blocks: Json[] = data?.delta ? [data.delta] : (data?.content ?? []);
+    const part = data?.delta ?? data?.content_block;
+    const blocks: Json[] = part ? [part] : (data?.content ?? []);
     return {
       text: blocks.map((block) => block?.text ?? "").join(""),
       thinking: blocks.map((block) => block?.thinking ?? "").join(""),
+      calls: blocks.flatMap((block, place) => toCallPieces(block, data?.index ?? place)),
     };
   },
   error: (body) => body?.error?.message,
@@ -82,3 +124,33 @@ function toThinking(isThinking: boolean, maxTokens: number) {
 }
 
 export const surfaces: Readonly<Record<SurfaceName, Surface>> = { chat, messages };
+
+function toChatTurn({ text, calls, results }: Turn): object[] {
+  const made = calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: input } }));
+  return [
+    { role: "assistant", content: text === "" ? null : text, tool_calls: made },
+    ...calls.map(({ id }, index) => ({ role: "tool", tool_call_id: id, content: results[index] ?? "" })),
+  ];
+}
+
+function toMessagesTurn({ text, calls, results }: Turn): object[] {
+  const said = text === "" ? [] : [{ type: "text", text }];
+  const made = calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input: JSON.parse(input || "{}") }));
+  const given = calls.map(({ id }, index) => ({ type: "tool_result", tool_use_id: id, content: results[index] ?? "" }));
+  return [
+    { role: "assistant", content: [...said, ...made] },
+    { role: "user", content: given },
+  ];
+}
+
+/** A stream names the tool first and sends the input in pieces; a gathered answer has both at once. */
+function toCallPieces(block: Json, index: number): readonly CallPiece[] {
+  if (block?.type === "input_json_delta") {
+    return [{ index, input: block.partial_json ?? "" }];
+  }
+  if (block?.type !== "tool_use") {
+    return [];
+  }
+  const isWhole = Object.keys(block.input ?? {}).length > 0;
+  return [{ index, id: block.id, name: block.name, input: isWhole ? JSON.stringify(block.input) : "" }];
+}

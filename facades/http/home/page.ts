@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { usdPerMillion } from "../json/decimal.ts";
+import { formatRate } from "../../../lib/money.ts";
 import { escapeHtml } from "./escape-html.ts";
 
 /** What the page says beside the models. */
@@ -12,13 +12,31 @@ export interface HomeFacts {
   readonly hasSignIn: boolean;
 }
 
-const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
-body{max-width:48rem;margin:3rem auto;padding:0 1rem}
-.wide{overflow-x:auto}
+/** The console's colours and measures, which the page cannot load: it has no other file. */
+const style = `:root{color-scheme:light dark;font:15px/1.55 system-ui,sans-serif;background:light-dark(#fbfbfa,#131413);color:light-dark(#1a1c1a,#ecedea)}
+body{max-width:46rem;margin:0 auto;padding:clamp(1.5rem,6vw,4rem) 1rem}
+header{display:flex;align-items:center;justify-content:space-between;gap:1rem;margin-bottom:2rem}
+.brand{display:flex;align-items:center;gap:.6rem;font-weight:600}
+.brand svg{color:#126b52}
+h1{font-size:1.75rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 2rem;max-width:26ch}
+h2{font-size:1rem;margin:2.25rem 0 .5rem}
+p{margin:.5rem 0}
+a{color:inherit;text-decoration-color:light-dark(#83857f,#7d807a);text-underline-offset:3px}
+a:hover{color:light-dark(#0f6a50,#5fcfa8)}
+:focus-visible{outline:2px solid light-dark(#1d62c9,#8ab6ff);outline-offset:2px}
+header a{padding:.4rem .9rem;border-radius:6px;background:light-dark(#1a1c1a,#ecedea);color:light-dark(#fff,#131413);font-weight:500;text-decoration:none}
+header a:hover{color:light-dark(#fff,#131413)}
+.wide,pre{overflow-x:auto;border:1px solid light-dark(#e4e4e0,#2d2f2d);border-radius:8px;background:light-dark(#fff,#1b1c1b)}
 table{border-collapse:collapse;width:100%}
-th,td{padding:.4rem .75rem .4rem 0;text-align:left;border-bottom:1px solid #8884}
+th,td{padding:.55rem 1rem;text-align:left;border-bottom:1px solid light-dark(#e4e4e0,#2d2f2d);white-space:nowrap}
+th{font-size:.8rem;font-weight:450;color:light-dark(#5c605b,#a3a8a1)}
+tr:last-child td{border-bottom:0}
 td+td,th+th{text-align:right;font-variant-numeric:tabular-nums}
-pre{overflow-x:auto;padding:1rem;border:1px solid #8884;border-radius:.5rem}`;
+pre{padding:1rem;margin:.75rem 0;font-size:.85rem;line-height:1.6}
+.small,footer{font-size:.85rem;color:light-dark(#5c605b,#a3a8a1)}
+footer{margin-top:2.5rem}`;
+
+const mark = `<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/><path d="M9 8v17M9 12.5 24 8.500" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round"/></svg>`;
 
 /** Headers of the page, which runs nothing and has one style, its own. */
 export const homeHeaders = {
@@ -55,16 +73,16 @@ export function renderHome(models: readonly Model[], { baseUrl, hasSignIn }: Hom
 <style>${style}</style>
 </head>
 <body>
-<h1>Tollgate</h1>
-<p>Open models behind one key and one prepaid balance.${hasSignIn ? ' <a href="/sign-in">Sign in</a>' : ""}</p>
+<header><span class="brand">${mark}Tollgate</span>${hasSignIn ? '<a href="/sign-in">Sign in</a>' : ""}</header>
+<h1>Open models behind one key and one prepaid balance.</h1>
 <h2>Models and live prices</h2>
 ${models.length === 0 ? "<p>No model is served at the moment.</p>" : table(models)}
 <h2>How to call</h2>
 <p>OpenAI-style clients use <code>${base}/v1</code>, Anthropic-style clients <code>${base}</code>, both with the same API key.</p>
-<pre>curl ${base}/v1/chat/completions \\
+<pre tabindex="0">curl ${base}/v1/chat/completions \\
   -H 'authorization: Bearer API_KEY' \\
   -d '${escapeHtml(body)}'</pre>
-<p><a href="${base}/v1/models">Models as JSON</a> · <a href="${base}/openapi.json">OpenAPI document</a></p>
+<footer><a href="${base}/v1/models">Models as JSON</a> · <a href="${base}/openapi.json">OpenAPI document</a></footer>
 </body>
 </html>
 `;
@@ -73,12 +91,13 @@ ${models.length === 0 ? "<p>No model is served at the moment.</p>" : table(model
 function table(models: readonly Model[]): string {
   const rows = models.map(
     ({ id, kind, contextLength, inputPicoUsdPerToken, outputPicoUsdPerToken }) =>
-      `<tr><td>${escapeHtml(id)}</td><td>${usdPerMillion(inputPicoUsdPerToken)}</td><td>${
-        kind === ModelKind.EMBEDDING ? "–" : usdPerMillion(outputPicoUsdPerToken)
+      `<tr><td>${escapeHtml(id)}</td><td>$${formatRate(inputPicoUsdPerToken)}</td><td>${
+        kind === ModelKind.EMBEDDING ? "–" : `$${formatRate(outputPicoUsdPerToken)}`
       }</td><td>${contextLength.toLocaleString("en-US")}</td></tr>`,
   );
-  return `<div class="wide"><table>
-<tr><th scope="col">Model</th><th scope="col">Input, USD per 1M tokens</th><th scope="col">Output, USD per 1M tokens</th><th scope="col">Context, tokens</th></tr>
+  return `<div class="wide" tabindex="0"><table>
+<tr><th scope="col">Model</th><th scope="col">Input</th><th scope="col">Output</th><th scope="col">Context</th></tr>
 ${rows.join("\n")}
-</table></div>`;
+</table></div>
+<p class="small">Prices in USD per 1M tokens; context in tokens.</p>`;
 }

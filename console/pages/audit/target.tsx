@@ -1,0 +1,36 @@
+import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { Id } from "../../parts/copy.tsx";
+
+/** What was changed: by its name where the change tells one, else by its id. Accounts open. */
+export function Target({ event, names }: { readonly event: AuditEvent; readonly names: ReadonlyMap<string, string> }) {
+  const { target } = event;
+  if (target === "") {
+    return <span class="muted">–</span>;
+  }
+  const shown = names.get(target) ?? <Id id={target} />;
+  return isAccount(event) ? <a href={`/accounts/${target}`}>{shown}</a> : <span title={target}>{shown}</span>;
+}
+
+/** The names of targets, by id, as far as one of these changes tells them. */
+export function readNames(events: readonly AuditEvent[]): ReadonlyMap<string, string> {
+  const named = events.map((event): [string, string] => [event.target, readName(event)]);
+  return new Map(named.filter(([, name]) => name !== ""));
+}
+
+/** States are the contract's messages as JSON; some hold the thing itself in a field of its own. */
+function readName({ before, after }: AuditEvent): string {
+  for (const state of [after, before]) {
+    for (const one of [state, ...Object.values(state ?? {})]) {
+      const name = typeof one === "object" && one !== null && "name" in one ? one.name : undefined;
+      if (typeof name === "string" && name !== "") {
+        return name;
+      }
+    }
+  }
+  return "";
+}
+
+/** By the method: these calls name an account. */
+function isAccount({ method }: AuditEvent): boolean {
+  return /\/(TopUp|Grant|Refund|\w+Account)$/.test(method);
+}

@@ -1,0 +1,47 @@
+import { useState } from "preact/hooks";
+import { session } from "../../app/session.ts";
+import { Answer } from "../../parts/calls/answer.tsx";
+import { Copyable } from "../../parts/copy.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Field } from "../../parts/forms/field.tsx";
+import { Answering } from "../../parts/requests/answering.tsx";
+import type { Choice } from "../../parts/requests/surfaces.ts";
+import { useGenerators } from "../../parts/requests/use-generators.ts";
+import { useRun } from "../../parts/requests/use-run.ts";
+import type { FirstKey } from "./first-account.tsx";
+
+/** Sends a request with the key of the step before, and shows what it cost. */
+export function FirstRequest({ made }: { readonly made: FirstKey | undefined }) {
+  const models = useGenerators();
+  if (made === undefined) {
+    return <p class="muted">It needs the key of the step before.</p>;
+  }
+  return <Answer query={models}>{([model = ""]) => <Sending apiKey={made.secret} model={model} />}</Answer>;
+}
+
+function Sending({ apiKey, model }: { readonly apiKey: string; readonly model: string }) {
+  const [prompt, setPrompt] = useState("In two sentences: why is the sky blue?");
+  const { run, start } = useRun();
+  const choice: Choice = {
+    ...{ surface: "chat", model, prompt, maxTokens: 1024, isStreamed: true, isThinking: undefined },
+    ...{ tools: [], turns: [] },
+  };
+  return (
+    <div class="stack">
+      <ActionForm verb={run === undefined ? "Send" : "Send again"} send={() => start(choice, apiKey)}>
+        <Field label="Prompt" name="prompt" value={prompt} onInput={setPrompt} hint={`To ${model}.`} />
+      </ActionForm>
+      {run && <Answering run={run} />}
+      <details class="more">
+        <summary>From a terminal</summary>
+        <Copyable text={toCurl(apiKey, model, prompt)} what="the command" />
+      </details>
+    </div>
+  );
+}
+
+function toCurl(apiKey: string, model: string, content: string): string {
+  const publicUrl = session.value?.publicUrl ?? location.origin;
+  const body = JSON.stringify({ model, messages: [{ role: "user", content }] }).replaceAll("'", "'\\''");
+  return `curl ${publicUrl}/v1/chat/completions -H "authorization: Bearer ${apiKey}" -H "content-type: application/json" -d '${body}'`;
+}

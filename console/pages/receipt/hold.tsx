@@ -1,0 +1,54 @@
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { formatCount } from "../../format/numbers.ts";
+import { Amount, mostDecimals, Rate } from "../../parts/figures/amount.tsx";
+import { Meter } from "../../parts/figures/figure.tsx";
+import { Section } from "../../parts/page.tsx";
+
+/** What was set aside at first, what of it when the input was counted, and what was paid in the end. */
+export function Hold({ receipt }: { readonly receipt: Receipt }) {
+  const { hold, costPicoUsd, inputTokens, outputTokens } = receipt;
+  if (hold === undefined) {
+    return null;
+  }
+  const most = hold.heldPicoUsd;
+  const [counted = 0n] = [inputTokens, hold.inputTokens].sort((one, other) => Number(one - other));
+  const rates = [hold.inputPicoUsdPerToken, hold.outputPicoUsdPerToken] as const;
+  const steps = [
+    { name: "Held", why: "at its admission", amount: hold.heldPicoUsd, tokens: [hold.inputTokens, hold.outputTokens] },
+    {
+      name: "Shrunk",
+      why: "once the input was counted",
+      amount: hold.shrunkPicoUsd,
+      tokens: [counted, hold.outputTokens],
+    },
+    { name: "Settled", why: "at its end", amount: costPicoUsd, tokens: [inputTokens, outputTokens] },
+  ] as const;
+  const decimals = mostDecimals(steps.map(({ amount }) => amount));
+  return (
+    <Section title="What was set aside for it">
+      <ol class="hold card">
+        {steps.map(({ name, why, amount, tokens }) => (
+          <li key={name}>
+            <span class="hold-name">
+              {name} <span class="muted small">{why}</span>
+            </span>
+            <span class="hold-amount">
+              <Amount pico={amount} name={name === "Settled" ? "settled" : "held"} decimals={decimals} />
+            </span>
+            <Meter part={most === 0n ? 0 : Number(amount) / Number(most)} isLevel />
+            <span class="muted small">
+              {name === "Settled" ? (
+                `${formatCount(tokens[0])} input and ${formatCount(tokens[1])} output tokens, at the lots' own rates`
+              ) : (
+                <>
+                  {formatCount(tokens[0])} × <Rate picoPerToken={rates[0]} /> + {formatCount(tokens[1])} ×{" "}
+                  <Rate picoPerToken={rates[1]} /> per 1M
+                </>
+              )}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
