@@ -5,6 +5,7 @@ import { listen } from "./schema/listen.ts";
 import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { service } from "./schema/service.ts";
+import { signIn } from "./schema/sign-in.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
 import { usageEvents } from "./schema/usage-events.ts";
 import { network, refuseRepeats } from "./schema/values.ts";
@@ -37,6 +38,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe("Endpoints that are told of events."),
   usage_events: usageEvents,
+  sign_in: signIn,
   services: z
     .array(service)
     .superRefine((all, context) => refuseRepeats(all, "name", context))

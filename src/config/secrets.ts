@@ -36,6 +36,8 @@ export interface Secrets {
   readonly stripeWebhookSecret: string | undefined;
   /** What the receiver of usage events knows this service by. Undefined: it asks for nothing. */
   readonly usageEventsToken: string | undefined;
+  /** The secret of the registration with the provider of identities. Undefined: it has none. */
+  readonly oidcClientSecret: string | undefined;
 }
 
 const operatorTokenFile = "operator-token";
@@ -92,6 +94,7 @@ async function readSecretsWith(
     peppers: parsePeppers(keyPepper),
     stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
+    oidcClientSecret: await readOidcSecret(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
   };
 }
@@ -110,6 +113,19 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   throw new ConfigError(
     `no operator token: set TOLLGATE_OPERATOR_TOKEN or TOLLGATE_OPERATOR_TOKEN_FILE, or TOLLGATE_DATA_DIR to the directory of the running service (there is no ${file})`,
   );
+}
+
+async function readOidcSecret({ sign_in }: Config, environment: Environment): Promise<string | undefined> {
+  const { client_secret_file: file, client_secret_env: name } = sign_in.oidc ?? {};
+  if (file === undefined && name === undefined) {
+    return undefined;
+  }
+  const where = "sign_in.oidc";
+  const secret = file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim();
+  if (secret === "") {
+    throw new ConfigError(`${where}: ${file ?? name} holds no secret`);
+  }
+  return secret;
 }
 
 async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {

@@ -8,6 +8,7 @@ import { failure } from "../../lib/errors/failure.ts";
 import type { Operator, Principal } from "../accounts/interface.ts";
 import { readOperator, readPrincipal } from "../interceptors/access/principal.ts";
 import type { ConsoleSession } from "../storage/entities/console-session.ts";
+import type { OidcSignIn } from "./oidc/oidc-sign-in.ts";
 import type { NewSession, Owner, Sessions } from "./sessions.ts";
 
 /** Dependencies. */
@@ -20,6 +21,8 @@ export interface SessionsDependencies {
   readonly findName: (operatorId: string) => Promise<string>;
   /** The name of the configured token's operator. */
   readonly rootName: string;
+  /** Sign-in by a provider of identities. Undefined: none is configured. */
+  readonly oidc: OidcSignIn | undefined;
   /** Is told of a session that ended here. */
   readonly ended: (sessionId: string) => void;
   readonly toRole: (role: NonNullable<ConsoleSession["role"]>) => Role;
@@ -54,6 +57,13 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
     return named;
   };
 
+  const requireOidc = (): OidcSignIn => {
+    if (deps.oidc === undefined) {
+      throw failure(Reason.UNSUPPORTED, "No provider of identities is configured (sign_in.oidc).");
+    }
+    return deps.oidc;
+  };
+
   const ownerOf = (principal: Principal): Owner => {
     if (principal.sessionId !== undefined) {
       throw failure(Reason.PERMISSION_DENIED, "A session opens no other one.");
@@ -81,6 +91,15 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
 
     async redeemSignInLink({ token }) {
       return opened(await sessions.redeem(token));
+    },
+
+    getSignInOptions: () => ({ oidcName: deps.oidc?.name ?? "" }),
+
+    beginOidcSignIn: ({ redirectUrl }) => requireOidc().begin(redirectUrl),
+
+    async finishOidcSignIn({ callbackUrl, pending }) {
+      const accountId = await requireOidc().finish(callbackUrl, pending);
+      return opened(await sessions.create({ role: null, operatorId: null, accountId, keyId: null }));
     },
 
     async createSession(_, context) {

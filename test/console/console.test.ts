@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { liveAsCustomer } from "./customer-life.ts";
+import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
 import { liveAsOperator } from "./operator-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
@@ -27,6 +28,12 @@ test("a customer sees its own account by its key, and nobody else's by any page"
   expect(other).not.toContain("$");
   expect(forbidden).toBe(`${stage.origin}/overview`);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage"]);
+});
+
+test("somebody signs in with a provider of identities, and has one account from then on", async () => {
+  const { balances, accounts, forged } = await liveWithIdentity(stage);
+  expect(balances).toEqual([10n ** 12n, 10n ** 12n]);
+  expect([accounts, forged]).toEqual([1, 401]);
 });
 
 test("every page has one heading, fits 360 pixels, and gives nothing to find fault with in either theme", async () => {

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { startChromium } from "../../scripts/test-services/chromium.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../support/tollgate.ts";
+import { startIdentityProvider } from "./identity-provider.ts";
 
 /** A browser in front of a console, with the simulated fleet behind it. */
 export interface Stage {
@@ -19,7 +20,11 @@ export interface Stage {
 
 export async function openStage(): Promise<Stage> {
   const site = await createSite();
-  const config = await site.configure({ listen: { ...freePorts.listen, console: "127.0.0.1:0" } });
+  const clientId = "tollgate";
+  const identities = await startIdentityProvider(clientId);
+  const oidc = { issuer: identities.issuer, client_id: clientId, name: "Test identities", create_accounts: true };
+  const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
+  const config = await site.configure({ listen, sign_in: { oidc } });
   const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
   const origin = `http://${tollgate.addresses.console}`;
   const complaints: string[] = [];
@@ -47,6 +52,7 @@ export async function openStage(): Promise<Stage> {
     async close() {
       await browser.close();
       await tollgate.stop();
+      await identities.close();
       await site.remove();
     },
   };

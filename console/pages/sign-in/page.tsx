@@ -66,7 +66,7 @@ export function SignInPage() {
           />
         </ActionForm>
         {options.oidc && (
-          <a class="button provider" href={`/sign-in/oidc?next=${encodeURIComponent(next)}`} target="_self">
+          <a class="button provider" href="/sign-in/oidc" target="_self">
             Continue with {options.oidc.name}
           </a>
         )}

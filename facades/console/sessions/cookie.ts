@@ -27,6 +27,26 @@ export function sessionCookie(token: string, request: IncomingMessage, reach: Re
     : `${secureName}=${token}; ${attributes}; Secure`;
 }
 
+const pendingName = "tollgate-oidc";
+/** As long as a sign-in with a provider may take, in seconds. */
+const pendingAge = 600;
+
+/** What a browser brings back from a provider of identities. Empty: nothing. */
+export function readPending(request: IncomingMessage, reach: Reach): string {
+  const name = isPlain(request, reach) ? pendingName : `__Host-${pendingName}`;
+  const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+}
+
+/** The `set-cookie` that keeps it meanwhile: lax, as the provider's pages lead back. Empty takes it back. */
+export function pendingCookie(pending: string, request: IncomingMessage, reach: Reach): string {
+  const life = pending === "" ? 0 : pendingAge;
+  const attributes = `Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax`;
+  return isPlain(request, reach)
+    ? `${pendingName}=${pending}; ${attributes}`
+    : `__Host-${pendingName}=${pending}; ${attributes}; Secure`;
+}
+
 /**
  * Whether a browser would refuse a `Secure` cookie: any one over plain HTTP, and WebKit also on this machine, where
  * the others count plain HTTP as safe.

@@ -54,6 +54,21 @@ export class CoreSessions {
     return required(await this.#client.redeemSignInLink({ token: link }, this.#options(request)));
   }
 
+  /** What people call the provider of identities. Empty: there is none. */
+  async readOidcName(request: IncomingMessage): Promise<string> {
+    return (await this.#client.getSignInOptions({}, this.#options(request))).oidcName;
+  }
+
+  /** Begins a sign-in with the provider of identities. */
+  async beginOidc(redirectUrl: string, request: IncomingMessage) {
+    return this.#client.beginOidcSignIn({ redirectUrl }, this.#options(request));
+  }
+
+  /** Opens the session of whoever the provider vouches for. */
+  async finishOidc(callbackUrl: string, pending: string, request: IncomingMessage): Promise<OpenedSession> {
+    return required(await this.#client.finishOidcSignIn({ callbackUrl, pending }, this.#options(request)));
+  }
+
   async end(token: string, request: IncomingMessage): Promise<void> {
     await this.#client.endSession({}, this.#options(request, token));
   }

@@ -69,7 +69,8 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const tellOptions: Answer = async (request, response) => {
-    sendJson(response, 200, { oidc: null, insecure: factsFor(request).insecure });
+    const name = await core.readOidcName(request);
+    sendJson(response, 200, { oidc: name === "" ? null : { name }, insecure: factsFor(request).insecure });
   };
 
   const fromPage = (answer: Answer): Answer =>

@@ -59,7 +59,8 @@ export async function composeAccess(
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const sessions = composeSessions(foundation, {
-    ...{ operators, keys },
+    ...{ operators, keys, accounts },
+    openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
   });

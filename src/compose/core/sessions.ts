@@ -1,13 +1,18 @@
+import { validate as isUuid } from "uuid";
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Accounts } from "../../accounts/accounts.ts";
 import type { KeyAuthenticator } from "../../accounts/authenticator.ts";
 import type { Operator, SessionFinder } from "../../accounts/interface.ts";
 import type { ApiKeys } from "../../accounts/keys/api-keys.ts";
 import { requireId } from "../../accounts/validate.ts";
+import { createSeal } from "../../events/sealed.ts";
 import { registration, type ServiceRegistration } from "../../grpc/server/registration.ts";
 import { readRole, toRole } from "../../operators/messages.ts";
 import type { Operators } from "../../operators/operators.ts";
 import { rootName } from "../../operators/operators-service.ts";
+import { OidcSignIn } from "../../sessions/oidc/oidc-sign-in.ts";
+import { Provider } from "../../sessions/oidc/provider.ts";
 import { isSessionToken } from "../../sessions/session-token.ts";
 import { Sessions } from "../../sessions/sessions.ts";
 import { createSessionsService } from "../../sessions/sessions-service.ts";
@@ -20,6 +25,14 @@ interface SessionsParts {
   readonly keys: ApiKeys;
   readonly authenticator: () => KeyAuthenticator;
   readonly accountChanged: (accountId: string) => void;
+  readonly accounts: Accounts;
+  /** Makes an account that has the free tier's money. */
+  readonly openAccount: (account: {
+    readonly id: string;
+    readonly name: string;
+    readonly maxKeys: number;
+    readonly requestId: string;
+  }) => Promise<unknown>;
 }
 
 /** What the name of a key says that a session has made. */
@@ -27,9 +40,10 @@ const keyName = "console";
 
 /** Sessions of the console: how they are found by their tokens, and the service that opens and ends them. */
 export function composeSessions(
-  { storage, clock, random, secrets }: Foundation,
-  { operators, keys, authenticator, accountChanged }: SessionsParts,
+  foundation: Foundation,
+  { operators, keys, authenticator, accountChanged, accounts, openAccount }: SessionsParts,
 ): { finder: SessionFinder; service: ServiceRegistration } {
+  const { storage, clock, random, secrets } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
   const service = createSessionsService({
     sessions,
@@ -42,6 +56,7 @@ export function composeSessions(
     },
     findName: async (id) => (await operators.get(id)).name,
     rootName,
+    oidc: composeOidc(foundation, accounts, openAccount),
     ended: (id) => authenticator().forgetSession(id),
     ...{ toRole, readRole },
   });
@@ -55,6 +70,42 @@ export function composeSessions(
       },
     },
   };
+}
+
+/** Sign-in by the configured provider of identities. Undefined: there is none. */
+function composeOidc(
+  { config, secrets, clock, random, logger }: Foundation,
+  accounts: Accounts,
+  openAccount: SessionsParts["openAccount"],
+): OidcSignIn | undefined {
+  const { oidc } = config.sign_in;
+  if (oidc === undefined) {
+    return undefined;
+  }
+  const findMade = async (requestId: string) => (await accounts.madeBy(requestId))?.id;
+  return new OidcSignIn({
+    provider: new Provider(oidc, secrets.oidcClientSecret),
+    ...{ issuer: oidc.issuer, name: oidc.name ?? new URL(oidc.issuer).host },
+    ...{ accountClaim: oidc.account_claim, createsAccounts: oidc.create_accounts },
+    findMade,
+    exists: async (id) => isUuid(id) && (await accounts.find(id)) !== undefined,
+    async create(name, requestId) {
+      const id = random.uuid();
+      try {
+        await openAccount({ id, name, maxKeys: config.keys.max_per_account, requestId });
+        return id;
+      } catch (error) {
+        // Signed in twice at once: the database lets one of them make the account.
+        const other = await findMade(requestId);
+        if (other === undefined) {
+          throw error;
+        }
+        return other;
+      }
+    },
+    seal: createSeal(secrets.peppers, random),
+    ...{ clock, logger },
+  });
 }
 
 async function readLive(session: ConsoleSession, operators: Operators, keys: ApiKeys) {

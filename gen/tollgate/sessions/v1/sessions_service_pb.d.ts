@@ -164,6 +164,141 @@ export declare type RedeemSignInLinkResponse = Message<"tollgate.sessions.v1.Red
 export declare const RedeemSignInLinkResponseSchema: GenMessage<RedeemSignInLinkResponse>;
 
 /**
+ * Nothing: everybody may ask.
+ *
+ * @generated from message tollgate.sessions.v1.GetSignInOptionsRequest
+ */
+export declare type GetSignInOptionsRequest = Message<"tollgate.sessions.v1.GetSignInOptionsRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.GetSignInOptionsRequest.
+ * Use `create(GetSignInOptionsRequestSchema)` to create a new message.
+ */
+export declare const GetSignInOptionsRequestSchema: GenMessage<GetSignInOptionsRequest>;
+
+/**
+ * The ways to sign in beside keys, tokens and links.
+ *
+ * @generated from message tollgate.sessions.v1.GetSignInOptionsResponse
+ */
+export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.GetSignInOptionsResponse"> & {
+  /**
+   * What people call the provider of identities. Empty: there is none.
+   *
+   * @generated from field: string oidc_name = 1;
+   */
+  oidcName: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.GetSignInOptionsResponse.
+ * Use `create(GetSignInOptionsResponseSchema)` to create a new message.
+ */
+export declare const GetSignInOptionsResponseSchema: GenMessage<GetSignInOptionsResponse>;
+
+/**
+ * Where the provider sends the browser back to.
+ *
+ * @generated from message tollgate.sessions.v1.BeginOidcSignInRequest
+ */
+export declare type BeginOidcSignInRequest = Message<"tollgate.sessions.v1.BeginOidcSignInRequest"> & {
+  /**
+   * The console's own address and "/sign-in/oidc/callback", as it is registered with the provider.
+   *
+   * @generated from field: string redirect_url = 1;
+   */
+  redirectUrl: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginOidcSignInRequest.
+ * Use `create(BeginOidcSignInRequestSchema)` to create a new message.
+ */
+export declare const BeginOidcSignInRequestSchema: GenMessage<BeginOidcSignInRequest>;
+
+/**
+ * Where the browser goes.
+ *
+ * @generated from message tollgate.sessions.v1.BeginOidcSignInResponse
+ */
+export declare type BeginOidcSignInResponse = Message<"tollgate.sessions.v1.BeginOidcSignInResponse"> & {
+  /**
+   * A page of the provider.
+   *
+   * @generated from field: string authorization_url = 1;
+   */
+  authorizationUrl: string;
+
+  /**
+   * Sealed; the same browser has to bring it back within ten minutes.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginOidcSignInResponse.
+ * Use `create(BeginOidcSignInResponseSchema)` to create a new message.
+ */
+export declare const BeginOidcSignInResponseSchema: GenMessage<BeginOidcSignInResponse>;
+
+/**
+ * What the browser came back with.
+ *
+ * @generated from message tollgate.sessions.v1.FinishOidcSignInRequest
+ */
+export declare type FinishOidcSignInRequest = Message<"tollgate.sessions.v1.FinishOidcSignInRequest"> & {
+  /**
+   * The whole address that the provider sent the browser to.
+   *
+   * @generated from field: string callback_url = 1;
+   */
+  callbackUrl: string;
+
+  /**
+   * BeginOidcSignInResponse.pending.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishOidcSignInRequest.
+ * Use `create(FinishOidcSignInRequestSchema)` to create a new message.
+ */
+export declare const FinishOidcSignInRequestSchema: GenMessage<FinishOidcSignInRequest>;
+
+/**
+ * The session of whoever the provider vouches for.
+ *
+ * @generated from message tollgate.sessions.v1.FinishOidcSignInResponse
+ */
+export declare type FinishOidcSignInResponse = Message<"tollgate.sessions.v1.FinishOidcSignInResponse"> & {
+  /**
+   * Whose it is. Always present.
+   *
+   * @generated from field: tollgate.sessions.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The session's credential. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishOidcSignInResponse.
+ * Use `create(FinishOidcSignInResponseSchema)` to create a new message.
+ */
+export declare const FinishOidcSignInResponseSchema: GenMessage<FinishOidcSignInResponse>;
+
+/**
  * Nothing: the credential says who calls.
  *
  * @generated from message tollgate.sessions.v1.CreateSessionRequest
@@ -349,6 +484,37 @@ export declare const SessionsService: GenService<{
     methodKind: "unary";
     input: typeof CreateSessionRequestSchema;
     output: typeof CreateSessionResponseSchema;
+  },
+  /**
+   * Tells by which ways people can sign in.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.GetSignInOptions
+   */
+  getSignInOptions: {
+    methodKind: "unary";
+    input: typeof GetSignInOptionsRequestSchema;
+    output: typeof GetSignInOptionsResponseSchema;
+  },
+  /**
+   * Begins a sign-in with the configured provider of identities (OpenID Connect). None is configured: UNSUPPORTED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.BeginOidcSignIn
+   */
+  beginOidcSignIn: {
+    methodKind: "unary";
+    input: typeof BeginOidcSignInRequestSchema;
+    output: typeof BeginOidcSignInResponseSchema;
+  },
+  /**
+   * Ends it and opens a customer's session. What the provider does not vouch for: UNAUTHENTICATED; somebody without an account
+   * here: PERMISSION_DENIED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.FinishOidcSignIn
+   */
+  finishOidcSignIn: {
+    methodKind: "unary";
+    input: typeof FinishOidcSignInRequestSchema;
+    output: typeof FinishOidcSignInResponseSchema;
   },
   /**
    * Tells whose session it is that the call was made with. Another credential: PERMISSION_DENIED.

@@ -7,12 +7,13 @@
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_tollgate_access_v1_access } from "../../access/v1/access_pb.js";
+import { file_tollgate_validate_v1_validate } from "../../validate/v1/validate_pb.js";
 
 /**
  * Describes the file tollgate/sessions/v1/sessions_service.proto.
  */
 export const file_tollgate_sessions_v1_sessions_service = /*@__PURE__*/
-  fileDesc("Cit0b2xsZ2F0ZS9zZXNzaW9ucy92MS9zZXNzaW9uc19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5zZXNzaW9ucy52MSKoAQoHU2Vzc2lvbhIKCgJpZBgBIAEoCRImCgRyb2xlGAIgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUSFQoNb3BlcmF0b3JfbmFtZRgDIAEoCRISCgphY2NvdW50X2lkGAQgASgJEg4KBmtleV9pZBgFIAEoCRIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJBChdDcmVhdGVTaWduSW5MaW5rUmVxdWVzdBImCgRyb2xlGAEgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUiXgoYQ3JlYXRlU2lnbkluTGlua1Jlc3BvbnNlEhIKBXRva2VuGAEgASgJQgOAAQESLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiLQoXUmVkZWVtU2lnbkluTGlua1JlcXVlc3QSEgoFdG9rZW4YASABKAlCA4ABASJeChhSZWRlZW1TaWduSW5MaW5rUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASIWChRDcmVhdGVTZXNzaW9uUmVxdWVzdCJbChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASITChFHZXRTZXNzaW9uUmVxdWVzdCJEChJHZXRTZXNzaW9uUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24iEwoRRW5kU2Vzc2lvblJlcXVlc3QiFAoSRW5kU2Vzc2lvblJlc3BvbnNlIi0KF0NyZWF0ZVNlc3Npb25LZXlSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkiPwoYQ3JlYXRlU2Vzc2lvbktleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRITCgZzZWNyZXQYAiABKAlCA4ABATLOBQoPU2Vzc2lvbnNTZXJ2aWNlEnsKEENyZWF0ZVNpZ25JbkxpbmsSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTaWduSW5MaW5rUmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNpZ25JbkxpbmtSZXNwb25zZSIIkPQYA5j0GAESdwoQUmVkZWVtU2lnbkluTGluaxItLnRvbGxnYXRlLnNlc3Npb25zLnYxLlJlZGVlbVNpZ25JbkxpbmtSZXF1ZXN0Gi4udG9sbGdhdGUuc2Vzc2lvbnMudjEuUmVkZWVtU2lnbkluTGlua1Jlc3BvbnNlIgSQ9BgBEnIKDUNyZWF0ZVNlc3Npb24SKi50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBorLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZSIIkPQYBJj0GAESaQoKR2V0U2Vzc2lvbhInLnRvbGxnYXRlLnNlc3Npb25zLnYxLkdldFNlc3Npb25SZXF1ZXN0GigudG9sbGdhdGUuc2Vzc2lvbnMudjEuR2V0U2Vzc2lvblJlc3BvbnNlIgiQ9BgEmPQYARJpCgpFbmRTZXNzaW9uEicudG9sbGdhdGUuc2Vzc2lvbnMudjEuRW5kU2Vzc2lvblJlcXVlc3QaKC50b2xsZ2F0ZS5zZXNzaW9ucy52MS5FbmRTZXNzaW9uUmVzcG9uc2UiCJD0GASY9BgBEnsKEENyZWF0ZVNlc3Npb25LZXkSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uS2V5UmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNlc3Npb25LZXlSZXNwb25zZSIIkPQYA5j0GAJC1QEKHWludGVybmFsLnRvbGxnYXRlLnNlc3Npb25zLnYxQhRTZXNzaW9uc1NlcnZpY2VQcm90b1ABWix0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvc2Vzc2lvbnMvdjE7c2Vzc2lvbnN2MaICA1RTWKoCFFRvbGxnYXRlLlNlc3Npb25zLlYxygIUVG9sbGdhdGVcU2Vzc2lvbnNcVjHiAiBUb2xsZ2F0ZVxTZXNzaW9uc1xWMVxHUEJNZXRhZGF0YeoCFlRvbGxnYXRlOjpTZXNzaW9uczo6VjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_tollgate_access_v1_access]);
+  fileDesc("Cit0b2xsZ2F0ZS9zZXNzaW9ucy92MS9zZXNzaW9uc19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5zZXNzaW9ucy52MSKoAQoHU2Vzc2lvbhIKCgJpZBgBIAEoCRImCgRyb2xlGAIgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUSFQoNb3BlcmF0b3JfbmFtZRgDIAEoCRISCgphY2NvdW50X2lkGAQgASgJEg4KBmtleV9pZBgFIAEoCRIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJBChdDcmVhdGVTaWduSW5MaW5rUmVxdWVzdBImCgRyb2xlGAEgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUiXgoYQ3JlYXRlU2lnbkluTGlua1Jlc3BvbnNlEhIKBXRva2VuGAEgASgJQgOAAQESLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiLQoXUmVkZWVtU2lnbkluTGlua1JlcXVlc3QSEgoFdG9rZW4YASABKAlCA4ABASJeChhSZWRlZW1TaWduSW5MaW5rUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASIZChdHZXRTaWduSW5PcHRpb25zUmVxdWVzdCItChhHZXRTaWduSW5PcHRpb25zUmVzcG9uc2USEQoJb2lkY19uYW1lGAEgASgJIjcKFkJlZ2luT2lkY1NpZ25JblJlcXVlc3QSHQoMcmVkaXJlY3RfdXJsGAEgASgJQgfi9BgDINAPIkoKF0JlZ2luT2lkY1NpZ25JblJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJEhQKB3BlbmRpbmcYAiABKAlCA4ABASJYChdGaW5pc2hPaWRjU2lnbkluUmVxdWVzdBIgCgxjYWxsYmFja191cmwYASABKAlCCoABAeL0GAMgwD4SGwoHcGVuZGluZxgCIAEoCUIKgAEB4vQYAyCgHyJeChhGaW5pc2hPaWRjU2lnbkluUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASIWChRDcmVhdGVTZXNzaW9uUmVxdWVzdCJbChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASITChFHZXRTZXNzaW9uUmVxdWVzdCJEChJHZXRTZXNzaW9uUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24iEwoRRW5kU2Vzc2lvblJlcXVlc3QiFAoSRW5kU2Vzc2lvblJlc3BvbnNlIi0KF0NyZWF0ZVNlc3Npb25LZXlSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkiPwoYQ3JlYXRlU2Vzc2lvbktleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRITCgZzZWNyZXQYAiABKAlCA4ABATK2CAoPU2Vzc2lvbnNTZXJ2aWNlEnsKEENyZWF0ZVNpZ25JbkxpbmsSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTaWduSW5MaW5rUmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNpZ25JbkxpbmtSZXNwb25zZSIIkPQYA5j0GAESdwoQUmVkZWVtU2lnbkluTGluaxItLnRvbGxnYXRlLnNlc3Npb25zLnYxLlJlZGVlbVNpZ25JbkxpbmtSZXF1ZXN0Gi4udG9sbGdhdGUuc2Vzc2lvbnMudjEuUmVkZWVtU2lnbkluTGlua1Jlc3BvbnNlIgSQ9BgBEnIKDUNyZWF0ZVNlc3Npb24SKi50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBorLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZSIIkPQYBJj0GAESdwoQR2V0U2lnbkluT3B0aW9ucxItLnRvbGxnYXRlLnNlc3Npb25zLnYxLkdldFNpZ25Jbk9wdGlvbnNSZXF1ZXN0Gi4udG9sbGdhdGUuc2Vzc2lvbnMudjEuR2V0U2lnbkluT3B0aW9uc1Jlc3BvbnNlIgSQ9BgBEnQKD0JlZ2luT2lkY1NpZ25JbhIsLnRvbGxnYXRlLnNlc3Npb25zLnYxLkJlZ2luT2lkY1NpZ25JblJlcXVlc3QaLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5CZWdpbk9pZGNTaWduSW5SZXNwb25zZSIEkPQYARJ3ChBGaW5pc2hPaWRjU2lnbkluEi0udG9sbGdhdGUuc2Vzc2lvbnMudjEuRmluaXNoT2lkY1NpZ25JblJlcXVlc3QaLi50b2xsZ2F0ZS5zZXNzaW9ucy52MS5GaW5pc2hPaWRjU2lnbkluUmVzcG9uc2UiBJD0GAESaQoKR2V0U2Vzc2lvbhInLnRvbGxnYXRlLnNlc3Npb25zLnYxLkdldFNlc3Npb25SZXF1ZXN0GigudG9sbGdhdGUuc2Vzc2lvbnMudjEuR2V0U2Vzc2lvblJlc3BvbnNlIgiQ9BgEmPQYARJpCgpFbmRTZXNzaW9uEicudG9sbGdhdGUuc2Vzc2lvbnMudjEuRW5kU2Vzc2lvblJlcXVlc3QaKC50b2xsZ2F0ZS5zZXNzaW9ucy52MS5FbmRTZXNzaW9uUmVzcG9uc2UiCJD0GASY9BgBEnsKEENyZWF0ZVNlc3Npb25LZXkSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uS2V5UmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNlc3Npb25LZXlSZXNwb25zZSIIkPQYA5j0GAJC1QEKHWludGVybmFsLnRvbGxnYXRlLnNlc3Npb25zLnYxQhRTZXNzaW9uc1NlcnZpY2VQcm90b1ABWix0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvc2Vzc2lvbnMvdjE7c2Vzc2lvbnN2MaICA1RTWKoCFFRvbGxnYXRlLlNlc3Npb25zLlYxygIUVG9sbGdhdGVcU2Vzc2lvbnNcVjHiAiBUb2xsZ2F0ZVxTZXNzaW9uc1xWMVxHUEJNZXRhZGF0YeoCFlRvbGxnYXRlOjpTZXNzaW9uczo6VjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_tollgate_access_v1_access, file_tollgate_validate_v1_validate]);
 
 /**
  * Describes the message tollgate.sessions.v1.Session.
@@ -50,60 +51,102 @@ export const RedeemSignInLinkResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_sessions_v1_sessions_service, 4);
 
 /**
+ * Describes the message tollgate.sessions.v1.GetSignInOptionsRequest.
+ * Use `create(GetSignInOptionsRequestSchema)` to create a new message.
+ */
+export const GetSignInOptionsRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 5);
+
+/**
+ * Describes the message tollgate.sessions.v1.GetSignInOptionsResponse.
+ * Use `create(GetSignInOptionsResponseSchema)` to create a new message.
+ */
+export const GetSignInOptionsResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 6);
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginOidcSignInRequest.
+ * Use `create(BeginOidcSignInRequestSchema)` to create a new message.
+ */
+export const BeginOidcSignInRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 7);
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginOidcSignInResponse.
+ * Use `create(BeginOidcSignInResponseSchema)` to create a new message.
+ */
+export const BeginOidcSignInResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 8);
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishOidcSignInRequest.
+ * Use `create(FinishOidcSignInRequestSchema)` to create a new message.
+ */
+export const FinishOidcSignInRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 9);
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishOidcSignInResponse.
+ * Use `create(FinishOidcSignInResponseSchema)` to create a new message.
+ */
+export const FinishOidcSignInResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 10);
+
+/**
  * Describes the message tollgate.sessions.v1.CreateSessionRequest.
  * Use `create(CreateSessionRequestSchema)` to create a new message.
  */
 export const CreateSessionRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 5);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 11);
 
 /**
  * Describes the message tollgate.sessions.v1.CreateSessionResponse.
  * Use `create(CreateSessionResponseSchema)` to create a new message.
  */
 export const CreateSessionResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 6);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 12);
 
 /**
  * Describes the message tollgate.sessions.v1.GetSessionRequest.
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 7);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 13);
 
 /**
  * Describes the message tollgate.sessions.v1.GetSessionResponse.
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 8);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 14);
 
 /**
  * Describes the message tollgate.sessions.v1.EndSessionRequest.
  * Use `create(EndSessionRequestSchema)` to create a new message.
  */
 export const EndSessionRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 9);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 15);
 
 /**
  * Describes the message tollgate.sessions.v1.EndSessionResponse.
  * Use `create(EndSessionResponseSchema)` to create a new message.
  */
 export const EndSessionResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 10);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 16);
 
 /**
  * Describes the message tollgate.sessions.v1.CreateSessionKeyRequest.
  * Use `create(CreateSessionKeyRequestSchema)` to create a new message.
  */
 export const CreateSessionKeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 11);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 17);
 
 /**
  * Describes the message tollgate.sessions.v1.CreateSessionKeyResponse.
  * Use `create(CreateSessionKeyResponseSchema)` to create a new message.
  */
 export const CreateSessionKeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 12);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 18);
 
 /**
  * Signs people in to the console and out of it. A session's token is a credential like any other, sent as

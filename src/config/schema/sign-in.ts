@@ -1,0 +1,49 @@
+import * as z from "zod";
+import { isLoopback } from "../../../lib/net/address.ts";
+import { plainName } from "./values.ts";
+
+/** A provider of identities whose people sign in to the console as customers. */
+const oidc = z
+  .strictObject({
+    issuer: z
+      .string()
+      .refine(isIssuer, "must be an https address, or http on this machine, such as https://login.example.com")
+      .describe("Where the provider is found (OpenID Connect Discovery)."),
+    client_id: z.string().min(1).max(255).describe("As what Tollgate is registered there."),
+    client_secret_file: z.string().optional().describe("A file that holds the secret of that registration."),
+    client_secret_env: z
+      .string()
+      .optional()
+      .describe("An environment variable that holds it. Default: a public client."),
+    name: plainName.min(1).max(100).optional().describe("What people call the provider. Default: the host of issuer."),
+    scopes: z
+      .array(z.string().regex(/^[!-~]+$/))
+      .max(20)
+      .default(["openid", "profile", "email"])
+      .describe("What is asked for; openid must be among it."),
+    account_claim: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("A claim of the ID token that holds the id of somebody's account. Default: none does."),
+    create_accounts: z
+      .boolean()
+      .default(false)
+      .describe("Whether somebody new gets an account, with the free tier's money; else they are sent away."),
+  })
+  .refine(
+    (value) => value.client_secret_file === undefined || value.client_secret_env === undefined,
+    "needs at most one of client_secret_file and client_secret_env",
+  )
+  .refine((value) => value.scopes.includes("openid"), { path: ["scopes"], message: "must have openid" });
+
+export const signIn = z
+  .strictObject({ oidc: oidc.optional().describe("A provider of identities, by OpenID Connect. Default: none.") })
+  .prefault({})
+  .describe("How customers sign in to the console beside API keys.");
+
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  const isNear = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
+  return url?.protocol === "https:" || isNear;
+}

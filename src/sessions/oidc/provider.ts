@@ -1,0 +1,80 @@
+import * as client from "openid-client";
+
+/** How a provider of identities is reached. */
+export interface ProviderConfig {
+  readonly issuer: string;
+  readonly client_id: string;
+  readonly scopes: readonly string[];
+}
+
+/** What a sign-in is bound to, so that nobody can bring an answer that belongs to another one. */
+export interface Checks {
+  readonly state: string;
+  readonly nonce: string;
+  /** PKCE: whoever has the code alone cannot use it. */
+  readonly verifier: string;
+  readonly redirectUrl: string;
+}
+
+/** What the provider vouches for: the claims of an ID token that was checked. */
+export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
+
+/** Seconds that the provider has for each answer. */
+const timeout = 10;
+
+/** A provider of identities by OpenID Connect: authorization code with PKCE. It is looked up when it is first needed. */
+export class Provider {
+  readonly #config: ProviderConfig;
+  readonly #secret: string | undefined;
+  #known: Promise<client.Configuration> | undefined;
+
+  constructor(config: ProviderConfig, secret: string | undefined) {
+    this.#config = config;
+    this.#secret = secret;
+  }
+
+  /** The page of the provider that a browser goes to, and what its answer is checked by. */
+  async begin(redirectUrl: string): Promise<{ url: string; checks: Checks }> {
+    const provider = await this.#discover();
+    const checks: Checks = {
+      ...{ state: client.randomState(), nonce: client.randomNonce() },
+      ...{ verifier: client.randomPKCECodeVerifier(), redirectUrl },
+    };
+    const url = client.buildAuthorizationUrl(provider, {
+      ...{ redirect_uri: redirectUrl, scope: this.#config.scopes.join(" ") },
+      ...{ state: checks.state, nonce: checks.nonce },
+      ...{ code_challenge: await client.calculatePKCECodeChallenge(checks.verifier), code_challenge_method: "S256" },
+    });
+    return { url: url.href, checks };
+  }
+
+  /** The claims that the provider vouches for. Throws when it does not, or cannot be asked. */
+  async finish(callbackUrl: URL, checks: Checks): Promise<Claims> {
+    const provider = await this.#discover();
+    // The parameters alone come from the browser; where it was sent is known.
+    const current = new URL(checks.redirectUrl);
+    current.search = callbackUrl.search;
+    const tokens = await client.authorizationCodeGrant(provider, current, {
+      ...{ expectedState: checks.state, expectedNonce: checks.nonce },
+      ...{ pkceCodeVerifier: checks.verifier, idTokenExpected: true },
+    });
+    const claims = tokens.claims();
+    if (claims === undefined) {
+      throw new Error("the provider sent no ID token");
+    }
+    return claims;
+  }
+
+  #discover(): Promise<client.Configuration> {
+    const { issuer, client_id } = this.#config;
+    const url = new URL(issuer);
+    // Plain HTTP is configured for a provider on this machine alone.
+    const execute = url.protocol === "http:" ? [client.allowInsecureRequests] : [];
+    const auth = this.#secret === undefined ? client.None() : undefined;
+    this.#known ??= client.discovery(url, client_id, this.#secret, auth, { execute, timeout }).catch((error) => {
+      this.#known = undefined; // it is asked again
+      throw error;
+    });
+    return this.#known;
+  }
+}

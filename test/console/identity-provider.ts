@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+// @ts-expect-error The package comes without types.
+import Provider from "oidc-provider";
+
+/** A provider of identities (OpenID Connect) that lets in whoever gives a name. */
+export interface IdentityProvider {
+  readonly issuer: string;
+  close(): Promise<void>;
+}
+
+/** Starts one on loopback, where a program of the same machine is registered whatever its port. */
+export async function startIdentityProvider(clientId: string): Promise<IdentityProvider> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: clientId,
+        application_type: "native",
+        token_endpoint_auth_method: "none",
+        redirect_uris: ["http://127.0.0.1/sign-in/oidc/callback"],
+      },
+    ],
+    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
+    cookies: { keys: ["a key for tests"] },
+  });
+  server.on("request", provider.callback());
+  return {
+    issuer,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
