@@ -18,8 +18,10 @@ export async function liveWithIdentity(stage: Stage): Promise<Life> {
   await signIn(page);
   const first = await readAmount(page, "balance");
   await page.getByRole("button", { name: "Sign out" }).click();
-  // The provider knows the browser by now.
+  // The provider knows the browser by now, and asks a program of the same machine for consent each time.
   await page.getByRole("link", { name: "Continue with" }).click();
+  await page.locator("[type=submit]").click();
+  await page.waitForURL("**/overview");
   await page.locator('[data-name="balance"]').waitFor();
   const second = await readAmount(page, "balance");
   const answer = await page.request.get("/sign-in/oidc/callback?code=stolen&state=none");

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
-import type { ToolCall } from "../../parts/requests/run.ts";
+import type { ToolCall } from "../../parts/requests/tool-call.ts";
 
 interface Props {
   readonly calls: readonly ToolCall[];

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { Failure } from "../calls/answer.tsx";
 import { Cost } from "./cost.tsx";
-import type { Run, ToolCall } from "./run.ts";
+import type { Run } from "./run.ts";
+import type { ToolCall } from "./tool-call.ts";
 
 interface Props {
   /** Undefined: nothing was sent yet. */

@@ -1,4 +1,4 @@
-import type { ToolCall } from "./run.ts";
+import type { CallPiece, ToolCall } from "./tool-call.ts";
 
 /** A tool that is offered to the model. */
 export interface Tool {
@@ -39,9 +39,6 @@ export interface Piece {
   readonly thinking?: string;
   readonly calls?: readonly CallPiece[];
 }
-
-/** A piece of a tool call, or the whole of it. */
-export type CallPiece = Pick<ToolCall, "index"> & Partial<ToolCall>;
 
 /** One of the two public surfaces. */
 export interface Surface {

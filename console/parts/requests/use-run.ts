@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { addCalls, begunRun, type Run } from "./run.ts";
+import { begunRun, type Run } from "./run.ts";
 import { send } from "./send.ts";
 import type { Choice } from "./surfaces.ts";
+import { addCalls } from "./tool-call.ts";
 
 /** One request at a time, followed while it is answered. */
 export interface Running {
