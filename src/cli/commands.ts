@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   usage: async () => (await import("./admin/usage.ts")).addUsage,
   receipt: async () => (await import("./admin/receipt.ts")).addReceipt,
   receipts: async () => (await import("./admin/receipt.ts")).addReceipts,
+  export: async () => (await import("./admin/export/export.ts")).addExport,
   charges: async () => (await import("./admin/charges.ts")).addCharges,
   reconcile: async () => (await import("./admin/reconcile.ts")).addReconcile,
   servers: async () => (await import("./admin/servers.ts")).addServers,

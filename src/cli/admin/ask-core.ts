@@ -26,6 +26,8 @@ export interface Question<Args extends readonly unknown[], Options> {
   readonly options?: (command: Command) => unknown;
   /** Asks. The message of an error that it throws is the reason that the command fails with. */
   readonly ask: (core: Transport, options: Options, ...args: Args) => Promise<Document>;
+  /** Absent: it is done within a minute, and people are told that the core works on it. */
+  readonly tellsProgress?: true;
   /** Said beside the answer, to people alone. */
   readonly note?: string;
   /** Why the command fails although there is an answer to print. */
@@ -60,9 +62,12 @@ export function addQuestion<Args extends readonly unknown[], Options>(
   question.options?.(command);
   command.action(async () => {
     const options = command.opts<Options & CoreOptions>();
-    const answer = await withCore(options, io, (core) =>
-      question.ask(core, options, ...(command.processedArgs as unknown as Args)),
-    );
+    const answer = await withCore(options, io, (core, target) => {
+      const asked = () => question.ask(core, options, ...(command.processedArgs as unknown as Args));
+      return question.tellsProgress
+        ? asked()
+        : whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, asked);
+    });
     io.print(options.json ? renderJson(answer) : renderText(answer));
     if (question.note !== undefined && !options.json) {
       io.note(question.note);
@@ -74,7 +79,11 @@ export function addQuestion<Args extends readonly unknown[], Options>(
   });
 }
 
-async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport) => Promise<T>): Promise<T> {
+async function withCore<T>(
+  options: CoreOptions,
+  io: Io,
+  call: (core: Transport, target: string) => Promise<T>,
+): Promise<T> {
   const target = options.core ?? (await findCore(io.environment));
   if (options.ca === undefined && !options.insecure && !isLocal(target)) {
     throw new Error(
@@ -89,9 +98,7 @@ async function withCore<T>(options: CoreOptions, io: Io, call: (core: Transport)
     ...(tls && { credentials: createTlsCredentials(tls) }),
   });
   try {
-    return await whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, () =>
-      call(withDefaults(core, token)),
-    );
+    return await call(withDefaults(core, token), target);
   } catch (error) {
     throw explained(error, target);
   } finally {

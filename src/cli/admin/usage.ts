@@ -16,7 +16,8 @@ const groupings: Record<string, UsageGroup> = {
   hour: UsageGroup.HOUR,
 };
 
-interface UsageOptions {
+/** The usage that is asked for. */
+export interface UsageOptions {
   readonly account?: string;
   readonly key?: string;
   readonly model?: string;
@@ -24,6 +25,9 @@ interface UsageOptions {
   readonly to?: Date;
   readonly by: readonly string[];
 }
+
+/** What is kept apart unless asked otherwise. */
+export const usualGroups = ["account", "key", "model"];
 
 /** `tollgate usage` */
 export function addUsage(program: Command, io: Io): void {
@@ -36,24 +40,12 @@ export function addUsage(program: Command, io: Io): void {
         .option("--model <model>", "only this model")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to keep apart: account, key, model, day, hour", groups, [
-          "account",
-          "key",
-          "model",
-        ]),
+        .option("--by <groups>", "what to keep apart: account, key, model, day, hour", groups, usualGroups),
     ask: async (core, options) => {
-      const request = {
-        accountId: options.account ?? "",
-        keyId: options.key ?? "",
-        model: options.model ?? "",
-        ...(options.from ? { from: timestampFromDate(options.from) } : {}),
-        ...(options.to ? { to: timestampFromDate(options.to) } : {}),
-        groupBy: options.by.map((group) => groupings[group] ?? UsageGroup.UNSPECIFIED),
-      };
       const rows = [];
-      for await (const piece of createClient(MeteringService, core).streamUsage(request)) {
+      for await (const piece of createClient(MeteringService, core).streamUsage(toUsageRequest(options))) {
         for (const row of piece.rows) {
-          rows.push(document(row, options));
+          rows.push(usageDocument(row, options));
         }
       }
       return rows;
@@ -61,8 +53,18 @@ export function addUsage(program: Command, io: Io): void {
   });
 }
 
+/** The question as the contract has it. */
+export function toUsageRequest({ account = "", key = "", model = "", from, to, by }: UsageOptions) {
+  return {
+    ...{ accountId: account, keyId: key, model },
+    ...(from ? { from: timestampFromDate(from) } : {}),
+    ...(to ? { to: timestampFromDate(to) } : {}),
+    groupBy: by.map((group) => groupings[group] ?? UsageGroup.UNSPECIFIED),
+  };
+}
+
 /** A row with the fields that tell it from others, and those that every row shares because they were asked for. */
-function document(row: UsageRow, { account, key, model, by }: UsageOptions) {
+export function usageDocument(row: UsageRow, { account, key, model, by }: UsageOptions) {
   return {
     ...(account !== undefined || by.includes("account") ? { account_id: account ?? row.accountId } : {}),
     ...(key !== undefined || by.includes("key") ? { key_id: key ?? row.keyId } : {}),
@@ -76,7 +78,8 @@ function document(row: UsageRow, { account, key, model, by }: UsageOptions) {
   };
 }
 
-function groups(text: string): string[] {
+/** Reads names of groups. */
+export function groups(text: string): string[] {
   const named = words(text);
   if (named.every((group) => group in groupings)) {
     return named;

@@ -19,6 +19,18 @@ export function trackProgress(what: string, unit: string, { note }: Pick<Io, "no
   };
 }
 
+/** Tells on standard error how far a task is whose size is not known, and where it is. */
+export function trackCount(what: string, unit: string, { note }: Pick<Io, "note">, now = () => performance.now()) {
+  let toldAt = now();
+  return (done: number, place?: string): void => {
+    const at = now();
+    if (at - toldAt >= everyMs) {
+      toldAt = at;
+      note(`${what}: ${grouped(done)} ${unit} so far${place === undefined ? "" : `, at ${place}`}`);
+    }
+  };
+}
+
 /** Notes on standard error that another process is still at work, and the longest wait for it. */
 export async function whileWaiting<T>(
   what: string,

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Outcome, runHere } from "../../support/run-here.ts";
 import { createSite, freePorts, runTollgate, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";
@@ -312,6 +314,32 @@ test("servers are listed, drained and resumed", async () => {
   expect(await json("servers", "resume", server.id)).toMatchObject({ id: server.id, state: "healthy" });
   await refusal("servers", "drain", "nowhere");
 });
+
+test("receipts and usage are exported, and an export that was cut off goes on where it was", async () => {
+  const id = await newAccount();
+  const { key } = await json("keys", "create", id);
+  for (let count = 0; count < 4; count++) {
+    expect((await chat(key)).status).toBe(200);
+  }
+  const receipts = await json("receipts", id);
+  expect(receipts).toHaveLength(4);
+  const file = join(site.folder, "receipts.jsonl");
+  expect(await json("export", "receipts", file, "--account", id)).toEqual({ file, receipts: 4 });
+  const text = await readFile(file, "utf8");
+  const lines = text.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual(receipts);
+  expect((await refusal("export", "receipts", file, "--account", id)).notes).toMatch(/--resume/);
+  await writeFile(file, text.slice(0, text.indexOf("\n") * 2));
+  expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, receipts: 3 });
+  expect(await readFile(file, "utf8")).toBe(text);
+  expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, receipts: 0 });
+
+  const table = join(site.folder, "usage.csv");
+  const asked = ["--account", id, "--by", "model"];
+  expect(await json("export", "usage", table, "--format", "csv", ...asked)).toEqual({ file: table, rows: 1 });
+  const [row] = await json("usage", ...asked);
+  expect(await readFile(table, "utf8")).toBe(`${Object.keys(row).join(",")}\n${Object.values(row).join(",")}\n`);
+}, 60_000);
 
 test("unknown ids and a wrong token are told apart", async () => {
   expect((await refusal("accounts", "show", "nobody")).notes).toBe("tollgate: There is no such account.");
