@@ -30,7 +30,7 @@ function explain({ code, message }: NodeJS.ErrnoException, setting: string): str
     case "ENOTFOUND":
       return `this machine has no such address. Set ${setting} to one that it has.`;
     case "EACCES":
-      return `this user may not. Set ${setting} to a port above 1023.`;
+      return `this user may not. Set ${setting} to a port above 1023, or start with such a --port.`;
     default:
       return message;
   }

@@ -1,5 +1,6 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { explainDiskFault } from "../../lib/errors/disk-faults.ts";
 import type { Random } from "../../lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
@@ -158,10 +159,14 @@ async function keepSecret(dataDir: string, name: string, random: Random): Promis
   if (kept) {
     return kept;
   }
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${random.uuid()}`;
   const secret = Buffer.from(random.bytes(32)).toString("base64url");
-  await writeFile(draft, `${secret}\n`, { mode: 0o600 });
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await writeFile(draft, `${secret}\n`, { mode: 0o600 });
+  } catch (error) {
+    throw explainDiskFault(resolve(dataDir), error);
+  }
   try {
     // A link appears whole or not at all, so that two services that start together agree on one secret.
     await link(draft, file);
@@ -183,6 +188,10 @@ async function readIfThere(file: string): Promise<string | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") {
       return undefined;
+    }
+    const explained = explainDiskFault(resolve(file), error);
+    if (explained !== error) {
+      throw explained;
     }
     throw new ConfigError(`${file}: cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }

@@ -1,9 +1,11 @@
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Transaction } from "@mikro-orm/core";
 import { Migrator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { type AbstractSqlDriver, MikroORM, type SqlEntityManager, SqliteDriver } from "@mikro-orm/sql";
 import type { ClientBase, Pool, QueryConfig } from "pg";
+import { explainDiskFault } from "../../lib/errors/disk-faults.ts";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
@@ -66,7 +68,12 @@ export async function openStorage(
   warn: (message: string) => void = () => {},
 ): Promise<Storage> {
   if (url.startsWith("sqlite:")) {
-    return migrated(await openFile(url.slice("sqlite:".length)), migrate);
+    const path = url.slice("sqlite:".length);
+    try {
+      return await migrated(await openFile(path), migrate);
+    } catch (error) {
+      throw explainDiskFault(resolve(path), error);
+    }
   }
   const { storage, limit } = await openServer(url, patience);
   let pooled = false;

@@ -32,6 +32,16 @@ test("an embedded service makes its secrets once, readable by its user alone", a
   expect(await readOperatorToken({ TOLLGATE_DATA_DIR: dataDir })).toBe(first.operatorToken);
 });
 
+test.each([
+  ["is a file", "taken"],
+  ["is below a file", "taken/below"],
+])("a data directory that %s is told, and what to do", async (_, name) => {
+  await writeFile(join(folder, "taken"), "");
+  await expect(read({ TOLLGATE_DATA_DIR: join(folder, name) })).rejects.toThrow(
+    /taken.*: a file is where a directory has to be: move that away, or set TOLLGATE_DATA_DIR$/,
+  );
+});
+
 test("services that start together agree on the secrets", async () => {
   const all = await Promise.all(Array.from({ length: 10 }, () => read({ TOLLGATE_DATA_DIR: folder })));
   expect(new Set(all.map((secrets) => secrets.operatorToken)).size).toBe(1);

@@ -1,8 +1,8 @@
 import { validate as isUuid } from "uuid";
+import { withDiskAdvice } from "../../../lib/errors/disk-faults.ts";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import { type Disk, writeDurably } from "./disk.ts";
-import { withDiskAdvice } from "./disk-faults.ts";
 import type { JournalContent } from "./journal-record.ts";
 
 /**

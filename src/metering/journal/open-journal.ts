@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { withDiskAdvice } from "../../../lib/errors/disk-faults.ts";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { readCoreId } from "./core-id.ts";
 import { type Disk, systemDisk } from "./disk.ts";
-import { withDiskAdvice } from "./disk-faults.ts";
 import { type CoreJournal, FileJournal } from "./file-journal.ts";
 import { DiskFile } from "./journal-file.ts";
 import { decode } from "./journal-record.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { explainDiskFault } from "../../../lib/errors/disk-faults.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
-import { explainDiskFault } from "../../../src/metering/journal/disk-faults.ts";
 import { type CoreJournal, FileJournal } from "../../../src/metering/journal/file-journal.ts";
 import { DiskFile, type JournalFile } from "../../../src/metering/journal/journal-file.ts";
 import {

@@ -15,6 +15,9 @@ const advice: Readonly<Record<string, string>> = {
   SQLITE_14: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
 };
 
+/** Causes that are looked at behind an error, which may be their own. */
+const longestChain = 8;
+
 /** Runs an operation on a file of the data directory; an error says which file it was, and what to do about it. */
 export function withDiskAdvice<T>(path: string, run: () => T): T {
   try {
@@ -24,12 +27,14 @@ export function withDiskAdvice<T>(path: string, run: () => T): T {
   }
 }
 
-/** Adds advice to an error of the disk; any other error stays as it is. */
+/** Adds advice to an error of the disk, or to one that such an error caused; any other error stays as it is. */
 export function explainDiskFault(path: string, error: unknown): unknown {
-  if (!isNativeError(error)) {
-    return error;
+  for (let fault = error, depth = 0; isNativeError(fault) && depth < longestChain; fault = fault.cause, depth++) {
+    const { code, errcode } = fault as NodeJS.ErrnoException & { errcode?: number };
+    const known = advice[errcode === undefined ? String(code) : `SQLITE_${errcode & 0xff}`]; // without what extended codes add
+    if (known !== undefined) {
+      return new Error(`${path}: ${known}`, { cause: error });
+    }
   }
-  const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number };
-  const known = advice[errcode === undefined ? String(code) : `SQLITE_${errcode & 0xff}`]; // without what extended codes add
-  return known === undefined ? error : new Error(`${path}: ${known}`, { cause: error });
+  return error;
 }
