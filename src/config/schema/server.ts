@@ -25,7 +25,7 @@ export const server = z
       .describe("Tokens that its KV cache holds, which prompts and answers share. Default: as the engine tells."),
     usd_per_hour: usd
       .optional()
-      .describe("What it costs an hour, in USD, all addresses of its name together; for the console's margin."),
+      .describe("What it costs an hour, in USD, all addresses of its name together; for the margin."),
     api_key_file: z.string().min(1).optional().describe("A file that holds the API key that it demands."),
     resolve: z
       .boolean()

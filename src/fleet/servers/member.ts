@@ -1,4 +1,5 @@
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { parseUsd } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Routing, ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineLoad } from "../../engines/interface.ts";
@@ -176,6 +177,7 @@ export class Member {
   /** As the catalogue shows it, among the servers of a model that are chosen in this way. */
   toServer(routing: Routing): Server {
     const { running, waiting: queued, kvUsage, cacheHits, cacheQueries } = this.load ?? {};
+    const cost = parseUsd(this.config.usd_per_hour ?? "");
     return {
       $typeName: "tollgate.catalogue.v1.Server",
       id: this.id,
@@ -187,6 +189,7 @@ export class Member {
       ...(running !== undefined && { running }),
       ...(queued !== undefined && { queued }),
       ...(kvUsage !== undefined && { kvUsage }),
+      ...(cost !== undefined && { picoUsdPerHour: cost }),
       breaker: this.breaker.state,
       capacity: this.config.capacity,
       ...(cacheHits !== undefined && cacheQueries && { cacheHitRate: cacheHits / cacheQueries }),

@@ -315,7 +315,7 @@ test("servers are listed, drained and resumed", async () => {
   await refusal("servers", "drain", "nowhere");
 });
 
-test("receipts and usage are exported, and an export that was cut off goes on where it was", async () => {
+test("receipts and usage are exported, an export that was cut off goes on, and what models earned is shown", async () => {
   const id = await newAccount();
   const { key } = await json("keys", "create", id);
   for (let count = 0; count < 4; count++) {
@@ -333,6 +333,11 @@ test("receipts and usage are exported, and an export that was cut off goes on wh
   expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, receipts: 3 });
   expect(await readFile(file, "utf8")).toBe(text);
   expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, receipts: 0 });
+
+  const margins = await json("margin");
+  expect(margins).toContainEqual({
+    ...{ model: testModel, revenue_usd: expect.stringMatching(/^0\.0+[1-9]/), cost_usd: null, margin_usd: null },
+  });
 
   const table = join(site.folder, "usage.csv");
   const asked = ["--account", id, "--by", "model"];

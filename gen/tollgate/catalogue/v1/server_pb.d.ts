@@ -113,6 +113,13 @@ export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
    * @generated from field: optional double kv_usage = 14;
    */
   kvUsage?: number | undefined;
+
+  /**
+   * What it costs an hour, in pico-USD, as configured; all servers with its url together. Absent: not configured.
+   *
+   * @generated from field: optional int64 pico_usd_per_hour = 15;
+   */
+  picoUsdPerHour?: bigint | undefined;
 };
 
 /**
