@@ -49,9 +49,9 @@ test.concurrent("PostgreSQL is down for 30 seconds: what was acknowledged meanwh
   const { account, key } = await service.books.customer(100n);
   const load = new Load(key);
   try {
-    load.start(8, service.urls, 40);
+    load.start(4, service.urls, 40);
     // These end one after the other, before, during and after the outage.
-    const streams = Array.from({ length: 40 }, (_, at) => load.stream(service.urls[at % 2] ?? "", 400 + 160 * at));
+    const streams = Array.from({ length: 20 }, (_, at) => load.stream(service.urls[at % 2] ?? "", 400 + 320 * at));
     await eventually("requests are done", () => load.acknowledged.length >= 20);
     await server.crash();
     await pause(1000, "statements under way end in vain");
