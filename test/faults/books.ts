@@ -7,11 +7,27 @@ import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "../../lib/errors/detail.ts";
 import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
+import { eventually } from "../support/eventually.ts";
 import type { Tollgate } from "../support/tollgate.ts";
 import type { Asked, Load } from "./load.ts";
 
 /** The token that the services under test take for their operator's. */
 export const operatorToken = "operator-token-of-the-fault-tests";
+
+/**
+ * Asks again while the core cannot reach its database, as clients do: a connection that died with the database fails the
+ * first statement on it.
+ */
+async function whileAway<T>(ask: () => Promise<T>): Promise<T> {
+  return (await eventually("the database is reached", () =>
+    ask().catch((error: unknown) => {
+      if (readDetail(error)?.reason === Reason.LEDGER_UNAVAILABLE) {
+        return undefined;
+      }
+      throw error;
+    }),
+  )) as T;
+}
 
 /** What a core's books say, asked over gRPC. */
 export type Books = ReturnType<typeof openBooks>;
@@ -22,7 +38,7 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     interceptors: [
       (next) => (call) => {
         call.header.set("authorization", `Bearer ${operatorToken}`);
-        return next(call);
+        return call.stream ? next(call) : whileAway(() => next(call));
       },
     ],
   });
