@@ -12,6 +12,13 @@ import { accountMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 import { invalid, requireId } from "./validate.ts";
 
+/** An account by what is its own, for lists of names. */
+const withoutMoney = (account: Account) =>
+  accountMessage(account, {
+    ...{ createdAt: account.createdAt.getTime(), paidTotal: account.paidTotal, freeOnly: false },
+    ...{ balance: 0n, held: 0n, debt: account.debt, lots: [] },
+  });
+
 const toId = ({ id }: { readonly id: string }) => id;
 
 /** The methods that concern accounts themselves. */
@@ -110,7 +117,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
       );
       const messages = [];
       for (const account of entries) {
-        messages.push((await describe(account)).account);
+        messages.push(request.withoutMoney ? withoutMoney(account) : (await describe(account)).account);
       }
       return { accounts: messages, nextPageToken };
     },

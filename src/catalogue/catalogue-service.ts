@@ -15,8 +15,8 @@ export interface CatalogueDependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
   readonly fleet: Fleet;
-  /** Is called with the servers that the operator drains and resumes. */
-  readonly onDrain: (server: string, draining: boolean) => void;
+  /** Keeps what the operator says of a server, for all cores and after a restart. */
+  readonly onDrain: (server: string, draining: boolean) => Promise<void>;
 }
 
 /** Lists models and live prices for everybody, and servers for the operator. */
@@ -49,16 +49,16 @@ export function createCatalogueService({
       return { servers: [...entries], nextPageToken };
     },
 
-    drainServer({ serverId }, context) {
+    async drainServer({ serverId }, context) {
       keepServer(context, serverId);
       const server = fleet.drain(serverId);
-      onDrain(serverId, true);
+      await onDrain(serverId, true);
       return { server };
     },
-    resumeServer({ serverId }, context) {
+    async resumeServer({ serverId }, context) {
       keepServer(context, serverId);
       const server = fleet.resume(serverId);
-      onDrain(serverId, false);
+      await onDrain(serverId, false);
       return { server };
     },
   };

@@ -36,7 +36,7 @@ export async function composeCore(
   };
   const foundation = running(await openFoundation(config, secrets, logger, telemetry));
   const money = running(await composeMoney(foundation));
-  const { fleet, drains, ...fleetPart } = running(composeFleet(foundation, money));
+  const { fleet, drains, ...fleetPart } = running(await composeFleet(foundation, money));
   const access = running(await composeAccess(foundation, money));
   const events = running(composeEvents(foundation, money));
   const serving = running(composeServing(foundation, money, fleet, overload));

@@ -101,6 +101,9 @@ test("accounts are listed in pages, oldest first", async () => {
   } while (pageToken !== "");
   expect(listed.slice(-3)).toEqual(made);
   expect(new Set(listed).size).toBe(listed.length);
+  const { accounts } = await client.listAccounts({ pageSize: 1000, withoutMoney: true });
+  expect(accounts.map(({ id }) => id)).toEqual(listed);
+  expect(accounts.every(({ balancePicoUsd, lots }) => balancePicoUsd === 0n && lots.length === 0)).toBe(true);
 });
 
 test("an account's keys are listed in pages, oldest first", async () => {

@@ -17,7 +17,7 @@ import { CreateAccount } from "./create-account.tsx";
 export default function AccountsPage() {
   const [isCreating, setCreating] = useState(false);
   const pages = usePages<Account>(async (pageToken, signal) => {
-    const answer = await accounts.listAccounts({ pageToken, pageSize: 100 }, { signal });
+    const answer = await accounts.listAccounts({ pageToken, pageSize: 50 }, { signal });
     return { rows: answer.accounts, next: answer.nextPageToken };
   }, []);
   return (

@@ -11,7 +11,7 @@ const mostAccounts = 1000;
 
 export async function loadNames(group: GroupName, signal: AbortSignal): Promise<Names> {
   if (group === "account") {
-    const answer = await accounts.listAccounts({ pageSize: mostAccounts }, { signal });
+    const answer = await accounts.listAccounts({ pageSize: mostAccounts, withoutMoney: true }, { signal });
     return toNames(answer.accounts);
   }
   if (group === "key" && isCustomer.peek()) {

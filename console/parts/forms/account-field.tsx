@@ -9,13 +9,13 @@ interface Props {
   readonly onInput: (accountId: string) => void;
 }
 
-const suggested = 100;
+const suggested = 1000;
 
 /** Takes an account's id, and suggests the first accounts by their names. */
 export function AccountField({ label, value, onInput }: Props) {
   const id = useId();
   const { data = [] } = useQuery(
-    async (signal) => (await accounts.listAccounts({ pageSize: suggested }, { signal })).accounts,
+    async (signal) => (await accounts.listAccounts({ pageSize: suggested, withoutMoney: true }, { signal })).accounts,
     [],
   );
   const chosen = data.find((account) => account.id === value.trim());

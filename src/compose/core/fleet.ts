@@ -5,6 +5,7 @@ import { createEngine } from "../../engines/create-engine.ts";
 import { createServerEvents } from "../../events/server-events.ts";
 import { createFleet } from "../../fleet/create-fleet.ts";
 import type { Fleet } from "../../fleet/interface.ts";
+import { KeptDrains } from "../../fleet/kept-drains.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { traceEngine } from "../../telemetry/traces/engine.ts";
 import type { Foundation } from "./foundation.ts";
@@ -17,8 +18,8 @@ export interface FleetPart extends Part {
   readonly drains: Drains;
 }
 
-export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "prices">): FleetPart {
-  const { config, catalogue, tracer, metrics, clock, random, logger } = foundation;
+export async function composeFleet(foundation: Foundation, { prices }: Pick<Money, "prices">): Promise<FleetPart> {
+  const { storage, config, catalogue, tracer, metrics, clock, random, logger } = foundation;
   const healthChanged = createServerEvents(foundation);
   const fleet = createFleet({
     models: catalogue.list(),
@@ -35,7 +36,13 @@ export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "pr
     healthChanged,
   });
   let shareDrain: Parameters<Drains["share"]>[0] = () => {};
-  const onDrain: typeof shareDrain = (...drain) => shareDrain(...drain);
+  const kept = new KeptDrains({ storage, fleet, clock, logger });
+  await kept.apply();
+  const stopFollowing = kept.follow();
+  const onDrain = async (server: string, draining: boolean) => {
+    await kept.keep(server, draining);
+    shareDrain(server, draining);
+  };
   return {
     fleet,
     services: [registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet, onDrain }))],
@@ -44,6 +51,7 @@ export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "pr
         shareDrain = tell;
       },
       take(server, draining) {
+        kept.heard();
         if (!fleet.servers().some(({ id }) => id === server)) {
           return;
         }
@@ -54,6 +62,9 @@ export function composeFleet(foundation: Foundation, { prices }: Pick<Money, "pr
         }
       },
     },
-    stop: () => fleet.close(),
+    async stop() {
+      stopFollowing();
+      await fleet.close();
+    },
   };
 }

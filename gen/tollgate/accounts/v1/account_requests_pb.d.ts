@@ -154,6 +154,13 @@ export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAcco
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * Leaves the money out, which takes most of the time: balance, held money and lots are then empty, and free_only is false.
+   *
+   * @generated from field: bool without_money = 3;
+   */
+  withoutMoney: boolean;
 };
 
 /**

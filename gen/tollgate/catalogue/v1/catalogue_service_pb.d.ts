@@ -277,7 +277,7 @@ export declare const CatalogueService: GenService<{
     output: typeof ListServersResponseSchema;
   },
   /**
-   * Gives a server no new work; running requests finish.
+   * Gives a server no new work, on any core and also after restarts; running requests finish.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.DrainServer
    */

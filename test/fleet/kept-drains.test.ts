@@ -1,0 +1,51 @@
+import { describe, expect, test } from "@jest/globals";
+import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { KeptDrains } from "../../src/fleet/kept-drains.ts";
+import { openStorage } from "../../src/storage/orm.ts";
+import { databases, dialects } from "../metering/databases.ts";
+import { silentLogger } from "../support/loggers.ts";
+import { fixture } from "./fixture.ts";
+
+const newDatabase = databases();
+
+describe.each(dialects)("%s", (dialect) => {
+  test("a drain holds on every core and after a restart, until somebody resumes the server", async () => {
+    const url = await newDatabase(dialect);
+    const storage = await openStorage(url);
+    const startCore = () => {
+      const { fleet, clock } = fixture([1, 1]);
+      return { fleet, drains: new KeptDrains({ storage, fleet, clock, logger: silentLogger }) };
+    };
+    const draining = ({ fleet }: ReturnType<typeof startCore>) =>
+      fleet.servers().filter(({ state }) => state === ServerState.DRAINING).length;
+    const [one, other] = [startCore(), startCore()];
+    const [server] = one.fleet.servers();
+    const id = server?.id ?? "";
+    one.fleet.drain(id);
+    await one.drains.keep(id, true);
+    await one.drains.keep(id, true);
+    await Promise.all([one, other].map(({ drains }) => drains.apply()));
+    const restarted = startCore();
+    await restarted.drains.apply();
+    expect([one, other, restarted].map(draining)).toEqual([1, 1, 1]);
+    other.fleet.resume(id);
+    await other.drains.keep(id, false);
+    await Promise.all([one, other, restarted].map(({ drains }) => drains.apply()));
+    expect([one, other, restarted].map(draining)).toEqual([0, 0, 0]);
+    await storage.close();
+  });
+
+  test("what was read before a change is not believed after it", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const { fleet, clock } = fixture([1]);
+    const drains = new KeptDrains({ storage, fleet, clock, logger: silentLogger });
+    const [server] = fleet.servers();
+    const id = server?.id ?? "";
+    const reading = drains.apply();
+    fleet.drain(id);
+    drains.heard();
+    await reading;
+    expect(fleet.servers()[0]?.state).toBe(ServerState.DRAINING);
+    await storage.close();
+  });
+});
