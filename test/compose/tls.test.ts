@@ -34,7 +34,7 @@ beforeAll(async () => {
   const tls = { cert: server.cert, key: server.key, client_ca: ca };
   const config = { listen: { ...freePorts.listen, tls }, models: defaultFleetConfig(fleet) };
   core = await startTollgate(site, "core", "--config", await site.configure(config));
-  const front = { listen: { ...freePorts.listen, tls } };
+  const front = { listen: { ...freePorts.listen, console: "127.0.0.1:0", tls } };
   const file = await site.configure(front, "facade.yaml");
   facade = await startTollgate(site, "facade", "--core", String(core.addresses.grpc), "--config", file, ...known);
   agent = new Agent({ connect: { ca: authority.ca } });
@@ -49,6 +49,33 @@ afterAll(async () => {
 
 const admin = async (...args: string[]) => JSON.parse((await runHere([...args, "--json"], site.env)).output);
 const toCore = () => ["--core", String(core.addresses.grpc)];
+
+test("the console over HTTPS, on a facade alone: a customer signs in by a key and sees its account", async () => {
+  const { id } = await admin("accounts", "create", "--name", "Aster Labs", ...toCore(), ...known);
+  const { key } = await admin("keys", "create", id, ...toCore(), ...known);
+  const ask = (path: string, headers: Record<string, string>, body?: object) =>
+    fetch(`https://${facade.addresses.console}${path}`, {
+      ...{ dispatcher: agent, redirect: "manual" as const, method: body === undefined ? "GET" : "POST" },
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const signedIn = await ask("/session", {}, { apiKey: key });
+  expect(await signedIn.json()).toMatchObject({ role: "customer", accountId: id, insecure: false });
+  const [cookie = ""] = signedIn.headers.getSetCookie();
+  expect(cookie).toMatch(/^__Host-tollgate=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/);
+  const page = await ask("/overview", { cookie });
+  expect([page.status, page.headers.get("content-security-policy")]).toEqual([
+    200,
+    expect.stringContaining("frame-ancestors 'none'"),
+  ]);
+  await page.arrayBuffer();
+  const read = "/tollgate.accounts.v1.AccountsService/GetAccount";
+  const account = await ask(read, { cookie, "connect-protocol-version": "1" }, {});
+  expect(await account.json()).toMatchObject({ account: { id, balancePicoUsd: String(10n ** 12n) } });
+  const foreign = await ask(read, { cookie, "connect-protocol-version": "1", "sec-fetch-site": "cross-site" }, {});
+  expect(foreign.status).toBe(403);
+  await foreign.arrayBuffer();
+});
 
 test("the openai client over HTTPS, through a facade that shows its certificate to the core", async () => {
   const { id } = await admin("accounts", "create", "--name", "test", ...toCore(), ...known);

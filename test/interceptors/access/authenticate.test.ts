@@ -175,7 +175,7 @@ describe.each(routes)("over %s", (_name, open) => {
   }
 });
 
-test("only health, reflection, the model list and a sign-in link's use are public, and no method forgot to say", async () => {
+test("only health, reflection, the model list and ways to sign in are public, and no method forgot to say", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const open = methods.filter((method) => [Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(readAccess(method)));
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
@@ -186,6 +186,9 @@ test("only health, reflection, the model list and a sign-in link's use are publi
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
     "tollgate.catalogue.v1.CatalogueService/GetModel",
     "tollgate.catalogue.v1.CatalogueService/ListModels",
+    "tollgate.sessions.v1.SessionsService/BeginOidcSignIn",
+    "tollgate.sessions.v1.SessionsService/FinishOidcSignIn",
+    "tollgate.sessions.v1.SessionsService/GetSignInOptions",
     "tollgate.sessions.v1.SessionsService/RedeemSignInLink",
   ]);
   expect(methods.filter((method) => readAccess(method) === Access.UNSPECIFIED)).toEqual([]);
