@@ -30,7 +30,11 @@ const scenes: readonly Scene[] = [
   { name: "overview", path: () => "/overview" },
   { name: "accounts", path: () => "/accounts" },
   { name: "account", path: ({ accountId }) => `/accounts/${accountId}` },
-  { name: "receipt", path: ({ requestId }) => `/receipts/${requestId}` },
+  {
+    name: "receipt",
+    path: ({ requestId }) => `/receipts/${requestId}`,
+    act: (page) => page.getByText("Northwind Research").waitFor(),
+  },
   { name: "keys", path: ({ accountId }) => `/keys?account=${accountId}` },
   { name: "models", path: () => "/models" },
   {
@@ -49,6 +53,7 @@ const scenes: readonly Scene[] = [
       await page.getByLabel("API key").fill(key);
       await press("Send")(page);
       await page.getByText("Open the receipt").waitFor();
+      await page.getByRole("heading", { level: 1 }).scrollIntoViewIfNeeded();
     },
   },
   { name: "fleet", path: () => "/fleet" },
@@ -57,12 +62,21 @@ const scenes: readonly Scene[] = [
     path: () => "/books",
     act: async (page) => {
       await press("Prove now")(page);
-      await page.getByText("The books hold").waitFor();
+      await page.getByRole("status").filter({ hasText: "The books hold" }).waitFor();
+      await page.getByText("They held").first().waitFor();
     },
   },
   { name: "audit", path: () => "/audit" },
   { name: "settings", path: () => "/settings" },
-  { name: "first-run", path: () => "/first-run" },
+  {
+    name: "first-run",
+    path: () => "/first-run",
+    act: async (page) => {
+      await press("Create account and key")(page);
+      await press("Send")(page);
+      await page.getByText("Open the receipt").waitFor();
+    },
+  },
 ];
 
 const folder = await mkdtemp(join(tmpdir(), "tollgate-screenshots-"));
@@ -114,7 +128,6 @@ async function takeAll(addresses: Record<string, string>): Promise<void> {
     ],
   });
   const sample = await fill(transport, `http://${addresses.http}`);
-  await mkdir(output, { recursive: true });
   for (const colorScheme of ["light", "dark"] as const) {
     const context = await browser.newContext({
       locale: "en-US",
@@ -125,7 +138,7 @@ async function takeAll(addresses: Record<string, string>): Promise<void> {
     const page = await context.newPage();
     await page.goto("/sign-in");
     await page.getByRole("button", { name: "Sign in" }).waitFor();
-    await take(page, `sign-in-${colorScheme}`);
+    await take(page, "sign-in", colorScheme);
     await page.getByLabel("Operator token").fill(operatorToken);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL("**/overview");
@@ -134,7 +147,7 @@ async function takeAll(addresses: Record<string, string>): Promise<void> {
       await page.locator("h1").waitFor();
       await page.locator(".loading").first().waitFor({ state: "detached" });
       await scene.act?.(page, sample);
-      await take(page, `${scene.name}-${colorScheme}`);
+      await take(page, scene.name, colorScheme);
     }
     await context.close();
   }
@@ -142,8 +155,9 @@ async function takeAll(addresses: Record<string, string>): Promise<void> {
 }
 
 /** WebP is a third of PNG, which Playwright writes. */
-async function take(page: Page, name: string): Promise<void> {
+async function take(page: Page, name: string, colorScheme: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality });
-  await writeFile(join(output, `${name}.webp`), Buffer.from(data, "base64"));
+  await mkdir(join(output, name), { recursive: true });
+  await writeFile(join(output, name, `${colorScheme}.webp`), Buffer.from(data, "base64"));
 }
