@@ -6,7 +6,7 @@ import { chownSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { tryInstalled } from "../package/try-installed.ts";
+import { homeName, tryInstalled } from "../package/try-installed.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const binary = join(root, "build", "tollgate");
@@ -45,7 +45,7 @@ function assemble(folder: string): void {
 
 async function tryImage(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-image-"));
-  const data = join(folder, "home", ".local", "share", "tollgate");
+  const data = join(folder, homeName, ".local", "share", "tollgate");
   mkdirSync(data, { recursive: true });
   chownSync(data, user, user);
   const guards = ["--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroups=disabled"];

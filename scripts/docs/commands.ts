@@ -2,7 +2,7 @@ import type { Command, Option } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
 import { code, table } from "./markdown.ts";
 
-const program = await createProgram({ environment: {}, print: () => {}, note: () => {} });
+const program = await createProgram({ environment: {}, print: () => {}, note: () => {}, progress: () => {} });
 
 type Row = readonly [flags: string, about: string];
 

@@ -8,6 +8,9 @@ import { promisify } from "node:util";
 const model = "tollgate-sim/plain";
 const body = JSON.stringify({ model, max_tokens: 5, messages: [{ role: "user", content: "Hello" }] });
 
+/** Of the folder that is the home; a space is in it, as there may be in a person's. */
+export const homeName = "a home";
+
 /** How it went. */
 export interface Trial {
   /** From each start until it was ready. */
@@ -19,6 +22,8 @@ export interface Running {
   /** Of its core, over gRPC. */
   readonly grpcUrl: string;
   readonly operatorToken: string;
+  /** All that it has printed. */
+  readonly output: string;
 }
 
 /**
@@ -30,7 +35,7 @@ export async function tryInstalled(
   folder: string,
   meanwhile: (service: Running) => Promise<void> = async () => {},
 ): Promise<Trial> {
-  const home = join(folder, "home");
+  const home = join(folder, homeName);
   const cwd = join(folder, "empty");
   await Promise.all([home, cwd].map((path) => mkdir(path, { recursive: true })));
   const env = { PATH: process.env.PATH, HOME: home };
@@ -42,25 +47,28 @@ export async function tryInstalled(
 
   const started: ChildProcess[] = [];
 
-  async function start() {
+  /** Starts it as people do, or with a log for machines, and waits until it is ready. */
+  async function start(log: "pretty" | "json") {
     const startedAt = performance.now();
-    const child = spawn(program, [...before, "--port", "0", "--log", "json"], {
+    const child = spawn(program, [...before, "--port", "0", "--log", log], {
       cwd,
-      env,
+      env: { ...env, NO_COLOR: "1" },
       stdio: ["ignore", "pipe", "inherit"],
     });
     started.push(child);
     const exited = once(child, "exit");
     exited.catch(() => {});
+    let output = "";
     for await (const line of createInterface(child.stdout)) {
-      const entry = JSON.parse(line);
-      if (entry.msg === "tollgate ready") {
+      output += `${line}\n`;
+      if (line.includes("tollgate ready")) {
         child.stdout.resume();
         const readyMs = Math.round(performance.now() - startedAt);
-        return { child, exited, url: `http://${entry.http}`, grpcUrl: `http://${entry.grpc}`, readyMs };
+        const { http, grpc } = JSON.parse(line.slice(line.indexOf("{")));
+        return { child, exited, url: `http://${http}`, grpcUrl: `http://${grpc}`, readyMs, output };
       }
     }
-    throw new Error(`ended with ${await exited} before it was ready`);
+    throw new Error(`ended with ${await exited} before it was ready: ${output}`);
   }
 
   async function stop({ child, exited }: Pick<Awaited<ReturnType<typeof start>>, "child" | "exited">) {
@@ -69,7 +77,7 @@ export async function tryInstalled(
   }
 
   try {
-    const first = await start();
+    const first = await start("json");
     const data = join(home, ".local", "share", "tollgate");
     expect("mode of running.json", (await stat(join(data, "running.json"))).mode & 0o777, 0o600);
     const { key, accountId } = JSON.parse(await readFile(join(data, "demo-account.json"), "utf8"));
@@ -85,7 +93,7 @@ export async function tryInstalled(
     expect("books", (await admin("reconcile")).ok, true);
     await stop(first);
 
-    const second = await start();
+    const second = await start("pretty");
     expect("balance after a restart", (await admin("accounts", "show", accountId)).balance_usd, balance);
     await post(`${second.url}/v1/chat/completions`, { authorization: `Bearer ${key}` });
     expect("books after a restart", (await admin("reconcile")).ok, true);

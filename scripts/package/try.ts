@@ -4,9 +4,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { packTo } from "./pack.ts";
+import { pasteHints } from "./paste-hints.ts";
 import { tryInstalled } from "./try-installed.ts";
 
 /** Beside Node.js itself. */
@@ -25,7 +26,9 @@ try {
   const launcher = join(installed, "node_modules", "tollgate", "bin", "tollgate.js");
   for (const version of versions) {
     const node = join(await install(`node-${version}`, `node@${version}`), "node_modules", ".bin", "node");
-    const { readyMs } = await tryInstalled([node, launcher], await makeFolder(`run-${version}`));
+    const { readyMs } = await tryInstalled([node, launcher], await makeFolder(`run-${version}`), ({ output }) =>
+      pasteHints(output, `${dirname(node)}:${process.env.PATH}`),
+    );
     console.log(
       `Node.js ${version}: served, billed, kept its data, proved its books; ready after ${readyMs.join(" and ")} ms`,
     );

@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   facade: async () => (await import("./serve/facade.ts")).addFacade,
   sim: async () => (await import("./sim/sim.ts")).addSim,
   check: async () => (await import("./check/command.ts")).addCheck,
+  health: async () => (await import("./check/health.ts")).addHealth,
   config: async () => (await import("./shared/config.ts")).addConfig,
   accounts: async () => (await import("./admin/accounts.ts")).addAccounts,
   payments: async () => (await import("./admin/accounts.ts")).addPayments,

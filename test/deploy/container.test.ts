@@ -95,11 +95,21 @@ test("a process that does not want traffic is not healthy, nor is one that is go
 });
 
 async function checkHealth(url: string, cwd: string): Promise<number> {
-  const [, , script = ""] = /(\["node", "(.*)"\])$/.exec(all("HEALTHCHECK")[0] ?? "") ?? [];
+  const [, command = ""] = /CMD (\[.*\])$/.exec(all("HEALTHCHECK")[0] ?? "") ?? [];
+  const [, ...args] = JSON.parse(command) as string[];
   const env = { ...process.env, TOLLGATE_HEALTH_URL: url };
-  const ended = promisify(execFile)(process.execPath, [script], { cwd, env });
+  const ended = promisify(execFile)(process.execPath, args, { cwd, env });
   return ended.then(
     () => 0,
     (error: { code: number }) => error.code,
   );
 }
+
+test("the image of the binary asks for its health as the other one does", async () => {
+  const lines = (await readDeploy("Containerfile.binary")).split("\n");
+  const [check] = lines.filter((line) => line.startsWith("HEALTHCHECK"));
+  expect(check).toBe(
+    `HEALTHCHECK ${all("HEALTHCHECK")[0]?.replace('"node", "bin/tollgate.js"', '"/usr/bin/tollgate"')}`,
+  );
+  expect(await parseCommand(["health"])).toMatchObject({ command: "health" });
+});

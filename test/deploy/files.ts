@@ -33,7 +33,7 @@ export async function parseCommand(args: readonly string[]): Promise<Record<stri
   const refuse = (text: string) => {
     throw new Error(text);
   };
-  const program = await createProgram({ environment: {}, print: refuse, note: refuse });
+  const program = await createProgram({ environment: {}, print: refuse, note: refuse, progress: refuse });
   let parsed: Record<string, unknown> | undefined;
   const replaceActions = (command: Command) => {
     command.action(() => {
@@ -51,7 +51,7 @@ export async function parseCommand(args: readonly string[]): Promise<Record<stri
 
 /** Names that the program reads from its environment. */
 export async function environmentNames(): Promise<Set<string>> {
-  const texts: string[] = [await readDeploy("healthcheck.js")];
+  const texts: string[] = [];
   for (const folder of ["lib", "src", "facades"]) {
     for (const entry of await readdir(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (entry.isFile() && entry.name.endsWith(".ts")) {

@@ -1,4 +1,5 @@
-import { expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
+import { stop } from "esbuild";
 import { writeBillOfMaterials } from "../../scripts/release/bill-of-materials.ts";
 
 // What ships may be sold with a service: licences that ask for no more than a notice.
@@ -29,6 +30,9 @@ interface Component {
 /** A package's licences as it tells them; all of them hold. */
 const toText = ({ licenses = [] }: Component) =>
   licenses.map(({ license, expression }) => license?.id ?? expression ?? "unknown").join(" AND ");
+
+// Its process, which bundles for this one.
+afterAll(stop);
 
 test("every package that ships has a licence that allows commercial use", async () => {
   const { components } = JSON.parse(await writeBillOfMaterials()) as { components: readonly Component[] };

@@ -1,4 +1,5 @@
-import { expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
+import { stop } from "esbuild";
 import { readShipped } from "../../scripts/package/shipped.ts";
 import { writeBillOfMaterials } from "../../scripts/release/bill-of-materials.ts";
 
@@ -16,6 +17,9 @@ interface Bill {
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
+
+// Its process, which bundles for this one.
+afterAll(stop);
 
 test("the bill of materials has the packages that ship, those alone, each with its licence and checksum", async () => {
   const [bill, shipped] = await Promise.all([writeBillOfMaterials(), readShipped()]);

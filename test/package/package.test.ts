@@ -1,12 +1,13 @@
 import { execFile, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { noticesFile } from "../../scripts/package/bundle.ts";
 import { packTo } from "../../scripts/package/pack.ts";
+import { pasteHints } from "../../scripts/package/paste-hints.ts";
 import { type Running, tryInstalled } from "../../scripts/package/try-installed.ts";
 import { linkProductionPackages } from "../support/production-packages.ts";
 
@@ -29,12 +30,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("from an empty folder it serves both surfaces, bills, keeps its data in the home, and proves its books", async () => {
+test("from an empty folder it serves, bills, keeps its data in the home, proves its books, and all that it prints works", async () => {
   const trial = await mkdtemp(join(folder, "trial-"));
   const { readyMs } = await tryInstalled(
     [process.execPath, join(installed, "bin", "tollgate.js")],
     trial,
-    runDocumentedClient,
+    async (service) => {
+      await pasteHints(service.output, `${dirname(process.execPath)}:${process.env.PATH}`);
+      await runDocumentedClient(service);
+    },
   );
   expect(readyMs).toHaveLength(2);
 });

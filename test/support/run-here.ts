@@ -16,6 +16,7 @@ export async function runHere(args: readonly string[], environment: Environment 
     environment,
     print: (text) => void output.push(text),
     note: (text) => void notes.push(text),
+    progress: () => {},
   });
   return { code, output: output.join("\n"), notes: notes.join("\n") };
 }

@@ -8,7 +8,7 @@ import type { Io } from "../shared/io.ts";
 import { trackProgress } from "../shared/progress.ts";
 
 /** Copies a SQLite storage to PostgreSQL. Throws when either side's books do not add up, or not to the same. */
-export async function migrateStorage(from: string, to: string, io: Pick<Io, "note">): Promise<Document> {
+export async function migrateStorage(from: string, to: string, io: Pick<Io, "progress">): Promise<Document> {
   const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
   if (file === undefined || !to.startsWith("postgres")) {
     throw new Error("--from must start with sqlite: and --to with postgresql://");

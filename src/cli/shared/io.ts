@@ -7,6 +7,8 @@ export interface Io {
   print(text: string): void;
   /** Writes notes, which are not the result, to standard error. */
   note(text: string): void;
+  /** Tells somebody who waits at a terminal how far a task is; a script and a log do not hear of it. */
+  progress(text: string): void;
 }
 
 /** The process itself. */
@@ -14,4 +16,5 @@ export const processIo: Io = {
   environment: process.env,
   print: (text) => void process.stdout.write(`${text}\n`),
   note: (text) => void process.stderr.write(`${text}\n`),
+  progress: (text) => void (process.stderr.isTTY && process.stderr.write(`${text}\n`)),
 };

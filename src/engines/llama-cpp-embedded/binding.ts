@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { isPackaged, packagedFile } from "../../../lib/assets.ts";
+import { isBinary, isPackaged, packagedFile } from "../../../lib/assets.ts";
 
 // The part of node-llama-cpp 3.22 and @huggingface/jinja 0.5 that is used. They are installed on demand,
 // so their own types are not there when this is compiled.
@@ -112,6 +112,11 @@ const remedy = isPackaged ? "npm install node-llama-cpp@3 beside tollgate" : "np
 
 /** Loads the packages. Throws, saying how to install them, when they are absent. */
 export async function loadBinding(): Promise<Binding> {
+  if (isBinary) {
+    throw new Error(
+      "this binary has no llama.cpp in it: start llama-server and name it with --server, or use the npm package (npm install tollgate node-llama-cpp@3, then npx tollgate --gguf FILE)",
+    );
+  }
   const { resolve } = createRequire(folder);
   let paths: string[];
   try {

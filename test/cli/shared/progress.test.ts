@@ -4,7 +4,7 @@ import { trackCount, trackProgress, whileWaiting } from "../../../src/cli/shared
 test("a task of known size tells where it is every two seconds, and how long it still takes", () => {
   const notes: string[] = [];
   let now = 0;
-  const report = trackProgress("copying", "rows", { note: (text) => void notes.push(text) }, () => now);
+  const report = trackProgress("copying", "rows", { progress: (text) => void notes.push(text) }, () => now);
   for (const [at, done] of [
     [500, 0],
     [1999, 100_000],
@@ -23,14 +23,14 @@ test("a task of known size tells where it is every two seconds, and how long it 
 
 test("a wait tells how long it has lasted and how much longer it may, a short one nothing", async () => {
   const notes: string[] = [];
-  const io = { note: (text: string) => void notes.push(text) };
+  const io = { progress: (text: string) => void notes.push(text) };
   expect(await whileWaiting("the core works on it", 60_000, io, async () => 1)).toBe(1);
   expect(notes).toEqual([]);
   const told = Promise.withResolvers<void>();
   await whileWaiting(
     "the core works on it",
     60_000,
-    { note: (text) => told.resolve(void notes.push(text)) },
+    { progress: (text) => told.resolve(void notes.push(text)) },
     () => told.promise,
   );
   expect(notes).toEqual([expect.stringMatching(/^the core works on it for [2-9] s; at most 5[1-8] s more$/)]);
@@ -39,7 +39,7 @@ test("a wait tells how long it has lasted and how much longer it may, a short on
 test("a task of unknown size tells every two seconds how much it has done, and where it is", () => {
   const notes: string[] = [];
   let now = 0;
-  const report = trackCount("receipts", "receipts", { note: (text) => void notes.push(text) }, () => now);
+  const report = trackCount("receipts", "receipts", { progress: (text) => void notes.push(text) }, () => now);
   for (const [at, done] of [
     [1999, 1000],
     [2000, 2000],
