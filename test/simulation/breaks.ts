@@ -1,8 +1,12 @@
 import { FileJournal } from "../../src/metering/journal/file-journal.ts";
+import { BudgetAudit } from "../../src/metering/ledger/budget/budget-audit.ts";
 import { CoreWatch } from "../../src/metering/ledger/core/core-watch.ts";
 import { SliceAudit } from "../../src/metering/ledger/wallet/refill/slice-audit.ts";
+import { PriceBook } from "../../src/metering/prices/price-book.ts";
 import { usageColumns } from "../../src/metering/store/usage-columns.ts";
+import { budgetStatements } from "./database/budgets.ts";
 import { chargeStatements } from "./database/charges.ts";
+import { lotStatements } from "./database/lots.ts";
 import { type Meaning, parseArray } from "./database/statement.ts";
 
 /** A guarantee that is taken out: the judges must notice. */
@@ -26,6 +30,8 @@ const method = (of: { prototype: object }, name: string, value: unknown) => () =
   patch(of.prototype, name, { value, writable: true });
 
 const settle = chargeStatements.settle as Meaning;
+const lockLots = lotStatements["lock lots"] as Meaning;
+const lockBudget = budgetStatements["lock budget"] as Meaning;
 const runAt = usageColumns.findIndex(({ property }) => property === "runId");
 const requestAt = usageColumns.findIndex(({ property }) => property === "requestId");
 
@@ -85,6 +91,25 @@ export const breaks: readonly Break[] = [
         }
       };
     },
+  },
+  {
+    name: "a core leases although a failover has lost its row",
+    only: ["failover", "journal gone", "kill"],
+    apply: () => () => {},
+    instead: {
+      "lock lots": (tables, values) => lockLots(tables, values).map((lot) => ({ ...lot, own: 1 })),
+      "lock budget": (tables, values) => lockBudget(tables, values).map((budget) => ({ ...budget, own: 1 })),
+    },
+  },
+  {
+    name: "slices of budgets that a failover brings back are not looked for",
+    only: ["failover"],
+    apply: method(BudgetAudit, "run", async () => {}),
+  },
+  {
+    name: "a price version that took the number of a lost one is taken for that one",
+    only: ["old backup"],
+    apply: method(PriceBook, "look", async () => {}),
   },
   {
     name: "running requests are not noted",

@@ -26,6 +26,16 @@ function badNetwork(world: World, how: Partial<World["machines"][number]["networ
   });
 }
 
+/** Takes the server back to what it remembers. */
+function goBack(world: World, how: string): void {
+  const { history, server } = world;
+  history.fault(how);
+  server.goBack();
+  world.breakConnections();
+  world.excuseWhatIsGone();
+  history.unsettle();
+}
+
 export const faults: readonly Fault[] = [
   {
     name: "kill",
@@ -128,15 +138,18 @@ export const faults: readonly Fault[] = [
     name: "failover",
     weight: 1,
     strike(world) {
-      const { dice, timeline, history, server } = world;
-      server.remember();
-      timeline.after(dice.exponential(0.5 * second), () => {
-        history.fault("the server fails over into the past");
-        server.goBack();
-        world.breakConnections();
-        world.excuseWhatIsGone();
-        history.unsettle();
-      });
+      const { dice, timeline } = world;
+      world.server.remember();
+      timeline.after(dice.exponential(0.5 * second), () => goBack(world, "the server fails over into the past"));
+    },
+  },
+  {
+    name: "old backup",
+    weight: 0.5,
+    strike(world) {
+      const { dice, timeline } = world;
+      world.server.remember();
+      timeline.after(dice.exponential(20 * second), () => goBack(world, "the server is restored from a backup"));
     },
   },
   {

@@ -66,7 +66,7 @@ const operations: [string, () => Promise<unknown>][] = [
   [
     "prices are published",
     () =>
-      publish(metering.storage, metering.time, (newest) => {
+      publish({ storage: metering.storage, clock: metering.time, random: systemRandom }, (newest) => {
         const facts = newest.get(testModel);
         return new Map(facts === undefined ? [] : [[testModel, { ...facts, input: facts.input + 1 }]]);
       }),

@@ -83,7 +83,7 @@ export async function composeMoney(
   open: (foundation: MoneyFoundation) => MoneyGround = openGround,
 ): Promise<Money> {
   const { config, secrets, logger, metrics, random, clock, storage, announce } = foundation;
-  const prices = await createPrices({ storage, clock, models: config.models, announce });
+  const prices = await createPrices({ storage, clock, random, models: config.models, announce });
   const { journal, store } = open(foundation);
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
   let proved: ReturnType<Money["lastProof"]>;

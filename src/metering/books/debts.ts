@@ -6,7 +6,7 @@ import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lo
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { BalanceJudge, PicoUsd } from "../interface.ts";
-import { noAccount } from "../store/ledger-store.ts";
+import { noId } from "../store/ledger-store.ts";
 import { firstLots } from "../store/spending-order.ts";
 
 /** Accounts in one look. */
@@ -55,11 +55,11 @@ export function createDebts({ storage, clock, random, balances }: DebtParts): De
   return {
     pay,
     async payAll() {
-      for (let page = await owing(noAccount); page.length > 0; ) {
+      for (let page = await owing(noId); page.length > 0; ) {
         for (const { id } of page) {
           await pay(id);
         }
-        page = await owing(page.at(-1)?.id ?? noAccount);
+        page = await owing(page.at(-1)?.id ?? noId);
       }
     },
   };

@@ -21,7 +21,7 @@ export interface RecoveryParts {
   readonly journal: Journal;
   readonly settler: Pick<Settler, "recover" | "remake">;
   readonly wallets: Pick<WalletCache, "closeSlices">;
-  readonly budgets: Pick<BudgetCache, "closeSlices">;
+  readonly budgets: Pick<BudgetCache, "adopt" | "closeSlices">;
   readonly debts: Pick<Debts, "payAll">;
   /** Has the core's heart beat for the first time. */
   readonly beat: () => Promise<unknown>;
@@ -42,6 +42,7 @@ export async function recover(parts: RecoveryParts): Promise<void> {
     await awaitPredecessors({ store, clock, logger }, journal.instance);
   }
   const entered = await store.enter({ instance: journal.instance, after: remains.epoch });
+  parts.budgets.adopt(entered.adoptedBudgets);
   journal.begin({ databaseId, epoch: entered.epoch });
   await parts.beat();
   const slices = entered.adopted.length + entered.adoptedBudgets.length;

@@ -43,12 +43,14 @@ export function startUpkeep({
       if (!(await coreLease.renew())) {
         budgets.loseAll();
         await wallets.audit();
+        await budgets.audit();
       }
       await listen();
       await wallets.tidy();
       await budgets.tidy();
     }),
     repeat(clock, auditMs, logger, "compare slices with the store", () => wallets.audit()),
+    repeat(clock, auditMs, logger, "compare slices of budgets with the store", () => budgets.audit()),
     repeat(clock, auditMs, logger, "pay debts", () => debts.payAll()),
   ];
   return () => {

@@ -1,8 +1,12 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import { Price } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Rates } from "../interface.ts";
+import { unavailable } from "../ledger/unavailable.ts";
+import { findThere, isSameVersion, readRates, type VersionMark } from "./version-marks.ts";
+
+/** Stands for a store without versions. */
+const nothing: VersionMark = { version: 0, mark: "" };
 
 /** The most rates kept in memory. Wallets keep the rates that they pay themselves. */
 const mostKnown = 10_000;
@@ -11,13 +15,22 @@ const mostKnown = 10_000;
  * The rates that lots pay. A lot keeps the price version it was made at. A version holds only the models whose price
  * it changed, so a model's rates are those of the newest version up to the lot's that holds the model. A model
  * that was first listed later is paid by the first version that lists it; a listed model stays in the book for ever.
- * Versions never change, so neither does an answer. The rates asked for least recently are forgotten first.
+ * Versions never change, so neither does an answer, but for one case: a database that fails over into the past loses its
+ * last versions, and gives their numbers to others. Then an era ends, and all rates are read anew. The rates asked for
+ * least recently are forgotten first.
  */
 export class PriceBook {
   readonly #storage: Storage;
   readonly #most: number;
   /** Least recently used first. */
   readonly #known = new Map<string, Rates>();
+  /** The newest version that there was when any of this was read. Undefined: nothing was. */
+  #newest: VersionMark | undefined;
+  #era = 0;
+  #relist: () => Promise<void> = async () => {};
+  /** Versions were lost, and what is configured is not surely listed again yet. */
+  #mustRelist = false;
+  #relisting: Promise<void> | undefined;
 
   constructor(storage: Storage, most = mostKnown) {
     this.#storage = storage;
@@ -29,7 +42,25 @@ export class PriceBook {
     return this.#known.size;
   }
 
-  /** The rates. Throws MODEL_NOT_FOUND for a model that was never priced, which is never served either. */
+  /** The number of the newest version that is known. */
+  get newestVersion(): number {
+    return this.#newest?.version ?? 0;
+  }
+
+  /** Another number once versions were lost that rates may have been read from. */
+  get era(): number {
+    return this.#era;
+  }
+
+  /** Has a function called whenever versions were lost, before anything is read again: what is configured may be among them. */
+  onLoss(relist: () => Promise<void>): void {
+    this.#relist = relist;
+  }
+
+  /**
+   * The rates. Throws MODEL_NOT_FOUND for a model that was never priced, which is never served either, and LEDGER_UNAVAILABLE
+   * for a version that was lost: its number will be another one's.
+   */
   async load(version: number, model: string): Promise<Rates> {
     const key = `${version} ${model}`;
     const rates = this.#known.get(key) ?? (await this.#read(version, model));
@@ -44,14 +75,68 @@ export class PriceBook {
     return rates;
   }
 
+  /** Reads the rates together with the newest version, so that it shows later whether what they were read from is still there. */
   async #read(version: number, model: string): Promise<Rates> {
-    const em = this.#storage.orm.em.fork();
-    const first = async (versionId: object, versionOrder: "asc" | "desc") =>
-      (await em.find(Price, { model, versionId }, { orderBy: { versionId: versionOrder }, limit: 1 }))[0];
-    const price = (await first({ $lte: version }, "desc")) ?? (await first({ $gt: version }, "asc"));
-    if (price === undefined) {
-      throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} was never priced.`);
+    for (;;) {
+      const era = this.#era;
+      const { rates, newest } = await readRates(this.#storage, version, model);
+      await this.look(newest);
+      if (this.#era !== era) {
+        continue;
+      }
+      if (version > (newest?.version ?? 0)) {
+        throw unavailable("A price list is not there any more.");
+      }
+      if (rates === undefined) {
+        throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} was never priced.`);
+      }
+      return rates;
     }
-    return { input: price.input, output: price.output };
+  }
+
+  /**
+   * Takes in which version was the newest in the store at some moment. When one that was newest before is gone, or is another
+   * one by now, all rates are forgotten and a new era begins.
+   */
+  async look(newest: VersionMark | undefined): Promise<void> {
+    const era = this.#era;
+    await this.#compare(newest);
+    if (this.#era !== era) {
+      this.#mustRelist = true;
+    }
+    if (this.#mustRelist) {
+      this.#relisting ??= this.#relistOnce();
+      await this.#relisting;
+    }
+  }
+
+  async #relistOnce(): Promise<void> {
+    try {
+      await this.#relist();
+      this.#mustRelist = false;
+    } finally {
+      this.#relisting = undefined;
+    }
+  }
+
+  async #compare(newest: VersionMark | undefined): Promise<void> {
+    for (;;) {
+      const known = this.#newest;
+      if (known === undefined || isSameVersion(newest, known)) {
+        this.#newest = newest;
+        return;
+      }
+      const there = await findThere(this.#storage, [known, ...(newest === undefined ? [] : [newest])]);
+      if (this.#newest !== known) {
+        continue; // another look was faster
+      }
+      // What is news here may be lost by now, too, and with it what was read at the same moment.
+      if (!there.includes(known) || (newest !== undefined && !there.includes(newest))) {
+        this.#known.clear();
+        this.#era++;
+      }
+      this.#newest = there.reduce((one, other) => (other.version > one.version ? other : one), there[0] ?? nothing);
+      return;
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { Random } from "../../../lib/ids/random.ts";
 import { formatRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Announce } from "../../events/announcer.ts";
@@ -51,15 +52,23 @@ export async function readHistory(
   return toRecords(em, await em.find(Price, where, { orderBy: { versionId: "desc" }, limit }));
 }
 
+/** What publishing needs. */
+export interface PublishParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  /** Makes the marks of versions. */
+  readonly random: Random;
+  /** Is called with every change. Absent: nothing is. */
+  readonly announce?: Announce | undefined;
+}
+
 /**
  * Publishes a version in which some models' prices are others and all the rest stay as they are.
  * Publishes nothing when nothing changes. The function gets the last prices, and no version is published meanwhile.
  */
 export async function publish(
-  storage: Storage,
-  clock: Clock,
+  { storage, clock, random, announce }: PublishParts,
   change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
-  announce?: Announce,
 ): Promise<void> {
   await inTransaction(storage, async (em) => {
     if (storage.dialect === "postgresql") {
@@ -74,7 +83,7 @@ export async function publish(
     }
 
     const versionId = (newest?.id ?? 0) + 1;
-    await em.insert(PriceVersion, { id: versionId, publishedAt: new Date(clock.now()) });
+    await em.insert(PriceVersion, { id: versionId, publishedAt: new Date(clock.now()), mark: random.uuid() });
     await em.insertMany(
       Price,
       [...changed].map(([model, facts]) => ({ ...facts, model, versionId })),

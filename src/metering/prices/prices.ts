@@ -1,5 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
+import { type Random, systemRandom } from "../../../lib/ids/random.ts";
 import { parseRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { ModelConfig } from "../../config/schema.ts";
@@ -12,10 +13,12 @@ import {
   type HistoryPage,
   type PriceFacts,
   type PriceRecord,
+  type PublishParts,
   publish,
   readHistory,
   readNewest,
 } from "./price-versions.ts";
+import { readNewestVersion } from "./version-marks.ts";
 
 /** The highest rate: 1,000 USD per 1M tokens. It keeps the price of any request an exact number. */
 const highestRate = 1_000_000_000;
@@ -57,16 +60,22 @@ export interface PriceList extends Prices {
   adopt(models: readonly ModelConfig[]): Promise<void>;
 }
 
-/** Reads the live prices, once what the configuration has changed is published: new models, other base prices. */
-export async function createPrices(parts: {
+/** Dependencies. */
+interface PricesParts {
   readonly storage: Storage;
   readonly clock: Clock;
-  readonly models: readonly ModelConfig[];
+  /** Makes the marks of versions. Absent: the system's. */
+  readonly random?: Random;
   /** The rates that lots pay. Absent: a book of the usual size. */
   readonly book?: PriceBook;
   /** Is called with every change. Absent: nothing is. */
   readonly announce?: Announce;
-}): Promise<PriceList> {
+}
+
+/** Reads the live prices, once what the configuration has changed is published: new models, other base prices. */
+export async function createPrices(
+  parts: PricesParts & { readonly models: readonly ModelConfig[] },
+): Promise<PriceList> {
   const prices = new PublishedPrices(parts);
   await prices.adopt(parts.models);
   return prices;
@@ -75,16 +84,15 @@ export async function createPrices(parts: {
 class PublishedPrices implements PriceList {
   readonly book: PriceBook;
   readonly #storage: Storage;
-  readonly #clock: Clock;
-  readonly #announce: Announce | undefined;
+  readonly #publishing: PublishParts;
   #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
 
-  constructor(parts: { storage: Storage; clock: Clock; book?: PriceBook; announce?: Announce }) {
+  constructor({ random = systemRandom, ...parts }: PricesParts) {
     this.book = parts.book ?? new PriceBook(parts.storage);
     this.#storage = parts.storage;
-    this.#clock = parts.clock;
-    this.#announce = parts.announce;
+    this.#publishing = { ...parts, random };
+    this.book.onLoss(() => this.#list([...this.#models.values()]));
   }
 
   live(model: string): Rates {
@@ -124,73 +132,68 @@ class PublishedPrices implements PriceList {
   }
 
   async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
-    await publish(
-      this.#storage,
-      this.#clock,
-      (newest, publishedAt) => {
-        const moved = new Map<string, PriceFacts>();
-        if (publishedAt !== undefined && publishedAt > unchangedSince) {
-          return moved;
-        }
-        for (const model of this.#models.keys()) {
-          const price = newest.get(model);
-          if (price === undefined || price.pinned) {
-            continue;
-          }
-          const live = { input: price.input, output: price.output };
-          const rates = next({ model, live, base: { input: price.baseInput, output: price.baseOutput } });
-          if (rates === undefined || (rates.input === live.input && rates.output === live.output)) {
-            continue;
-          }
-          moved.set(model, { ...readFacts(price, "moved"), ...rates });
-        }
+    await publish(this.#publishing, (newest, publishedAt) => {
+      const moved = new Map<string, PriceFacts>();
+      if (publishedAt !== undefined && publishedAt > unchangedSince) {
         return moved;
-      },
-      this.#announce,
-    );
+      }
+      for (const model of this.#models.keys()) {
+        const price = newest.get(model);
+        if (price === undefined || price.pinned) {
+          continue;
+        }
+        const live = { input: price.input, output: price.output };
+        const rates = next({ model, live, base: { input: price.baseInput, output: price.baseOutput } });
+        if (rates === undefined || (rates.input === live.input && rates.output === live.output)) {
+          continue;
+        }
+        moved.set(model, { ...readFacts(price, "moved"), ...rates });
+      }
+      return moved;
+    });
     await this.refresh();
   }
 
   async refresh(): Promise<void> {
+    await this.book.look(await readNewestVersion(this.#storage));
+    await this.#read();
+  }
+
+  async #read(): Promise<void> {
     this.#newest = await readNewest(this.#storage);
   }
 
   async adopt(models: readonly ModelConfig[]): Promise<void> {
-    await publish(
-      this.#storage,
-      this.#clock,
-      (newest) => {
-        const changed = new Map<string, PriceFacts>();
-        for (const model of models) {
-          const { input, output } = configured(model);
-          const price = newest.get(model.id);
-          if (price?.configuredInput === input && price.configuredOutput === output) {
-            continue;
-          }
-          const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
-          const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
-          const made = { pinned: price?.pinned ?? false, reason: "configured", utilisation: null } as const;
-          changed.set(model.id, { ...live, ...base, ...made });
-        }
-        return changed;
-      },
-      this.#announce,
-    );
-    await this.refresh();
+    await this.#list(models);
     this.#models = new Map(models.map((model) => [model.id, model]));
+  }
+
+  /** Publishes what the configuration of these models has changed, and reads what there is then. */
+  async #list(models: readonly ModelConfig[]): Promise<void> {
+    await publish(this.#publishing, (newest) => {
+      const changed = new Map<string, PriceFacts>();
+      for (const model of models) {
+        const { input, output } = configured(model);
+        const price = newest.get(model.id);
+        if (price?.configuredInput === input && price.configuredOutput === output) {
+          continue;
+        }
+        const base = { baseInput: input, baseOutput: output, configuredInput: input, configuredOutput: output };
+        const live = price?.pinned ? { input: price.input, output: price.output } : { input, output };
+        const made = { pinned: price?.pinned ?? false, reason: "configured", utilisation: null } as const;
+        changed.set(model.id, { ...live, ...base, ...made });
+      }
+      return changed;
+    });
+    await this.#read();
   }
 
   async #change(model: string, reason: PriceReason, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
     this.#record(model);
-    await publish(
-      this.#storage,
-      this.#clock,
-      (newest) => {
-        const price = newest.get(model);
-        return price === undefined ? new Map() : new Map([[model, change(readFacts(price, reason))]]);
-      },
-      this.#announce,
-    );
+    await publish(this.#publishing, (newest) => {
+      const price = newest.get(model);
+      return price === undefined ? new Map() : new Map([[model, change(readFacts(price, reason))]]);
+    });
     await this.refresh();
     return this.#record(model);
   }

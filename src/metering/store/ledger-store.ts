@@ -1,5 +1,6 @@
 import type { ChargedTokens, Credit, PicoUsd, Rates, RunFacts } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
+import type { VersionMark } from "../prices/version-marks.ts";
 
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
 export const deadAfterMs = 30_000;
@@ -41,7 +42,10 @@ export interface Entered {
 export interface Heartbeat {
   /** The other cores that no core has taken for dead. */
   readonly others: readonly CoreBeat[];
-  /** True when another core took this core for dead after its last answered beat, so that its slices may be gone. */
+  /**
+   * True when this core's slices may be gone: another core took it for dead after its last answered beat, or the store has
+   * gone back to before that beat.
+   */
   readonly wasDead: boolean;
 }
 
@@ -68,6 +72,9 @@ export interface StoredSlice {
   readonly unspent: PicoUsd;
 }
 
+/** An open slice of a budget as the store has it. */
+export type StoredBudgetSlice = Pick<StoredSlice, "id" | "unspent">;
+
 /** A part of a slice that goes back. */
 export interface SlicePart {
   readonly sliceId: string;
@@ -77,11 +84,14 @@ export interface SlicePart {
 /** Selects open slices: all of an account, or a page of whole accounts. */
 export type SliceRange =
   | { readonly accountId: string }
-  /** The accounts that come after this one in the order of ids; noAccount: from the first one on. */
+  /** The accounts that come after this one in the order of ids; noId: from the first one on. */
   | { readonly after: string };
 
-/** Comes before all accounts in the order of ids. */
-export const noAccount = "00000000-0000-0000-0000-000000000000";
+/** Selects open slices of budgets: one, or the page of those that come after it in the order of ids. */
+export type BudgetSliceRange = { readonly sliceId: string } | { readonly after: string };
+
+/** Comes before all accounts and slices in the order of ids. */
+export const noId = "00000000-0000-0000-0000-000000000000";
 
 /** About so many slices are a page; all those of its last account belong to it. */
 export const slicePage = 1000;
@@ -109,6 +119,8 @@ export interface Lease {
   readonly elsewhere: bigint;
   /** The account's debt in pico-USD. */
   readonly debt: bigint;
+  /** The newest price version that the store has. Undefined: it has none. */
+  readonly newestPrices: VersionMark | undefined;
 }
 
 /** Asks for a part of one window of a key's budget. */
@@ -242,6 +254,8 @@ export interface LedgerStore {
   giveBack(parts: readonly SlicePart[]): Promise<void>;
   /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */
   close(sliceIds: readonly string[]): Promise<void>;
+  /** The open slices of budgets that are this core's, in the order of ids. An empty page: there are no more. */
+  openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]>;
   /** Leases a part of a budget. Never more than its limit, whoever asks. */
   acquireBudget(request: BudgetRequest): Promise<BudgetLease>;
   /** Makes slices of budgets smaller by the amounts. */

@@ -16,7 +16,16 @@ const slice = (more: Partial<LeasedSlice> = {}): LeasedSlice => ({
   ...{ expiresAt: undefined, granted: 1000, spent: 0, ...more },
 });
 const lease = (...slices: LeasedSlice[]): Lease => ({
-  ...{ createdAt: 0, paidTotal: 0n, paidLeft: 0n, unleased: 0n, elsewhere: 0n, debt: 0n, slices },
+  ...{
+    createdAt: 0,
+    paidTotal: 0n,
+    paidLeft: 0n,
+    unleased: 0n,
+    elsewhere: 0n,
+    newestPrices: undefined,
+    debt: 0n,
+    slices,
+  },
 });
 const line = (cost: number) => ({
   ...{ sliceId: "slice", lotId: "lot", inputTokens: 1, outputTokens: 0, inputRate: cost, outputRate: 0, cost },

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { v7 } from "uuid";
 import { systemClock } from "../../../lib/time/clock.ts";
 import { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
 import { Price, PriceVersion } from "../../../src/storage/entities/metering/price.ts";
+import { UsageLine } from "../../../src/storage/entities/metering/usage.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
-import { models, testModel } from "../fixture.ts";
+import { models, openMetering, request, run, testModel, usd } from "../fixture.ts";
 
 const newDatabase = databases();
 
@@ -150,6 +153,43 @@ describe.each(dialects)("%s", (dialect) => {
     expect(pages.map((page) => page.length)).toEqual([25, 25, 11]);
     expect(pages.flat().map(({ version }) => version)).toEqual(Array.from({ length: 61 }, (_, n) => 61 - n));
     await storage.close();
+  });
+
+  test("a version that takes the number of a lost one pays by its own prices, and what is configured is listed again", async () => {
+    const clock = new ManualClock(Date.now());
+    const configured = models({ id: "late", price: { input: "0.30", output: "0.30" } });
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { storage, prices, ledger } = metering;
+    const account = await metering.account({ paid: usd });
+    await prices.adopt(configured);
+    await prices.set(testModel, { input: 7, output: 7 });
+    await metering.funds.credit({ accountId: account, kind: "grant", amount: 70, reference: v7() });
+    const output = { inputTokens: 0, outputTokens: 10 };
+    await clock.until(run(ledger, request(account, output)));
+    await clock.until(run(ledger, request(account, output, { model: "late" })));
+    const [gone] = await prices.history(testModel, { limit: 1 });
+    expect(gone?.version).toBe(3);
+
+    // The database goes back to before them, and another core takes their numbers.
+    const em = storage.orm.em.fork();
+    await em.execute("delete from price where version_id > 1");
+    await em.execute("update lot set price_version_id = 1");
+    await em.execute("delete from price_version where id > 1");
+    const elsewhere = await createPrices({ storage, clock, models: models() });
+    for (const input of [20, 30]) {
+      await elsewhere.set(testModel, { input, output: input });
+    }
+    const young = await metering.account({ free: 64 * 30 });
+    const { requestId } = request(young, output);
+    await clock.until(run(ledger, { ...request(young, { inputTokens: 0, outputTokens: 64 }), requestId }));
+    const lines = await em.fork().find(UsageLine, { requestId });
+    expect(new Set(lines.map(({ outputRate }) => outputRate))).toEqual(new Set([30]));
+
+    await prices.refresh();
+    expect(prices.live("late")).toEqual({ input: 300_000, output: 300_000 });
+    expect((await prices.history("late", { limit: 1 }))[0]?.version).toBe(4);
+    expect(prices.live(testModel)).toEqual({ input: 30, output: 30 });
+    await clock.until(metering.close());
   });
 
   test("the book forgets what was asked for least recently, and reads it again", async () => {

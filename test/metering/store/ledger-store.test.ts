@@ -4,6 +4,7 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import type { RunFacts } from "../../../src/metering/interface.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import { Budget } from "../../../src/storage/entities/metering/budget.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Slice } from "../../../src/storage/entities/metering/slice.ts";
 import { Usage, UsageLine } from "../../../src/storage/entities/metering/usage.ts";
@@ -248,6 +249,45 @@ describe.each(dialects)("%s", (dialect) => {
       await next.end();
     },
   );
+
+  test("what a core leases after a failover that lost its row, and before its next heartbeat, others get back", async () => {
+    const account = await metering.account({ free: 1000 });
+    const em = metering.storage.orm.em.fork();
+    await em.execute("delete from core where id = ?", [coreId]);
+    const budget = { budgetId: v7(), accountId: account, windowName: "total", windowStart: 0, limit: 500 };
+    const ask = { ...budget, sliceId: v7(), isMade: false, least: 100, most: 100 };
+    const own = await leaseOne(account, 100);
+    await store.settle([chargeTo([own], 10)]);
+    expect(await store.acquireBudget(ask)).toMatchObject({ granted: 100 });
+    const next = createLedgerStore(metering.storage, systemRandom, v7());
+    if (dialect === "sqlite") {
+      const { adopted, adoptedBudgets } = await next.enter({ instance: "lock", after: 0 });
+      expect([adopted.map(({ id }) => id), adoptedBudgets]).toEqual([[own.id], [ask.sliceId]]);
+      await next.close([own.id]);
+      await next.closeBudgets(adoptedBudgets);
+    } else {
+      await next.enter({ instance: undefined, after: 0 });
+      const dead = (await next.heartbeat()).others.filter((other) => other.coreId === coreId);
+      expect(dead).toMatchObject([{ epoch: 1 }]);
+      expect(await next.reap(dead)).toBe(1);
+      expect((await store.heartbeat()).wasDead).toBe(true);
+    }
+    expect(await lots()).toMatchObject([{ leased: 0, spent: 10 }]);
+    expect(await em.fork().findOneOrFail(Budget, { id: ask.budgetId })).toMatchObject({ leased: 0 });
+    await next.end();
+  });
+
+  test("a core learns with its next heartbeat that the database has gone back to before its last one", async () => {
+    if (dialect === "sqlite") {
+      return; // nothing but this process can exchange the file
+    }
+    for (let beats = 0; beats < 3; beats++) {
+      expect((await store.heartbeat()).wasDead).toBe(false);
+    }
+    await metering.storage.orm.em.fork().execute("update core set beats = 1 where id = ?", [coreId]);
+    expect((await store.heartbeat()).wasDead).toBe(true);
+    expect((await store.heartbeat()).wasDead).toBe(false);
+  });
 
   test("a database keeps its name, and two do not share one", async () => {
     const name = await store.identify();

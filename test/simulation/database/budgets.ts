@@ -1,4 +1,5 @@
 import { chargedSince } from "../../../src/metering/store/rollups.ts";
+import { countEpoch } from "./own-epoch.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
 // What the statements about budgets mean, beside src/metering/store/postgresql/budgets.ts.
@@ -55,8 +56,13 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
     return [];
   },
 
-  "lock budget": (tables, [id, window]) =>
-    tables.all("select bound, leased, spent from budget where id = ? and window_name = ?", String(id), String(window)),
+  "lock budget": (tables, [id, window, core, epoch]) =>
+    tables
+      .all<object>(
+        "select bound, leased, spent from budget where id = ? and window_name = ?",
+        ...[String(id), String(window)],
+      )
+      .map((budget) => ({ ...budget, own: countEpoch(tables, core, epoch) })),
 
   "recount budget"(tables, [id, window, start, limit]) {
     const since = [Math.floor(Number(start) / 86_400_000), Math.floor(Number(start) / 3_600_000)];
@@ -121,6 +127,19 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
     );
     return closeBudgetSlices(tables, mine);
   },
+
+  "budget slice": (tables, [core, epoch, slice]) =>
+    tables.all(
+      "select id, granted - spent as unspent from budget_slice where open and core_id = ? and epoch = ? and id = ?",
+      ...[String(core), Number(epoch), String(slice)],
+    ),
+
+  "budget slice page": (tables, [core, epoch, after, limit]) =>
+    tables.all(
+      `select id, granted - spent as unspent from budget_slice
+       where open and core_id = ? and epoch = ? and id > ? order by id limit ?`,
+      ...[String(core), Number(epoch), String(after), Number(limit)],
+    ),
 
   "give back budgets"(tables, [slices, amounts, core, epoch]) {
     for (const [at, id] of (slices as string[]).entries()) {

@@ -48,6 +48,12 @@ export const coreStatements: Readonly<Record<string, Meaning>> = {
       ...[String(core), Number(after), instance as string | null, tables.now()],
     ),
 
+  "lock adopted": (tables, [core, epoch, instance]) =>
+    tables.all(
+      "select epoch from core where id = ? and epoch < ? and instance = ? order by epoch",
+      ...[String(core), Number(epoch), instance as string | null],
+    ),
+
   adopt(tables, [core, epoch, instance]) {
     const mine = tables.all<{ id: string }>(
       `select ${sliceColumns} from slice join lot on lot.id = slice.lot_id

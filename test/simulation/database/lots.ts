@@ -1,4 +1,5 @@
 import { firstLots, freeMoney } from "../../../src/metering/store/spending-order.ts";
+import { countEpoch } from "./own-epoch.ts";
 import type { Meaning } from "./statement.ts";
 
 // What the statements about lots mean, beside src/metering/store/postgresql/statements.ts.
@@ -14,9 +15,11 @@ interface LotRow {
 const toTime = (at: unknown) => (at as Date).getTime();
 
 export const lotStatements: Readonly<Record<string, Meaning>> = {
-  "lock lots": (tables, [accounts, now, lots]) =>
+  "lock lots": (tables, [accounts, now, lots, core, epoch]) =>
     (accounts as string[]).flatMap((account) =>
-      tables.all<object>(`select id from (${page})`, account, toTime(now), Number(lots)),
+      tables
+        .all<object>(`select id from (${page})`, account, toTime(now), Number(lots))
+        .map((lot) => ({ ...lot, own: countEpoch(tables, core, epoch) })),
     ),
 
   lease(tables, [accounts, leasts, mosts, ids, perAccount, cores, now, core, epoch, locked]) {
@@ -74,6 +77,18 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
           ...[account, toTime(now), Number(lots)],
         )?.free ?? 0;
       const paidLeft = String((slices?.paid ?? 0) + sum(paidPage));
-      return [{ ...row, elsewhere: slices?.elsewhere ?? "0", unleased: String(sum(page)), paid_left: paidLeft }];
+      const prices = tables.get<object>(
+        "select id as price_version, mark as price_mark from price_version order by id desc limit 1",
+      );
+      return [
+        {
+          price_version: null,
+          ...prices,
+          ...row,
+          elsewhere: slices?.elsewhere ?? "0",
+          unleased: String(sum(page)),
+          paid_left: paidLeft,
+        },
+      ];
     }),
 };

@@ -3,8 +3,9 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Budget } from "../../../accounts/interface.ts";
 import type { PicoUsd } from "../../interface.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
+import type { LedgerStore, SlicePart } from "../../store/ledger-store.ts";
 import { unavailable } from "../unavailable.ts";
+import { type AuditedBudgets, BudgetAudit } from "./budget-audit.ts";
 import { BudgetWallet } from "./budget-wallet.ts";
 import { windowAt } from "./budget-window.ts";
 
@@ -21,18 +22,31 @@ export interface BudgetCacheParts {
   readonly logger: Logger;
 }
 
+/** Free money on its way back to the store. */
+interface FreePart extends SlicePart {
+  readonly wallet: BudgetWallet;
+}
+
 /** The budgets of all keys that use this core, each window by itself. */
 export class BudgetCache {
   readonly #parts: BudgetCacheParts;
   readonly #wallets = new Map<string, BudgetWallet>();
   readonly #bySlice = new Map<string, BudgetWallet>();
-  /** Leases under way, by budget and window: one at a time. */
-  readonly #leasing = new Map<BudgetWallet, Promise<void>>();
   /** Slices to be closed, until the store has closed them. */
   readonly #ended = new Set<string>();
+  /** Slices of earlier processes, whose charges still count in them. */
+  readonly #adopted = new Set<string>();
+  readonly #audit: BudgetAudit;
 
   constructor(parts: BudgetCacheParts) {
     this.#parts = parts;
+    const budgets: AuditedBudgets = {
+      bySlice: this.#bySlice,
+      isEnding: (id) => this.#ended.has(id) || this.#adopted.has(id),
+      lose: (wallet) => this.#lose(wallet),
+      closeSlices: (ids) => this.closeSlices(ids),
+    };
+    this.#audit = new BudgetAudit({ store: parts.store, budgets, logger: parts.logger });
   }
 
   /** The wallet of the window that is open now; one that is new holds the limit and no money. */
@@ -59,21 +73,27 @@ export class BudgetCache {
       return;
     }
     wallet.limit = limit;
-    const part = { sliceId: wallet.sliceId, amount: wallet.takeFree() };
-    const before = this.#leasing.get(wallet);
-    const released = (async () => {
-      await before;
-      if (part.amount > 0) {
-        await this.#parts.store.giveBackBudgets([part]);
+    const part = takeFree(wallet);
+    this.#inBackground(wallet.turns.take(() => this.#giveBack([part])));
+  }
+
+  async #giveBack(parts: readonly FreePart[]): Promise<void> {
+    const given = parts.filter(({ amount }) => amount > 0);
+    try {
+      if (given.length > 0) {
+        await this.#parts.store.giveBackBudgets(given.map(({ sliceId, amount }) => ({ sliceId, amount })));
       }
-    })().catch((error: unknown) => {
+    } finally {
+      for (const { wallet, sliceId, amount } of given) {
+        wallet.returned(sliceId, amount);
+      }
+    }
+  }
+
+  /** What the store has not heard of is cleared up by the next audit. */
+  #inBackground(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
       this.#parts.logger.warn({ error }, "what is free of a budget could not be given back yet");
-    });
-    this.#leasing.set(wallet, released);
-    void released.then(() => {
-      if (this.#leasing.get(wallet) === released) {
-        this.#leasing.delete(wallet);
-      }
     });
   }
 
@@ -84,25 +104,17 @@ export class BudgetCache {
 
   /** Leases what an amount lacks, as far as the budget has it. Throws LEDGER_UNAVAILABLE. */
   async fund(wallet: BudgetWallet, budget: Budget, amount: PicoUsd): Promise<void> {
-    while (this.#leasing.has(wallet)) {
-      await this.#leasing.get(wallet);
-    }
-    if (wallet.free >= amount && wallet.available > 0) {
-      return;
-    }
-    const leasing = this.#lease(wallet, budget, Math.max(1, amount - wallet.free));
-    this.#leasing.set(
-      wallet,
-      leasing.catch(() => {}),
-    );
-    try {
-      await leasing;
-    } catch (error) {
-      this.#parts.logger.error({ error }, "the store could not be asked");
-      throw unavailable("The ledger cannot be reached at the moment.", error);
-    } finally {
-      this.#leasing.delete(wallet);
-    }
+    await wallet.turns.take(async () => {
+      if (wallet.free >= amount && wallet.available > 0) {
+        return;
+      }
+      try {
+        await this.#lease(wallet, budget, Math.max(1, amount - wallet.free));
+      } catch (error) {
+        this.#parts.logger.error({ error }, "the store could not be asked");
+        throw unavailable("The ledger cannot be reached at the moment.", error);
+      }
+    });
   }
 
   async #lease(wallet: BudgetWallet, budget: Budget, least: PicoUsd): Promise<void> {
@@ -158,7 +170,7 @@ export class BudgetCache {
     const { clock } = this.#parts;
     for (const [key, wallet] of this.#wallets) {
       const unused = clock.monotonic() - wallet.usedAt >= idleMs;
-      if (unused && wallet.idle && !this.#leasing.has(wallet)) {
+      if (unused && wallet.idle && wallet.turns.running === undefined) {
         this.#drop(key, wallet);
       }
     }
@@ -167,25 +179,28 @@ export class BudgetCache {
 
   /** Another core says that an account's money is wanted: gives back what of its budgets is free. */
   announced(accountId: string): void {
-    this.#giveBackFree(accountId).catch((error: unknown) => {
-      this.#parts.logger.warn({ error }, "what is free of a budget could not be given back yet");
-    });
+    const mine = [...this.#wallets.values()].filter(
+      (wallet) => wallet.accountId === accountId && wallet.turns.running === undefined,
+    );
+    this.#inBackground(this.#giveBack(mine.map(takeFree)));
   }
 
-  async #giveBackFree(accountId: string): Promise<void> {
-    const mine = [...this.#wallets.values()].filter(
-      (wallet) => wallet.accountId === accountId && !this.#leasing.has(wallet),
-    );
-    const parts = mine.map((wallet) => ({ sliceId: wallet.sliceId, amount: wallet.takeFree() }));
-    const given = parts.filter(({ amount }) => amount > 0);
-    if (given.length > 0) {
-      await this.#parts.store.giveBackBudgets(given);
+  /** Compares what this core knows with what the store says that it has, and clears up where they differ. */
+  audit(): Promise<void> {
+    return this.#audit.run();
+  }
+
+  /** Keeps the slices of earlier processes open until they are closed by name: their charges come first. */
+  adopt(sliceIds: readonly string[]): void {
+    for (const id of sliceIds) {
+      this.#adopted.add(id);
     }
   }
 
   /** Closes slices that no wallet has, now or as soon as the store can be reached. */
   async closeSlices(sliceIds: readonly string[]): Promise<void> {
     for (const id of sliceIds) {
+      this.#adopted.delete(id);
       this.#ended.add(id);
     }
     await this.#closeEnded().catch((error: unknown) => {
@@ -219,4 +234,8 @@ export class BudgetCache {
     }
     await this.#closeEnded();
   }
+}
+
+function takeFree(wallet: BudgetWallet): FreePart {
+  return { wallet, sliceId: wallet.sliceId, amount: wallet.takeFree() };
 }

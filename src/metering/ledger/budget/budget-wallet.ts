@@ -1,5 +1,6 @@
 import type { PicoUsd } from "../../interface.ts";
 import { invariant } from "../invariant.ts";
+import { Turns } from "../wallet/refill/turns.ts";
 import type { BudgetWindow } from "./budget-window.ts";
 
 /** The part of one window of a key's budget that this core may spend without asking. */
@@ -17,12 +18,18 @@ export class BudgetWallet {
   unleased: PicoUsd = 0;
   /** Money that other cores had leased and not spent when this core last looked. */
   elsewhere: PicoUsd = 0;
+  /** What moves its money in the store, one after the other. */
+  readonly turns = new Turns();
   /** When it was last used, by the monotonic clock. */
   usedAt = 0;
   #available: PicoUsd = 0;
   #held: PicoUsd = 0;
   /** Charges that are not yet known to be in the store. */
   #uncommitted = 0;
+  /** The cost of those charges. */
+  #uncommittedCost: PicoUsd = 0;
+  /** Money on its way back to the store. */
+  #returning: PicoUsd = 0;
 
   constructor(of: { budgetId: string; accountId: string; window: BudgetWindow; limit: PicoUsd; sliceId: string }) {
     this.limit = of.limit;
@@ -42,6 +49,11 @@ export class BudgetWallet {
     return this.#available - this.#held;
   }
 
+  /** The most that the store may say is unspent in its slice: less by what it knows already of what is under way. */
+  get unspent(): PicoUsd {
+    return this.#available + this.#uncommittedCost + this.#returning;
+  }
+
   /** True when no request holds money of it and no charge is on its way to the store. */
   get idle(): boolean {
     return this.#held === 0 && this.#uncommitted === 0;
@@ -52,12 +64,20 @@ export class BudgetWallet {
     this.#available += granted;
   }
 
-  /** Takes the free money out. It can be leased again. */
+  /** Takes the free money out, to be given back; ended by `returned`. It can be leased again. */
   takeFree(): PicoUsd {
     const free = Math.max(0, this.free);
     this.#available -= free;
     this.unleased += free;
+    this.#returning += free;
     return free;
+  }
+
+  /** Money that was taken out of a slice has gone back, or nobody knows whether it has. */
+  returned(sliceId: string, amount: PicoUsd): void {
+    if (sliceId === this.sliceId) {
+      this.#returning -= amount;
+    }
   }
 
   hold(amount: PicoUsd): void {
@@ -74,17 +94,28 @@ export class BudgetWallet {
   spend(cost: PicoUsd): void {
     this.#available = Math.max(0, this.#available - cost);
     this.#uncommitted++;
+    this.#uncommittedCost += cost;
   }
 
   /** The store has a charge, or it was none: then what it cost comes back with the slice, once that is closed. */
-  concluded(): void {
+  concluded(cost: PicoUsd): void {
     this.#uncommitted = Math.max(0, this.#uncommitted - 1);
+    this.#uncommittedCost = Math.max(0, this.#uncommittedCost - cost);
+  }
+
+  /** The store has no more than this unspent in its slice. Returns by how much less was believed here. */
+  lower(unspent: PicoUsd): PicoUsd {
+    const excess = Math.max(0, this.#available - Math.max(0, unspent));
+    this.#available -= excess;
+    return excess;
   }
 
   /** Its slice is no longer this core's. What is held stays held, of whatever comes next. */
   lose(sliceId: string): void {
     this.#available = 0;
     this.#uncommitted = 0; // those charges count in the slice that was lost
+    this.#uncommittedCost = 0;
+    this.#returning = 0;
     this.sliceId = sliceId;
     this.isMade = false;
   }

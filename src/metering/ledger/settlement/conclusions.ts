@@ -68,10 +68,10 @@ export class Conclusions {
 
   /** A broken wallet hears nothing any more, and keeps nobody from being served. */
   #tell(
-    { accountId, lines, budgetSliceId }: Charge,
+    { accountId, lines, cost, budgetSliceId }: Charge,
     tell: (wallet: Wallet, lines: readonly ChargeLine[]) => void,
   ): void {
-    this.#parts.budgets.ofSlice(budgetSliceId)?.concluded();
+    this.#parts.budgets.ofSlice(budgetSliceId)?.concluded(cost);
     const wallet = this.#parts.wallets.find(accountId)?.wallet;
     if (wallet === undefined || wallet.broken) {
       return;

@@ -39,7 +39,7 @@ export class LateCharges {
       observer.fenced();
       logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
     }
-    budgets.ofSlice(charge.budgetSliceId)?.concluded();
+    budgets.ofSlice(charge.budgetSliceId)?.concluded(charge.cost);
     const cached = await wallets.open(charge.accountId);
     const lost = charge.lines.map((line) => line.sliceId);
     wallets.lose(cached, lost);

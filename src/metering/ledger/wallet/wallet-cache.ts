@@ -139,6 +139,9 @@ export class WalletCache implements AuditedWallets {
       if (wallet.canPayDebt && cached.moving === undefined) {
         cached.freed();
       }
+      if (wallet.hasOldRates) {
+        await wallet.renewRates();
+      }
     }
     await this.#closeEnded();
     await this.#audit.clearAll();

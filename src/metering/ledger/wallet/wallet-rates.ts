@@ -1,5 +1,8 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { findDetail } from "../../../../lib/errors/detail.ts";
 import type { Rates } from "../../interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
+import type { VersionMark } from "../../prices/version-marks.ts";
 
 /**
  * The rates that a wallet pays by: of every model that is paid from it, in every price version of its money. They
@@ -13,9 +16,12 @@ export class WalletRates {
   readonly #rates = new Map<number, Map<string, Rates>>();
   /** The highest of what money there is, by model. */
   readonly #max = new Map<string, Rates>();
+  /** The era of the book that these are of. */
+  #era: number;
 
   constructor(book: PriceBook) {
     this.#book = book;
+    this.#era = book.era;
   }
 
   /** The rates. Undefined: they have to be loaded first. */
@@ -49,10 +55,13 @@ export class WalletRates {
     this.#max.clear();
   }
 
-  /** Whether the rates of all models are loaded for these versions. */
+  /** Whether the rates of all models are loaded for these versions, and of the price lists that there are now. */
   know(versions: readonly number[]): boolean {
     const models = [...this.#models];
-    return versions.every((version) => models.every((model) => this.find(version, model) !== undefined));
+    return (
+      this.#era === this.#book.era &&
+      versions.every((version) => models.every((model) => this.find(version, model) !== undefined))
+    );
   }
 
   /**
@@ -64,8 +73,21 @@ export class WalletRates {
     this.#models.add(model);
   }
 
+  /** Takes in which price version is the newest in the store: when versions were lost, all rates are to be loaded anew. */
+  look(newest: VersionMark | undefined): Promise<void> {
+    return this.#book.look(newest);
+  }
+
+  /** Whether a version, and with it the money of it, has been lost. */
+  isLost(version: number): boolean {
+    return this.#era !== this.#book.era && version > this.#book.newestVersion;
+  }
+
   /** Loads the rates of all models for these versions. */
   async load(versions: readonly number[]): Promise<void> {
+    if (this.#era !== this.#book.era) {
+      await this.#loadAnew();
+    }
     const models = [...this.#models];
     await this.#loadAll(versions.flatMap((version) => models.map((model) => ({ version, model }))));
   }
@@ -77,6 +99,36 @@ export class WalletRates {
         this.#rates.delete(version);
       }
     }
+  }
+
+  /** Versions were lost that these rates may be of. Until all are loaded the old ones stay: a request that runs needs them. */
+  async #loadAnew(): Promise<void> {
+    const { era, newestVersion } = this.#book;
+    for (const version of this.#rates.keys()) {
+      if (version > newestVersion) {
+        this.#rates.delete(version);
+      }
+    }
+    const old = Array.from(this.#rates, ([version, models]) => Array.from(models, (of) => ({ version, of }))).flat();
+    const found = await Promise.all(
+      old.map(({ version, of: [model, rates] }) =>
+        this.#book.load(version, model).catch((error: unknown) => this.#keepUnpriced(model, rates, error)),
+      ),
+    );
+    for (const [at, { version, of }] of old.entries()) {
+      this.#rates.get(version)?.set(of[0], found[at] as Rates);
+    }
+    this.#max.clear();
+    this.#era = era;
+  }
+
+  /** A model that is listed no more keeps its rates for what runs, and spoils no lease of money that comes. */
+  #keepUnpriced(model: string, rates: Rates, error: unknown): Rates {
+    if (findDetail(error)?.reason !== Reason.MODEL_NOT_FOUND) {
+      throw error;
+    }
+    this.#models.delete(model);
+    return rates;
   }
 
   async #loadAll(wanted: readonly { readonly version: number; readonly model: string }[]): Promise<void> {

@@ -122,11 +122,35 @@ export class Wallet {
   }
 
   /** Loads the rates of new slices, for all models that are paid from here. */
-  async loadRatesOf(slices: readonly LeasedSlice[]): Promise<void> {
-    await this.#rates.load(slices.map(({ priceVersion }) => priceVersion));
+  async loadRatesOf({ slices, newestPrices }: Pick<Lease, "slices" | "newestPrices">): Promise<void> {
+    await this.#rates.look(newestPrices);
+    this.#loseLost();
+    // A model may come meanwhile that the account has not asked for before.
+    while (!this.knowsRatesOf(slices)) {
+      await this.#rates.load(slices.map(({ priceVersion }) => priceVersion));
+    }
   }
 
-  /** Whether the rates of slices are loaded for all models that are paid from here. */
+  /** Whether rates here may be of price lists that were lost. */
+  get hasOldRates(): boolean {
+    return !this.#rates.know([]);
+  }
+
+  /** Loads all rates anew that may be of price lists that were lost. */
+  async renewRates(): Promise<void> {
+    this.#loseLost();
+    await this.#rates.load([]);
+  }
+
+  /** Forgets slices of lots that were lost together with their price lists, whose numbers others may take. */
+  #loseLost(): void {
+    const lost = this.#slices.all.filter(({ priceVersion }) => this.#rates.isLost(priceVersion));
+    if (lost.length > 0) {
+      this.lose(new Set(lost.map(({ id }) => id)));
+    }
+  }
+
+  /** Whether the rates of slices are loaded for all models that are paid from here, and none is of a list that was lost. */
   knowsRatesOf(slices: readonly LeasedSlice[]): boolean {
     return this.#rates.know(slices.map(({ priceVersion }) => priceVersion));
   }

@@ -1,6 +1,15 @@
-import type { BudgetLease, BudgetRequest, BudgetSpending, SlicePart, SpendingRequest } from "../ledger-store.ts";
+import {
+  type BudgetLease,
+  type BudgetRequest,
+  type BudgetSliceRange,
+  type BudgetSpending,
+  type SlicePart,
+  type SpendingRequest,
+  type StoredBudgetSlice,
+  slicePage,
+} from "../ledger-store.ts";
 import { chargedSince } from "../rollups.ts";
-import type { Epochs } from "./epochs.ts";
+import { countEpoch, type Epochs } from "./epochs.ts";
 import type { Executor, Query, Statement } from "./executor.ts";
 
 /** Slices of budgets that are taken from dead cores at once. */
@@ -14,10 +23,11 @@ const makeBudget: Statement = {
   on conflict (id, window_name) do nothing`,
 };
 
-/** $1 budget, $2 window. */
+/** $1 budget, $2 window, $3 core, $4 epoch. */
 const lockBudget: Statement = {
   name: "lock budget",
-  text: "select bound, leased, spent from budget where id = $1 and window_name = $2 for update",
+  text: `
+  select bound, leased, spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
 };
 
 /** $1 budget, $3 the window's start in milliseconds. */
@@ -72,6 +82,21 @@ const elsewhereSql: Statement = {
   where budget_id = $1 and window_name = $2 and open and id <> $3`,
 };
 
+/** $1 core, $2 epoch, $3 slice. */
+const ownSlice: Statement = {
+  name: "budget slice",
+  text: `
+  select id, granted - spent as unspent from budget_slice where open and core_id = $1 and epoch = $2 and id = $3`,
+};
+
+/** $1 core, $2 epoch, $3 the slice before the page, $4 its size. */
+const slicesAfter: Statement = {
+  name: "budget slice page",
+  text: `
+  select id, granted - spent as unspent from budget_slice
+  where open and core_id = $1 and epoch = $2 and id > $3 order by id limit $4`,
+};
+
 /** Closes the slices of budgets that `mine` selects. */
 const closing = (name: string, mine: string): Statement => ({
   name,
@@ -104,7 +129,7 @@ const reapBudgetsSql = closing(
   select budget_slice.id, budget_id, window_name, granted, spent from budget_slice
   join core on core.id = budget_slice.core_id and core.epoch = budget_slice.epoch
   where open and core.dead_beat is not distinct from core.beats
-  order by budget_slice.id limit $1 for update of budget_slice skip locked for share of core`,
+  order by budget_slice.id limit $1 for update of budget_slice skip locked for share of core skip locked`,
 );
 
 /** $1 slices, $2 amounts, $3 core, $4 epoch. */
@@ -136,10 +161,17 @@ const budgetSpendingSql: Statement = {
     (select sum(cost) from (${charged}) parts), 0)::text as spent`,
 };
 
+interface StoredSliceRow {
+  readonly id: string;
+  readonly unspent: string;
+}
+
 interface BudgetRow {
   readonly bound?: string;
   readonly leased: string;
   readonly spent: string;
+  /** Rows of this core's epoch. */
+  readonly own?: number;
 }
 
 /** Slices of the budgets of keys: made, made smaller and closed. */
@@ -164,7 +196,8 @@ export class Budgets {
     const { coreId, epoch, cores } = this.#core;
     const window = [budgetId, windowName];
     await query(makeBudget, [...window, accountId]);
-    let [row] = await query<BudgetRow>(lockBudget, window);
+    let [row] = await query<BudgetRow>(lockBudget, [...window, coreId, epoch]);
+    await this.#core.ensure(query, row?.own ?? 1);
     if (Number(row?.bound) !== limit) {
       [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit]);
     }
@@ -180,6 +213,14 @@ export class Budgets {
     const [others] = await query<{ elsewhere: string }>(elsewhereSql, [...window, sliceId]);
     const granted = extended === undefined ? undefined : amount;
     return { granted, unleased: free - (granted ?? 0), elsewhere: Number(others?.elsewhere ?? 0) };
+  }
+
+  async open(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
+    const mine = [this.#core.coreId, this.#core.epoch];
+    const rows = await ("sliceId" in range
+      ? this.#executor.query<StoredSliceRow>(ownSlice, [...mine, range.sliceId])
+      : this.#executor.query<StoredSliceRow>(slicesAfter, [...mine, range.after, slicePage]));
+    return rows.map(({ id, unspent }) => ({ id, unspent: Number(unspent) }));
   }
 
   async giveBack(parts: readonly SlicePart[]): Promise<void> {

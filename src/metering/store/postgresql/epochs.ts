@@ -1,6 +1,6 @@
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../ledger-store.ts";
-import type { Executor, Statement } from "./executor.ts";
+import type { Executor, Query, Statement } from "./executor.ts";
 import { lotColumns, type SliceRow, toSlice } from "./slice-row.ts";
 
 /** Processes of one core that may begin at the same moment. */
@@ -29,6 +29,15 @@ const enterSql: Statement = {
   text: `
   insert into core (id, epoch, instance, beats, heartbeat_at)
   select $1, greatest(coalesce(max(epoch), 0), $3::int) + 1, $2, 1, now() from core where id = $1 returning epoch, beats`,
+};
+
+/**
+ * $1 core, $2 its new epoch, $3 the lock that this process holds. Waits for leases that its predecessors still had under
+ * way: what is adopted next is all that they leased.
+ */
+const lockAdopted: Statement = {
+  name: "lock adopted",
+  text: "select epoch from core where id = $1 and epoch < $2 and instance = $3 order by epoch for update",
 };
 
 /**
@@ -61,6 +70,13 @@ const forgetAdopted: Statement = {
   text: "delete from core where id = $1 and epoch < $2 and instance = $3",
 };
 
+/**
+ * Counts the row of a core's epoch, 1 or 0, and keeps it where it is until the transaction ends: whatever is leased must have
+ * one, as slices without it would be nobody's, and nobody would take them back.
+ */
+export const countEpoch = (core: string, epoch: string) =>
+  `(select count(*)::int from (select 1 from core where id = ${core} and epoch = ${epoch} for key share) own)`;
+
 /** $1 core, $2 epoch, $3 the lock that this process holds. For a row that a failover into the past has lost. */
 const enterAgain: Statement = {
   name: "enter again",
@@ -76,7 +92,7 @@ export const deadSql = "core.dead_beat is not distinct from core.beats";
 const heartbeatSql: Statement = {
   name: "heartbeat",
   text: `
-  with mine as (select id, dead_beat from core where id = $1 and epoch = $2 for update),
+  with mine as (select id, dead_beat from core where id = $1 and epoch = $2 for no key update),
   beat as (
     update core set beats = core.beats + 1, heartbeat_at = now() from mine
     where core.id = mine.id and core.epoch = $2 returning core.beats),
@@ -94,7 +110,7 @@ const burySql: Statement = {
   with silent as (
     select core.id, core.epoch from core
     join unnest($1::uuid[], $2::int[], $3::int[]) as seen(id, epoch, beats) using (id, epoch, beats)
-    order by core.id, core.epoch for update of core)
+    order by core.id, core.epoch for no key update of core)
   update core set dead_beat = beats from silent where core.id = silent.id and core.epoch = silent.epoch`,
 };
 
@@ -113,6 +129,8 @@ export class Epochs {
   #instance: string | null = null;
   /** The last beat that was answered. */
   #beats = 0;
+  /** True when the database had lost this epoch's row, until the heartbeat after. */
+  #wasLost = false;
   #cores = 1;
 
   constructor(executor: Executor, random: Random, coreId: string) {
@@ -151,9 +169,13 @@ export class Epochs {
     this.#current = epoch;
     this.#beats = beats;
     const values = [this.coreId, epoch, this.#instance];
-    const adopted = await this.#executor.query<SliceRow>(adoptSql, values);
-    const adoptedBudgets = await this.#executor.query<{ id: string }>(adoptBudgetsSql, values);
-    await this.#executor.query(forgetAdopted, values);
+    const [adopted, adoptedBudgets] = await this.#executor.transaction(async (query) => {
+      await query(lockAdopted, values);
+      const slices = await query<SliceRow>(adoptSql, values);
+      const budgets = await query<{ id: string }>(adoptBudgetsSql, values);
+      await query(forgetAdopted, values);
+      return [slices, budgets] as const;
+    });
     return { epoch, adopted: adopted.map(toSlice), adoptedBudgets: adoptedBudgets.map(({ id }) => id) };
   }
 
@@ -181,15 +203,29 @@ export class Epochs {
       return this.#enterAgain();
     }
     const { beats, was_dead: wasDead, others } = row;
+    const hasGoneBack = this.#wasLost || beats <= this.#beats;
     this.#beats = beats;
+    this.#wasLost = false;
     this.#cores = others.length + 1;
-    return { others, wasDead };
+    return { others, wasDead: wasDead || hasGoneBack };
+  }
+
+  /**
+   * Makes the row of this epoch once more, when a failover into the past has lost it. To be called in the transaction that
+   * leases; own: how many there are.
+   */
+  async ensure(query: Query, own: number): Promise<void> {
+    if (own === 0) {
+      this.#wasLost = true;
+      await query(enterAgain, [this.coreId, this.#current, this.#instance]);
+    }
   }
 
   /** The database has lost this epoch, perhaps by a failover into the past: whatever it had leased is in doubt. */
   async #enterAgain(): Promise<Heartbeat> {
-    await this.#executor.query(enterAgain, [this.coreId, this.#current, this.#instance]);
+    await this.ensure(this.#executor.query, 0);
     this.#beats = 1;
+    this.#wasLost = false;
     return { others: [], wasDead: true };
   }
 

@@ -2,7 +2,7 @@ import type { Random } from "../../../../lib/ids/random.ts";
 import { withFreeMoney } from "../../../storage/entities/metering/lot.ts";
 import type { Lease, LeasedSlice, LeaseRequest } from "../ledger-store.ts";
 import { firstLots, freeMoney, spendingOrder } from "../spending-order.ts";
-import type { Epochs } from "./epochs.ts";
+import { countEpoch, type Epochs } from "./epochs.ts";
 import type { Executor, Query, Statement } from "./executor.ts";
 import { lotColumns, ms, type SliceRow, toSlice } from "./slice-row.ts";
 
@@ -11,11 +11,11 @@ const lotsAtOnce = 8;
 /** So many when they are so small that less does not do. */
 const mostLots = 512;
 
-/** $1 accounts, $2 now, $3 lots an account. */
+/** $1 accounts, $2 now, $3 lots an account, $4 core, $5 epoch. */
 const lockLots: Statement = {
   name: "lock lots",
   text: `
-  select id from lot where ${withFreeMoney} and id = any(array(
+  select id, ${countEpoch("$4", "$5")} as own from lot where ${withFreeMoney} and id = any(array(
     select page.id from unnest($1::uuid[]) as account(id), lateral (
       ${firstLots({ account: "account.id", now: "$2::timestamptz", limit: "$3::int" })}) page))
   order by id for update`,
@@ -59,8 +59,10 @@ const factsSql: Statement = {
   text: `
   select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text,
     (coalesce(slices.paid, 0) + coalesce(paid.free, 0))::text as paid_left,
-    coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere
+    coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere,
+    prices.id as price_version, prices.mark as price_mark
   from account
+  left join (select id, mark from price_version order by id desc limit 1) prices on true
   left join lateral (
     select sum(slice.granted - slice.spent) filter (where (slice.core_id, slice.epoch) <> ($2, $5)) as elsewhere,
       sum(slice.granted - slice.spent) filter (where lot.kind = 'paid') as paid
@@ -116,7 +118,9 @@ export class Leases {
   ): Promise<readonly LeasedSlice[]> {
     const accounts = requests.map((request) => request.accountId);
     // One statement locks the lots; the next one then sees their newest state.
-    const locked = await query<{ id: string }>(lockLots, [accounts, at, lots]);
+    const { coreId, epoch } = this.#core;
+    const locked = await query<{ id: string; own: number }>(lockLots, [accounts, at, lots, coreId, epoch]);
+    await this.#core.ensure(query, locked[0]?.own ?? 1);
     const rows = await query<SliceRow>(leaseSql, [
       accounts,
       requests.map((request) => request.least),
@@ -125,8 +129,8 @@ export class Leases {
       lots,
       this.#core.cores,
       at,
-      this.#core.coreId,
-      this.#core.epoch,
+      coreId,
+      epoch,
       locked.map((lot) => lot.id),
     ]);
     return rows.map(toSlice);
@@ -152,6 +156,8 @@ interface FactsRow {
   readonly unleased: string;
   readonly elsewhere: string;
   readonly debt: string;
+  readonly price_version: number | null;
+  readonly price_mark: string;
 }
 
 function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
@@ -162,6 +168,7 @@ function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
     unleased: BigInt(row.unleased),
     elsewhere: BigInt(row.elsewhere),
     debt: BigInt(row.debt),
+    newestPrices: row.price_version === null ? undefined : { version: row.price_version, mark: row.price_mark },
     slices,
   };
 }

@@ -62,7 +62,8 @@ const closeSql = closing(
 
 /**
  * The dead are looked for among those who hold slices, with one step in the index for each. Their rows are locked, so
- * that one that comes back in this moment first learns that it was dead, and then sees what it has lost.
+ * that one that comes back in this moment first learns that it was dead, and then sees what it has lost. One that is coming
+ * back or taken over just now is left alone.
  */
 const reapSql = closing(
   "reap",
@@ -74,7 +75,7 @@ const reapSql = closing(
     from holder where holder.core_id is not null)
   select slice.id, lot_id, granted, spent from slice join core on core.id = slice.core_id and core.epoch = slice.epoch
   where open and slice.core_id in (select core_id from holder) and ${deadSql}
-  order by slice.id limit 1000 for update of slice skip locked for share of core`,
+  order by slice.id limit 1000 for update of slice skip locked for share of core skip locked`,
 );
 
 interface StoredSliceRow {

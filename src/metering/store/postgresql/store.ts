@@ -4,6 +4,7 @@ import type { Run } from "../../ledger/run.ts";
 import type {
   BudgetLease,
   BudgetRequest,
+  BudgetSliceRange,
   BudgetSpending,
   Charge,
   CoreBeat,
@@ -18,6 +19,7 @@ import type {
   SlicePart,
   SliceRange,
   SpendingRequest,
+  StoredBudgetSlice,
   StoredCharge,
   StoredSlice,
   UnseenTally,
@@ -118,6 +120,10 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   isCharged(accountId: string, requestId: string): Promise<boolean> {
     return this.#settlement.isCharged(accountId, requestId);
+  }
+
+  openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
+    return this.#budgets.open(range);
   }
 
   acquireBudget(request: BudgetRequest): Promise<BudgetLease> {

@@ -1,11 +1,14 @@
 import type { PicoUsd } from "../../interface.ts";
-import type {
-  BudgetLease,
-  BudgetRequest,
-  BudgetSpending,
-  Charge,
-  SlicePart,
-  SpendingRequest,
+import {
+  type BudgetLease,
+  type BudgetRequest,
+  type BudgetSliceRange,
+  type BudgetSpending,
+  type Charge,
+  type SlicePart,
+  type SpendingRequest,
+  type StoredBudgetSlice,
+  slicePage,
 } from "../ledger-store.ts";
 import { chargedSince } from "../rollups.ts";
 import type { Epochs } from "./epochs.ts";
@@ -41,6 +44,9 @@ const extendSlice = `
   insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
   values (?, ?, ?, ?, ?, ?, 0, true)
   on conflict (id) do update set granted = granted + excluded.granted where open and epoch = excluded.epoch`;
+
+const ownSlices = `
+  select id, granted - spent as unspent from budget_slice where open and core_id = ? and epoch = ?`;
 
 interface BudgetRow {
   readonly bound: PicoUsd;
@@ -99,6 +105,20 @@ export class Budgets {
     }
     run.run("update budget set leased = leased + ? where id = ? and window_name = ?", [amount, ...window]);
     return { granted: amount, unleased: free - amount, elsewhere: 0 };
+  }
+
+  open(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
+    const { coreId, epoch } = this.#core;
+    return this.#executor.plain(({ all }) =>
+      "sliceId" in range
+        ? all<StoredBudgetSlice>(`${ownSlices} and id = ?`, [coreId, epoch, range.sliceId])
+        : all<StoredBudgetSlice>(`${ownSlices} and id > ? order by id limit ?`, [
+            coreId,
+            epoch,
+            range.after,
+            slicePage,
+          ]),
+    );
   }
 
   giveBack(parts: readonly SlicePart[]): Promise<void> {

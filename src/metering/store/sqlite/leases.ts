@@ -1,5 +1,6 @@
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { PicoUsd } from "../../interface.ts";
+import type { VersionMark } from "../../prices/version-marks.ts";
 import type { Lease, LeasedSlice, LeaseRequest } from "../ledger-store.ts";
 import { firstLots, freeMoney } from "../spending-order.ts";
 import type { Epochs } from "./epochs.ts";
@@ -21,6 +22,8 @@ const factsSql = `
     cast(coalesce((select sum(${freeMoney}) from (${page(true)})), 0)
       + coalesce((select sum(slice.granted - slice.spent) from slice join lot on lot.id = slice.lot_id
           where slice.account_id = ?1 and slice.open and lot.kind = 'paid'), 0) as text) as paidLeft`;
+
+const newestPricesSql = "select id as version, mark from price_version order by id desc limit 1";
 
 interface LotRow {
   readonly id: string;
@@ -86,7 +89,9 @@ export class Leases {
     const { createdAt } = account;
     const debt = BigInt(account.debt);
     const [unleased, paidLeft] = [BigInt(facts?.unleased ?? 0), BigInt(facts?.paidLeft ?? 0)];
-    return { createdAt, paidTotal: BigInt(account.paidTotal), paidLeft, slices, unleased, elsewhere: 0n, debt };
+    const newestPrices = run.get<VersionMark>(newestPricesSql, []);
+    const paidTotal = BigInt(account.paidTotal);
+    return { createdAt, paidTotal, paidLeft, slices, unleased, elsewhere: 0n, debt, newestPrices };
   }
 
   #makeSlice(run: Runner, accountId: string, lot: LotRow, granted: PicoUsd): LeasedSlice {

@@ -3,6 +3,7 @@ import type { Run } from "../../ledger/run.ts";
 import type {
   BudgetLease,
   BudgetRequest,
+  BudgetSliceRange,
   BudgetSpending,
   Charge,
   CoreEpoch,
@@ -16,6 +17,7 @@ import type {
   SlicePart,
   SliceRange,
   SpendingRequest,
+  StoredBudgetSlice,
   StoredCharge,
   StoredSlice,
   UnseenTally,
@@ -100,6 +102,10 @@ export class SqliteLedgerStore implements LedgerStore {
 
   isCharged(accountId: string, requestId: string): Promise<boolean> {
     return this.#settlement.isCharged(accountId, requestId);
+  }
+
+  openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
+    return this.#budgets.open(range);
   }
 
   acquireBudget(request: BudgetRequest): Promise<BudgetLease> {

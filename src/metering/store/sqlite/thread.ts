@@ -4,6 +4,7 @@ import { type FlatCharges, flatten } from "../flat-charges.ts";
 import type {
   BudgetLease,
   BudgetRequest,
+  BudgetSliceRange,
   BudgetSpending,
   Charge,
   CoreBeat,
@@ -18,6 +19,7 @@ import type {
   SlicePart,
   SliceRange,
   SpendingRequest,
+  StoredBudgetSlice,
   StoredCharge,
   StoredSlice,
   UnseenTally,
@@ -91,6 +93,10 @@ export class SqliteThreadStore implements LedgerStore {
 
   close(sliceIds: readonly string[]): Promise<void> {
     return this.#call("close", sliceIds);
+  }
+
+  openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
+    return this.#call("openBudgetSlices", range);
   }
 
   acquireBudget(request: BudgetRequest): Promise<BudgetLease> {

@@ -12,6 +12,8 @@ export const PriceVersion = defineEntity({
     /** Counts the versions from 1. */
     id: p.integer().primary().autoincrement(false),
     publishedAt: p.datetime(3),
+    /** Random: a version that takes the number of one that a failover into the past has lost has another mark. */
+    mark: p.string().default(""),
   },
 });
 export type PriceVersion = InferEntity<typeof PriceVersion>;

@@ -116,6 +116,43 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   }, 60_000);
 
+  test("slices of budgets that a failover brings back, or makes larger or smaller, are put right within a minute", async () => {
+    const clock = new ManualClock(Date.now());
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const account = await metering.account({ paid: 10 * usd });
+    const [kept, grown, shrunk] = [budgetOf(1000 * out), budgetOf(1000 * out), budgetOf(1000 * out)];
+    await clock.until(run(metering.ledger, request(account, output(100), { budget: kept })));
+    await clock.pass(6000); // unused: it is given back and closed
+    expect(await slices(metering, kept)).toMatchObject([{ open: false }]);
+    const holds = [];
+    for (const budget of [grown, shrunk]) {
+      holds.push(await clock.until(metering.ledger.hold(request(account, output(100), { budget }), never)));
+    }
+    const em = metering.storage.orm.em.fork();
+    // As they were before the last moments: not closed yet, not given back yet, not extended yet.
+    await em.execute("update budget_slice set open = true where budget_id = ?", [kept.id]);
+    await em.execute("update budget set leased = leased + ?, spent = 0 where id = ?", [1000 * out, kept.id]);
+    await em.execute("update budget_slice set granted = ? where budget_id = ?", [1000 * out, kept.id]);
+    const granted = (await slices(metering, grown))[0]?.granted ?? 0;
+    for (const [budget, instead] of [
+      [grown, 1500 * out],
+      [shrunk, 200 * out],
+    ] as const) {
+      await em.execute("update budget_slice set granted = ? where budget_id = ?", [instead, budget.id]);
+      await em.execute("update budget set leased = ? where id = ?", [instead, budget.id]);
+    }
+    await clock.pass(62_000);
+    expect(await slices(metering, kept)).toMatchObject([{ open: false, spent: 100 * out }]);
+    expect(await slices(metering, grown)).toMatchObject([{ open: true, granted }]);
+    const more = await clock.until(metering.ledger.hold(request(account, output(900), { budget: shrunk }), never));
+    expect(more.outputTokens).toBe(900); // of what is left, and no more than the limit beside the one that runs
+    for (const hold of [...holds, more]) {
+      hold.release();
+    }
+    await prove(metering, clock);
+    await clock.until(metering.close());
+  }, 60_000);
+
   test("a charge that goes to the dead letters spends nothing of its budget, and says which slice it was on", async () => {
     const clock = new ManualClock(Date.now());
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });

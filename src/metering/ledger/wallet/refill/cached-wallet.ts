@@ -185,10 +185,7 @@ export class CachedWallet {
     if (lease === undefined) {
       return undefined;
     }
-    // A model may come meanwhile that the account has not asked for before.
-    while (!this.wallet.knowsRatesOf(lease.slices)) {
-      await this.wallet.loadRatesOf(lease.slices);
-    }
+    await this.wallet.loadRatesOf(lease);
     this.wallet.add(lease);
     return lease.slices.length;
   }

@@ -1,6 +1,6 @@
 import type { Logger } from "../../../../../lib/logger.ts";
 import type { PicoUsd } from "../../../interface.ts";
-import { type LedgerStore, noAccount, type SlicePart, type StoredSlice } from "../../../store/ledger-store.ts";
+import { type LedgerStore, noId, type SlicePart, type StoredSlice } from "../../../store/ledger-store.ts";
 import type { Wallet } from "../wallet.ts";
 
 /** A wallet whose money somebody may move. */
@@ -120,7 +120,7 @@ export class SliceAudit {
     const suspects: string[] = [];
     const seen = new Set<string>();
     const { all, ended } = this.#wallets;
-    for (let after = noAccount; ; ) {
+    for (let after = noId; ; ) {
       const page = await this.#store.openSlices({ after });
       const last = page.at(-1);
       if (last === undefined) {

@@ -1,0 +1,97 @@
+import type { Logger } from "../../../../lib/logger.ts";
+import type { PicoUsd } from "../../interface.ts";
+import { type LedgerStore, noId, type StoredBudgetSlice } from "../../store/ledger-store.ts";
+import type { BudgetWallet } from "./budget-wallet.ts";
+
+/** Budgets as the audit sees them. */
+export interface AuditedBudgets {
+  /** The wallets in memory, by their slices. */
+  readonly bySlice: ReadonlyMap<string, BudgetWallet>;
+  /** Whether a slice without a wallet will be closed anyhow, at its time. */
+  isEnding(sliceId: string): boolean;
+  /** Gives a wallet whose slice is gone another one. */
+  lose(wallet: BudgetWallet): void;
+  /** Closes slices that no wallet has. */
+  closeSlices(sliceIds: readonly string[]): Promise<void>;
+}
+
+/**
+ * Compares the open slices of budgets that the store says this core has with those that it knows: they differ when the
+ * reply to a commit was lost, and when the database has failed over into the past, where slices that were closed are open and
+ * others were never made. A wallet is judged while none of its money is being leased or given back.
+ */
+export class BudgetAudit {
+  readonly #store: Pick<LedgerStore, "openBudgetSlices" | "giveBackBudgets">;
+  readonly #budgets: AuditedBudgets;
+  readonly #logger: Logger;
+
+  constructor(parts: {
+    readonly store: Pick<LedgerStore, "openBudgetSlices" | "giveBackBudgets">;
+    readonly budgets: AuditedBudgets;
+    readonly logger: Logger;
+  }) {
+    this.#store = parts.store;
+    this.#budgets = parts.budgets;
+    this.#logger = parts.logger;
+  }
+
+  /** Looks through all slices and clears up those about which the store says otherwise. */
+  async run(): Promise<void> {
+    const { bySlice } = this.#budgets;
+    const known = new Map(Array.from(bySlice.values(), (wallet) => [wallet.sliceId, wallet.unspent]));
+    const stored = await this.#readAll();
+    const unknown = stored.filter(({ id }) => !bySlice.has(id) && !this.#budgets.isEnding(id));
+    if (unknown.length > 0) {
+      await this.#budgets.closeSlices(unknown.map(({ id }) => id));
+      this.#logger.warn({ unknown }, "gave back what was leased of budgets without this core's knowledge");
+    }
+    for (const id of findSuspects(known, stored)) {
+      const wallet = bySlice.get(id);
+      await wallet?.turns.take(() => this.#correct(wallet));
+    }
+  }
+
+  async #readAll(): Promise<StoredBudgetSlice[]> {
+    const stored: StoredBudgetSlice[] = [];
+    for (let after = noId; ; ) {
+      const page = await this.#store.openBudgetSlices({ after });
+      const last = page.at(-1);
+      if (last === undefined) {
+        return stored;
+      }
+      stored.push(...page);
+      after = last.id;
+    }
+  }
+
+  /** Reads the wallet before it asks the store, so that charges that come meanwhile make no difference. */
+  async #correct(wallet: BudgetWallet): Promise<void> {
+    const { sliceId, unspent, isMade } = wallet;
+    const stored = (await this.#store.openBudgetSlices({ sliceId }))[0]?.unspent;
+    if (wallet.sliceId !== sliceId) {
+      return; // lost meanwhile, and known to be
+    }
+    if (stored === undefined) {
+      if (isMade) {
+        this.#budgets.lose(wallet);
+        this.#logger.warn({ sliceId }, "this core believed in a part of a budget that it no longer has");
+      }
+      return;
+    }
+    const lowered = wallet.lower(stored);
+    if (lowered > 0) {
+      this.#logger.warn({ sliceId, lowered }, "this core believed in more of a budget than it has");
+    }
+    const surplus = stored - unspent;
+    if (surplus > 0) {
+      await this.#store.giveBackBudgets([{ sliceId, amount: surplus }]);
+      this.#logger.warn({ sliceId, surplus }, "gave back what was leased of a budget without this core's knowledge");
+    }
+  }
+}
+
+/** Slices with a wallet that the store says otherwise about; those whose money moves meanwhile may be among them. */
+function findSuspects(known: ReadonlyMap<string, PicoUsd>, stored: readonly StoredBudgetSlice[]): string[] {
+  const found = new Map(stored.map(({ id, unspent }) => [id, unspent]));
+  return [...known].filter(([id, unspent]) => found.get(id) !== unspent).map(([id]) => id);
+}
