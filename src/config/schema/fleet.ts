@@ -10,6 +10,14 @@ export const fleet = z.strictObject({
     .max(16_777_216)
     .default(262_144)
     .describe("Blocks of prompts that prefix routing remembers, a model: 12 bytes each with up to 32 servers."),
+  reserve: z
+    .number()
+    .min(0)
+    .max(0.5)
+    .default(0.125)
+    .describe(
+      "The part of a model's places, and of its servers' KV caches, that one account leaves free for others. 0: nothing.",
+    ),
   queue: z.int().min(0).default(1000).describe("Requests that may wait for a free server, a model."),
   queue_timeout_s: seconds.default(10).describe("How long one waits."),
   connect_timeout_s: seconds.default(2).describe("How long a server may take to accept a connection."),

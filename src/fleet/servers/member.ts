@@ -91,12 +91,15 @@ export class Member {
     return tokens === undefined ? undefined : tokens * usableKv;
   }
 
+  /** Tokens of that room that nobody takes, ours or others; below zero when answers grew beyond it. Undefined: it is not known. */
+  get freeTokens(): number | undefined {
+    return this.room === undefined ? undefined : this.room - this.tokensInFlight - this.#foreignTokens;
+  }
+
   /** Whether its KV cache has room for so many tokens. A request that is larger than all of it waits until it is alone. */
   hasRoomFor(tokens: number): boolean {
-    const { room } = this;
-    return (
-      room === undefined || this.tokensInFlight === 0 || this.tokensInFlight + this.#foreignTokens + tokens <= room
-    );
+    const { freeTokens } = this;
+    return freeTokens === undefined || this.tokensInFlight === 0 || tokens <= freeTokens;
   }
 
   /** Whether it has as much to read as it should: it gets nothing that is new to it. */

@@ -28,6 +28,8 @@ export class Place {
   readonly key: string;
   /** The work that it was expected to be. */
   readonly expectedWork: number;
+  /** Tokens of a KV cache that it was expected to take. */
+  readonly expectedTokens: number;
   /** Tokens that it takes of the server's KV cache, at least as many as were counted. */
   #held: number;
   #unread: number;
@@ -40,7 +42,8 @@ export class Place {
     this.expectedWork = toWork({ prompt, output });
     this.#prompt = prompt;
     this.#unread = uncached;
-    this.#held = prompt + output;
+    this.expectedTokens = prompt + output;
+    this.#held = this.expectedTokens;
     member.enter(this.#held, uncached);
   }
 

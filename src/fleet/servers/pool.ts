@@ -2,11 +2,13 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { toDuration } from "../../../lib/time/duration.ts";
+import type { FleetConfig } from "../../config/schema.ts";
 import { EngineFault } from "../../engines/interface.ts";
 import type { Policy, Route } from "../routing/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { Member } from "./member.ts";
 import { Place } from "./place.ts";
+import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
 import { TokenTurns } from "./token-turns.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
@@ -37,19 +39,24 @@ export class Pool {
   #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
-  /** Work that runs, by key. */
-  readonly #held = new Map<string, number>();
+  readonly #shares: Shares;
   readonly #turns = new TokenTurns();
   readonly #output = new ExpectedOutput();
-  readonly #line = new WaitingLine<Waiter>((key) => this.#turns.rank(key) + (this.#held.get(key) ?? 0));
+  readonly #line = new WaitingLine<Waiter>((key) => this.#turns.rank(key) + this.#shares.workOf(key));
   #closed = false;
 
   /** Has no servers before `replace`. */
-  constructor(modelId: string, policy: Policy, clock: Clock, maxWaiting: number) {
+  constructor(
+    modelId: string,
+    policy: Policy,
+    clock: Clock,
+    { queue, reserve }: Pick<FleetConfig, "queue" | "reserve">,
+  ) {
     this.modelId = modelId;
     this.#policy = policy;
     this.#clock = clock;
-    this.#maxWaiting = maxWaiting;
+    this.#maxWaiting = queue;
+    this.#shares = new Shares(reserve);
   }
 
   get members(): readonly Member[] {
@@ -76,7 +83,7 @@ export class Pool {
    * deadline passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when that comes first.
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
-    const place = this.#line.length === 0 ? this.#choose(wish, undefined) : undefined;
+    const place = this.#line.length === 0 && this.#mayEnter(wish) ? this.#choose(wish, undefined) : undefined;
     if (place !== undefined) {
       this.#turns.advance(this.#turns.rank(wish.key) - place.expectedWork);
       return place;
@@ -100,7 +107,7 @@ export class Pool {
   release(place: Place): void {
     place.leave();
     this.#output.learn(place.output);
-    this.#hold(place.key, -place.expectedWork);
+    this.#shares.leave(place);
     this.#turns.serve(place.key, place.work - place.expectedWork);
     this.pump();
   }
@@ -135,8 +142,17 @@ export class Pool {
     const takes = (member: Member) => member.available && !kept.has(member);
     while (this.#line.length > 0 && kept.size < mostKept && this.members.some(takes)) {
       const lowest = this.#line.lowestRank();
+      const free = findFreeRoom(this.members);
+      const sated = new Set<string>();
       const served = this.#line.serveNext((waiter) => {
-        const place = kept.size < mostKept ? this.#choose(waiter.wish, kept) : undefined;
+        if (kept.size >= mostKept || sated.has(waiter.key)) {
+          return false;
+        }
+        if (!this.#mayEnter(waiter.wish, free)) {
+          sated.add(waiter.key);
+          return false;
+        }
+        const place = this.#choose(waiter.wish, kept);
         if (place !== undefined) {
           waiter.grant(place);
         }
@@ -147,6 +163,14 @@ export class Pool {
       }
       this.#turns.advance(lowest);
     }
+  }
+
+  /** Whether the wish's account leaves enough to others with it. */
+  #mayEnter({ key, route }: Wish, free?: FreeRoom): boolean {
+    return (
+      !this.#shares.hasAny(key) ||
+      this.#shares.mayEnter(key, this.#measure({ route }).total, free ?? findFreeRoom(this.members))
+    );
   }
 
   /**
@@ -176,7 +200,7 @@ export class Pool {
     }
     const { member, uncachedTokens } = choice;
     const place = new Place(member, key, { prompt, uncached: uncachedTokens, output });
-    this.#hold(key, place.expectedWork);
+    this.#shares.enter(place);
     this.#turns.serve(key, place.expectedWork);
     return place;
   }
@@ -185,15 +209,6 @@ export class Pool {
   #measure({ route: { promptTokens: prompt, request } }: Pick<Wish, "route">) {
     const output = request === undefined ? 0 : this.#output.within(request.maxOutputTokens);
     return { prompt, output, total: prompt + output };
-  }
-
-  #hold(key: string, tokens: number): void {
-    const held = (this.#held.get(key) ?? 0) + tokens;
-    if (held <= 0) {
-      this.#held.delete(key);
-    } else {
-      this.#held.set(key, held);
-    }
   }
 
   /**

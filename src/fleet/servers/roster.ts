@@ -219,7 +219,7 @@ export class Roster {
 
   #createPool(model: ServedModel): Pool {
     const { clock, config } = this.#settings;
-    return new Pool(model.id, this.#createPolicy(model), clock, config.queue);
+    return new Pool(model.id, this.#createPolicy(model), clock, config);
   }
 
   #createPolicy(model: ServedModel): Policy {

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { findDetail } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../lib/errors/detail.ts";
 import type { Rates } from "../../interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { VersionMark } from "../../prices/version-marks.ts";
@@ -124,7 +124,7 @@ export class WalletRates {
 
   /** A model that is listed no more keeps its rates for what runs, and spoils no lease of money that comes. */
   #keepUnpriced(model: string, rates: Rates, error: unknown): Rates {
-    if (findDetail(error)?.reason !== Reason.MODEL_NOT_FOUND) {
+    if (readDetail(error)?.reason !== Reason.MODEL_NOT_FOUND) {
       throw error;
     }
     this.#models.delete(model);

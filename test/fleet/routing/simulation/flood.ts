@@ -59,7 +59,7 @@ export async function flood(
   const { models, fleet } = configSchema.parse({
     models: [{ id: "m", context_length: 131_072, servers: toServers(setting) }],
   });
-  const pool: Pool = new Pool("m", createPolicy(fleet.routing, 4096, new SeededRandom(1)), clock, fleet.queue);
+  const pool: Pool = new Pool("m", createPolicy(fleet.routing, 4096, new SeededRandom(1)), clock, fleet);
   const servers = new Map<Member, GpuServer>();
   for (const [i, config] of (models[0]?.servers ?? []).entries()) {
     const settings = { clock, openMs: 5000, onFree: () => pool.pump() };

@@ -73,7 +73,9 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
   const random = new SeededRandom(seed);
   const fleet = createServers(servers, clock, () => pool.pump());
   const members = fleet.map(({ member }) => member);
-  const pool: Pool = new Pool("m", createPolicy(policy, 262_144, random), clock, Number.POSITIVE_INFINITY);
+  const pool: Pool = new Pool("m", createPolicy(policy, 262_144, random), clock, {
+    ...{ queue: Number.POSITIVE_INFINITY, reserve: 0.125 },
+  });
   pool.replace(members);
   const byMember = new Map(fleet.map((server) => [server.member, server]));
   const waits: number[] = [];

@@ -1,0 +1,90 @@
+import type { Member } from "./member.ts";
+import type { Place } from "./place.ts";
+
+/** Who runs so many requests leaves the last free place to others. */
+const mostWithLast = 3;
+
+/** Room on servers that take requests now. */
+export interface FreeRoom {
+  readonly places: number;
+  /** Tokens of their KV caches, as far as that is known. Undefined: of none of them. */
+  readonly tokens: number | undefined;
+}
+
+interface Held {
+  places: number;
+  work: number;
+  tokens: number;
+}
+
+const nothing: Readonly<Held> = { places: 0, work: 0, tokens: 0 };
+
+/** The room that servers have left together. */
+export function findFreeRoom(members: readonly Member[]): FreeRoom {
+  let places = 0;
+  let tokens: number | undefined;
+  for (const member of members) {
+    if (member.available) {
+      places += member.config.capacity - member.inFlight;
+      tokens = member.freeTokens === undefined ? tokens : (tokens ?? 0) + member.freeTokens;
+    }
+  }
+  return { places, tokens };
+}
+
+/**
+ * What each account has running, and how much more it may have: no more than a multiple of what is free, so that whoever
+ * comes finds something free, be there one large account or many. These are the dynamic thresholds of Choudhury and
+ * Hahne (1998) for buffers that are shared by queues.
+ */
+export class Shares {
+  readonly #multiple: number;
+  readonly #held = new Map<string, Held>();
+
+  /** `reserve` is the part that an account leaves free when it is alone. */
+  constructor(reserve: number) {
+    this.#multiple = (1 - reserve) / reserve;
+  }
+
+  /** The work that an account has running. */
+  workOf(key: string): number {
+    return (this.#held.get(key) ?? nothing).work;
+  }
+
+  /** Whether an account runs anything. */
+  hasAny(key: string): boolean {
+    return this.#held.has(key);
+  }
+
+  /** Whether an account may run one more, of so many tokens. Requests without an account may as long as there is room. */
+  mayEnter(key: string, tokens: number, free: FreeRoom): boolean {
+    const held = this.#held.get(key) ?? nothing;
+    if (key === "" || held.places === 0 || this.#multiple === Number.POSITIVE_INFINITY) {
+      return true;
+    }
+    if (free.places === 1 && held.places >= mostWithLast) {
+      return false;
+    }
+    const hasPlaces = held.places < this.#multiple * free.places;
+    return hasPlaces && (free.tokens === undefined || held.tokens + tokens <= this.#multiple * (free.tokens - tokens));
+  }
+
+  enter({ key, expectedWork, expectedTokens }: Place): void {
+    const held = this.#held.get(key) ?? { ...nothing };
+    held.places++;
+    held.work += expectedWork;
+    held.tokens += expectedTokens;
+    this.#held.set(key, held);
+  }
+
+  leave({ key, expectedWork, expectedTokens }: Place): void {
+    const held = this.#held.get(key);
+    if (held === undefined || held.places <= 1) {
+      this.#held.delete(key);
+      return;
+    }
+    held.places--;
+    held.work -= expectedWork;
+    held.tokens -= expectedTokens;
+  }
+}
