@@ -175,7 +175,7 @@ test("an endpoint is told of a balance that is low and of a key whose budget is 
     expect(answer.status).toBe(200);
     return ((await answer.json()) as { usage: { cost: number } }).usage.cost;
   };
-  const limit = (2.4 * (await ask())).toFixed(12);
+  const limit = (2.2 * (await ask())).toFixed(12);
   const { balance_usd: balance } = await json(undefined, "accounts", "show", id);
   await json(undefined, "accounts", "set-limits", id, "--low-balance-usd", balance);
   await json(undefined, "keys", "set-limits", keyId, "--usd", limit);
