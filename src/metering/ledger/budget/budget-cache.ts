@@ -13,6 +13,10 @@ import { windowAt } from "./budget-window.ts";
 const sharedSlice = 100_000_000_000;
 /** A budget that was not used for this long is given back. */
 const idleMs = 3000;
+/** How long nobody looks again at a budget of which no more was to be had, so that refusals cost the store little. */
+const lookAgainMs = 250;
+/** How often at most the other cores are asked for a budget: each time all of them ask the store. */
+const callInMs = 500;
 
 /** Dependencies. */
 export interface BudgetCacheParts {
@@ -73,6 +77,7 @@ export class BudgetCache {
       return;
     }
     wallet.limit = limit;
+    wallet.lookedAt = Number.NEGATIVE_INFINITY;
     const part = takeFree(wallet);
     this.#inBackground(wallet.turns.take(() => this.#giveBack([part])));
   }
@@ -105,7 +110,8 @@ export class BudgetCache {
   /** Leases what an amount lacks, as far as the budget has it. Throws LEDGER_UNAVAILABLE. */
   async fund(wallet: BudgetWallet, budget: Budget, amount: PicoUsd): Promise<void> {
     await wallet.turns.take(async () => {
-      if (wallet.free >= amount && wallet.available > 0) {
+      const hasNoMore = wallet.unleased === 0 && this.#parts.clock.monotonic() - wallet.lookedAt < lookAgainMs;
+      if (hasNoMore || (wallet.free >= amount && wallet.available > 0)) {
         return;
       }
       try {
@@ -133,10 +139,11 @@ export class BudgetCache {
       }
       wallet.unleased = lease.unleased;
       wallet.elsewhere = lease.elsewhere;
+      wallet.lookedAt = this.#parts.clock.monotonic();
       if (lease.granted !== undefined) {
         wallet.add(lease.granted);
         if (lease.granted < least && lease.elsewhere > 0) {
-          this.#callIn(accountId);
+          this.#callIn(wallet);
         }
         return;
       }
@@ -159,9 +166,14 @@ export class BudgetCache {
   }
 
   /** Asks the other cores for what is free of their parts; they hear it, or give it back when they do not use it. */
-  #callIn(accountId: string): void {
-    this.#parts.store.announce(accountId).catch((error: unknown) => {
-      this.#parts.logger.warn({ error }, "the other cores could not be asked for a budget");
+  #callIn(wallet: BudgetWallet): void {
+    const { clock, store, logger } = this.#parts;
+    if (clock.monotonic() - wallet.calledInAt < callInMs) {
+      return;
+    }
+    wallet.calledInAt = clock.monotonic();
+    store.announce(wallet.accountId).catch((error: unknown) => {
+      logger.warn({ error }, "the other cores could not be asked for a budget");
     });
   }
 

@@ -22,6 +22,9 @@ export class BudgetWallet {
   readonly turns = new Turns();
   /** When it was last used, by the monotonic clock. */
   usedAt = 0;
+  /** When this core last looked at it in the store, and last asked the others for it, by the monotonic clock. */
+  lookedAt = Number.NEGATIVE_INFINITY;
+  calledInAt = Number.NEGATIVE_INFINITY;
   #available: PicoUsd = 0;
   #held: PicoUsd = 0;
   /** Charges that are not yet known to be in the store. */
@@ -118,5 +121,6 @@ export class BudgetWallet {
     this.#returning = 0;
     this.sliceId = sliceId;
     this.isMade = false;
+    this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 }

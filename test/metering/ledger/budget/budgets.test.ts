@@ -81,6 +81,26 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   });
 
+  test("a key whose budget is spent is refused from memory, and served as soon as its limit is raised", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const spend = (under: Budget) => run(metering.ledger, request(account, output(1000), { budget: under }));
+    await clock.until(spend(budget));
+    let looks = 0;
+    const acquire = metering.store.acquireBudget.bind(metering.store);
+    metering.store.acquireBudget = (wanted) => {
+      looks++;
+      return acquire(wanted);
+    };
+    for (let times = 0; times < 20; times++) {
+      expect(await reasonOf(clock, spend(budget))).toBe(Reason.BUDGET_EXHAUSTED);
+    }
+    expect(looks).toBeLessThan(2);
+    await clock.until(spend({ ...budget, limit: 2000 * out }));
+    await clock.until(metering.close());
+  });
+
   test("while running requests hold what is left of it others are told to come back", async () => {
     const { metering, clock } = await open();
     const account = await metering.account({ paid: 10 * usd });
