@@ -4,9 +4,10 @@ import { failure } from "../../lib/errors/failure.ts";
 import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineOutput } from "../engines/interface.ts";
-import { type AttemptSettings, Attempts, distrust } from "./attempts.ts";
-import { believableInputs, isBelievableInput, isWholeNumber, templateTokens } from "./health/believable-tokens.ts";
-import { describe, isImplausible, isServersFault, isTransient, serverFailed, toFailure } from "./health/failures.ts";
+import { type AttemptSettings, Attempts } from "./attempts.ts";
+import { countOn } from "./count-on.ts";
+import { believeInputs } from "./health/believe-inputs.ts";
+import { serverFailed, toFailure } from "./health/failures.ts";
 import { Plausibility } from "./health/plausibility.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest } from "./interface.ts";
@@ -14,10 +15,7 @@ import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Roster } from "./servers/roster.ts";
 import { unitVector } from "./unit-vectors.ts";
-
-/** Counting is quick, or not worth waiting for. */
-const countTimeoutMs = 5000;
-const countLimits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
+import { utilisation } from "./utilisation.ts";
 
 /** Dependencies. */
 export interface FleetParts extends AttemptSettings {
@@ -91,7 +89,7 @@ export class PooledFleet implements Fleet {
         request.onServer?.(member.id);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();
-        const inputTokens = this.#believeInputs(answer.inputTokens, request.inputs, model, (what) =>
+        const inputTokens = believeInputs(answer.inputTokens, request.inputs, model, (what) =>
           attempts.doubted(member, what),
         );
         if (inputTokens === answer.inputTokens) {
@@ -117,7 +115,7 @@ export class PooledFleet implements Fleet {
     signal: AbortSignal,
   ): Promise<number | undefined> {
     for (const member of this.#pool(model.id).members) {
-      const count = member.fit ? await this.#countOn(member, model, request, signal) : undefined;
+      const count = member.fit ? await countOn(member, model, request, signal, this.#parts) : undefined;
       if (count) {
         return count;
       }
@@ -142,17 +140,7 @@ export class PooledFleet implements Fleet {
   }
 
   utilisation(modelId: string): number {
-    const { members, waiting, waitingTokens } = this.#pool(modelId);
-    const fit = members.filter((member) => member.fit);
-    const there = fit.length > 0 ? fit : members;
-    const capacity = sum(there, (member) => member.config.capacity);
-    const requests = (sum(members, (member) => member.inFlight) + waiting) / Math.max(1, capacity);
-    // Where a server does not tell its room, only its requests count.
-    const roomy = there.filter((member) => member.room !== undefined);
-    const room = sum(roomy, (member) => member.room ?? 0);
-    const share = there.length === 0 ? 0 : roomy.length / there.length;
-    const tokens = room === 0 ? 0 : (sum(roomy, (member) => member.tokensInFlight) + waitingTokens * share) / room;
-    return Math.max(requests, tokens);
+    return utilisation(this.#pool(modelId));
   }
 
   waiting(modelId: string): number {
@@ -167,36 +155,6 @@ export class PooledFleet implements Fleet {
     return this.#parts.roster.close();
   }
 
-  /** The count of one server. Undefined: it cannot tell, or cannot be believed. */
-  async #countOn(
-    member: Member,
-    model: ServedModel,
-    request: Pick<FleetRequest, "prompt" | "thinking" | "recipe">,
-    signal: AbortSignal,
-  ): Promise<number | undefined> {
-    const watchdog = new Watchdog(this.#parts.clock, countLimits, signal);
-    try {
-      const count = await member.engine.countTokens({ ...request, model: member.model }, watchdog.signal);
-      if (count === undefined || isBelievableInput(count, request.prompt, model)) {
-        return count;
-      }
-      distrust(member, `counted ${count} tokens in a prompt`, {}, this.#parts);
-    } catch (thrown) {
-      signal.throwIfAborted();
-      const error = toFailure(thrown, member.id, signal);
-      if (isImplausible(error)) {
-        distrust(member, describe(error), {}, this.#parts);
-      } else if (isTransient(error) || isServersFault(error)) {
-        this.#parts.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
-      } else {
-        throw error;
-      }
-    } finally {
-      watchdog.close();
-    }
-    return undefined;
-  }
-
   #unit(vector: Float32Array, model: ServedModel, member: Member): Float32Array {
     const unit = unitVector(vector, model.dimensions);
     if (unit !== undefined) {
@@ -204,23 +162,6 @@ export class PooledFleet implements Fleet {
     }
     const what = `${member.id} made a vector of ${vector.length} dimensions, or one without length`;
     throw serverFailed(what, true);
-  }
-
-  /** The tokens of inputs, at most as many as they can have. */
-  #believeInputs(told: number, inputs: readonly string[], model: ServedModel, onDoubt: (what: string) => void): number {
-    if (!isWholeNumber(told) || told < 1) {
-      onDoubt(`counted ${told} tokens in inputs`);
-      throw serverFailed("the tokens of inputs were not counted", false);
-    }
-    if (told <= inputs.length * Math.min(templateTokens(model), model.context_length)) {
-      return told;
-    }
-    const bound = believableInputs(inputs, model);
-    if (told <= bound) {
-      return told;
-    }
-    onDoubt(`counted ${told} tokens in inputs that have ${bound} at most`);
-    return bound;
   }
 
   #describe(member: Member): Server {
@@ -251,8 +192,4 @@ export class PooledFleet implements Fleet {
     }
     return pool;
   }
-}
-
-function sum<T>(values: readonly T[], of: (value: T) => number): number {
-  return values.reduce((total, value) => total + of(value), 0);
 }

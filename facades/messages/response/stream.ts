@@ -1,12 +1,12 @@
 import type { Finished, GenerationEvent, Started } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import type { ContentBlock } from "#gen/tollgate/messages/v1/message_pb.js";
-import { type Delta, type StreamEvent, StreamEventSchema } from "#gen/tollgate/messages/v1/stream_event_pb.js";
-import { jsonEncoder } from "../../http/json/encoder.ts";
+import type { Delta, StreamEvent } from "#gen/tollgate/messages/v1/stream_event_pb.js";
 import { textTemplate } from "../../http/json/text-template.ts";
 import type { EventEncoder } from "../../http/response/sse.ts";
 import { classify } from "../errors.ts";
+import { type Block, type CallBlock, emptyBlock, toDelta } from "./block.ts";
 import { messageId, thinkingSignature } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
+import { eventText } from "./stream-event.ts";
 import { inputUsage, toStopReason, toUsage } from "./usage.ts";
 
 /**
@@ -218,62 +218,4 @@ export class StreamEncoder implements EventEncoder {
   #emit(event: StreamEvent["event"]): void {
     this.#out += eventText(event);
   }
-}
-
-const json = jsonEncoder(StreamEventSchema);
-const names = new Map(StreamEventSchema.fields.map(({ localName, name }) => [localName, name]));
-
-/** A server-sent event; clients go by its name and do not look into data without one. */
-function eventText(event: StreamEvent["event"]): string {
-  return `event: ${names.get(event.case ?? "")}\ndata: ${json({ $typeName: "tollgate.messages.v1.StreamEvent", event })}\n\n`;
-}
-
-/** A block of the answer; `waiting` is what came before it could be opened. */
-type Block = { readonly kind: "thinking" | "text"; readonly waiting: string[] } | CallBlock;
-
-interface CallBlock {
-  readonly kind: "tool_use";
-  readonly id: string;
-  readonly name: string;
-  readonly waiting: string[];
-  /** How far its arguments have come. */
-  readonly extent: JsonExtent;
-  /** Whether no arguments were sent yet. */
-  empty: boolean;
-}
-
-/** More of a block. */
-function toDelta(kind: Block["kind"], piece: string): Delta["delta"] {
-  switch (kind) {
-    case "thinking":
-      return { case: "thinkingDelta", value: { $typeName: "tollgate.messages.v1.ThinkingDelta", thinking: piece } };
-    case "text":
-      return { case: "textDelta", value: { $typeName: "tollgate.messages.v1.TextDelta", text: piece } };
-    case "tool_use":
-      return {
-        case: "inputJsonDelta",
-        value: { $typeName: "tollgate.messages.v1.InputJsonDelta", partialJson: piece },
-      };
-  }
-}
-
-function emptyBlock(block: Block): ContentBlock {
-  switch (block.kind) {
-    case "thinking":
-      return contentBlock({
-        case: "thinking",
-        value: { $typeName: "tollgate.messages.v1.ThinkingBlock", thinking: "", signature: "" },
-      });
-    case "text":
-      return contentBlock({ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlock", text: "" } });
-    case "tool_use":
-      return contentBlock({
-        case: "toolUse",
-        value: { $typeName: "tollgate.messages.v1.ToolUseBlock", id: block.id, name: block.name, input: "{}" },
-      });
-  }
-}
-
-function contentBlock(block: ContentBlock["block"]): ContentBlock {
-  return { $typeName: "tollgate.messages.v1.ContentBlock", block };
 }

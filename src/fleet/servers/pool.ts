@@ -4,30 +4,14 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { toDuration } from "../../../lib/time/duration.ts";
 import type { FleetConfig } from "../../config/schema.ts";
 import { EngineFault } from "../../engines/interface.ts";
-import type { Policy, Route } from "../routing/policy.ts";
+import type { Policy } from "../routing/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { Member } from "./member.ts";
 import { Place } from "./place.ts";
 import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
 import { TokenTurns } from "./token-turns.ts";
+import { type Waiter, type Wish, waitFor } from "./waiter.ts";
 import { WaitingLine } from "./waiting-line.ts";
-
-/** A request for a server. */
-export interface Wish {
-  readonly route: Route;
-  /** Whose turn it takes in the queue. */
-  readonly key: string;
-  /** Servers that have failed it. */
-  readonly failed: ReadonlySet<Member>;
-  /** When it stops waiting, on the monotonic clock. */
-  readonly deadline: number;
-}
-
-interface Waiter extends Pick<Wish, "key" | "deadline"> {
-  readonly wish: Wish;
-  readonly grant: (place: Place) => void;
-  readonly refuse: (error: Error) => void;
-}
 
 /** Servers that are kept free at a time; whoever comes after so many does not try. */
 const mostKept = 8;
@@ -92,7 +76,8 @@ export class Pool {
       throw this.#gone();
     }
     this.#makeRoom(wish.key);
-    const waiting = this.#wait(wish, signal);
+    const onLate = () => this.#overloaded("no server became free in time");
+    const waiting = waitFor(wish, this.#line, this.#clock, signal, onLate);
     this.pump();
     return waiting;
   }
@@ -229,38 +214,6 @@ export class Pool {
     }
     this.#line.remove(last);
     last.refuse(this.#overloaded("the queue is full, and others have fewer in it"));
-  }
-
-  #wait(wish: Wish, signal: AbortSignal): Promise<Place> {
-    return new Promise((resolve, reject) => {
-      const leave = (error: unknown) => {
-        this.#line.remove(waiter);
-        stop();
-        reject(error);
-      };
-      const onAbort = () => leave(signal.reason);
-      const cancelTimer = this.#clock.after(wish.deadline - this.#clock.monotonic(), () =>
-        leave(this.#overloaded("no server became free in time")),
-      );
-      const stop = () => {
-        cancelTimer();
-        signal.removeEventListener("abort", onAbort);
-      };
-      const grant = (place: Place) => {
-        stop();
-        resolve(place);
-      };
-      const refuse = (error: Error) => {
-        stop();
-        reject(error);
-      };
-      const waiter: Waiter = { key: wish.key, deadline: wish.deadline, wish, grant, refuse };
-      if (signal.aborted) {
-        return reject(signal.reason);
-      }
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.#line.push(waiter);
-    });
   }
 
   #gone(): Error {

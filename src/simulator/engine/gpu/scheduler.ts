@@ -1,7 +1,9 @@
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Gpu } from "./gpu.ts";
-import { blockSize, KvCache } from "./kv-cache.ts";
+import type { KvCache } from "./kv-cache.ts";
+import { Pace } from "./pace.ts";
 import { Sequence, type Work } from "./sequence.ts";
+import { SequenceMemory } from "./sequence-memory.ts";
 
 /** The work of a scheduler since it started. */
 export interface Counters {
@@ -14,9 +16,6 @@ export interface Counters {
   aborted: number;
   preempted: number;
 }
-
-// Without delays, sequences hear of their tokens this many steps at a time.
-const burst = 32;
 
 /**
  * Continuous batching, as real engines do it: in every step each running sequence gets one token,
@@ -33,23 +32,25 @@ export class Scheduler {
     aborted: 0,
     preempted: 0,
   };
-  readonly cache: KvCache;
   readonly #gpu: Gpu;
-  readonly #speed: number;
-  readonly #clock: Clock;
+  readonly #memory: SequenceMemory;
+  readonly #pace: Pace;
   #running: Sequence[] = [];
   #waiting: Sequence[] = [];
   #moved: Sequence[] = [];
-  /** When the step under way is done. Only meaningful while `#cancel` is set. */
-  #due = 0;
-  #cancel: (() => void) | undefined;
-
   /** `speed` is how many times faster than the GPU the steps go; 0 means without any delay. */
   constructor(gpu: Gpu, speed: number, clock: Clock) {
     this.#gpu = gpu;
-    this.#speed = speed;
-    this.#clock = clock;
-    this.cache = new KvCache(Math.floor(gpu.kvTokens / blockSize));
+    this.#memory = new SequenceMemory(gpu);
+    this.#pace = new Pace(speed, clock, {
+      schedule: () => this.#schedule(),
+      complete: () => this.#complete(),
+      report: () => this.#report(),
+    });
+  }
+
+  get cache(): KvCache {
+    return this.#memory.cache;
   }
 
   get running(): number {
@@ -68,7 +69,7 @@ export class Scheduler {
   submit(work: Work): Sequence {
     const sequence = new Sequence(work);
     this.#waiting.push(sequence);
-    this.#start();
+    this.#pace.start();
     return sequence;
   }
 
@@ -84,59 +85,12 @@ export class Scheduler {
     }
     this.#end(sequence, "aborted");
     this.counters.aborted++;
-    this.#start(); // a waiting one may fit now
+    this.#pace.start(); // a waiting one may fit now
   }
 
   /** Stops the steps for good. */
   close(): void {
-    this.#cancel?.();
-    this.#cancel = () => {};
-  }
-
-  #start(): void {
-    if (this.#cancel !== undefined) {
-      return;
-    }
-    const duration = this.#schedule();
-    if (duration === undefined) {
-      return;
-    }
-    this.#due = this.#clock.monotonic() + this.#scaled(duration);
-    this.#arm();
-  }
-
-  #arm(): void {
-    if (this.#speed === 0) {
-      const immediate = setImmediate(() => this.#advance());
-      this.#cancel = () => clearImmediate(immediate);
-    } else {
-      const wait = Math.max(0, this.#due - this.#clock.monotonic());
-      this.#cancel = this.#clock.after(wait, () => this.#advance());
-    }
-  }
-
-  /** Completes every step that is due: a late timer does not slow the pace. */
-  #advance(): void {
-    const now = this.#clock.monotonic();
-    this.#cancel = undefined;
-    for (let steps = 1; ; steps++) {
-      this.#complete();
-      const duration = this.#schedule();
-      if (duration === undefined) {
-        break;
-      }
-      this.#due += this.#scaled(duration);
-      if (this.#speed === 0 ? steps < burst : this.#due <= now) {
-        continue;
-      }
-      this.#arm();
-      break;
-    }
-    this.#report();
-  }
-
-  #scaled(duration: number): number {
-    return this.#speed === 0 ? 0 : duration / this.#speed;
+    this.#pace.close();
   }
 
   /** Gives out the work of the next step. Returns how long it takes; undefined: there is nothing to do. */
@@ -187,9 +141,7 @@ export class Scheduler {
       sequence.scheduled = 0;
       const from = sequence.computed;
       sequence.computed += tokens;
-      if (this.#gpu.prefixCache) {
-        this.#seal(sequence, from);
-      }
+      this.#memory.seal(sequence, from);
       if (sequence.computed < sequence.length) {
         continue;
       }
@@ -231,27 +183,12 @@ export class Scheduler {
 
   /** Moves the first waiting sequence to the running ones, if its memory can be had. */
   #admit(sequence: Sequence): boolean {
-    const blocks = sequence.blocks;
-    if (this.#gpu.prefixCache) {
-      // The last token is computed in any case: the next one follows from it.
-      const reusable = Math.floor((sequence.length - 1) / blockSize);
-      while (blocks.length < reusable) {
-        const block = this.cache.reuse(sequence.blockHash(blocks.length));
-        if (block === undefined) {
-          break;
-        }
-        blocks.push(block);
-      }
-    }
-    if (Math.ceil(sequence.length / blockSize) - blocks.length > this.cache.available) {
-      this.cache.release(blocks);
-      sequence.blocks = [];
+    if (!this.#memory.admit(sequence)) {
       return false;
     }
     this.#waiting.shift();
     this.#running.push(sequence);
     sequence.state = "running";
-    sequence.computed = blocks.length * blockSize;
     if (sequence.cached === undefined) {
       sequence.cached = sequence.computed;
       this.counters.promptTokens += sequence.length;
@@ -263,12 +200,7 @@ export class Scheduler {
 
   /** Sees to memory for a number of tokens. False: the sequence itself had to give way. */
   #reserve(sequence: Sequence, tokens: number): boolean {
-    while (sequence.blocks.length * blockSize < tokens) {
-      const block = this.cache.take();
-      if (block !== undefined) {
-        sequence.blocks.push(block);
-        continue;
-      }
+    while (!this.#memory.grow(sequence, tokens)) {
       const youngest = this.#running.pop();
       if (youngest === undefined) {
         return false;
@@ -282,8 +214,7 @@ export class Scheduler {
   }
 
   #preempt(sequence: Sequence): void {
-    this.cache.release(sequence.blocks);
-    sequence.blocks = [];
+    this.#memory.free(sequence);
     sequence.computed = 0;
     sequence.scheduled = 0;
     sequence.state = "waiting";
@@ -291,19 +222,8 @@ export class Scheduler {
     this.counters.preempted++;
   }
 
-  #seal(sequence: Sequence, from: number): void {
-    const full = Math.floor(sequence.computed / blockSize);
-    for (let index = Math.floor(from / blockSize); index < full; index++) {
-      const block = sequence.blocks[index];
-      if (block !== undefined) {
-        this.cache.seal(block, sequence.blockHash(index));
-      }
-    }
-  }
-
   #end(sequence: Sequence, state: "finished" | "aborted"): void {
-    this.cache.release(sequence.blocks);
-    sequence.blocks = [];
+    this.#memory.free(sequence);
     sequence.scheduled = 0;
     sequence.state = state;
   }

@@ -1,0 +1,42 @@
+import type { ServedModel } from "../catalogue/interface.ts";
+import { type AttemptSettings, distrust } from "./attempts.ts";
+import { isBelievableInput } from "./health/believable-tokens.ts";
+import { describe, isImplausible, isServersFault, isTransient, toFailure } from "./health/failures.ts";
+import { Watchdog } from "./health/watchdog.ts";
+import type { FleetRequest } from "./interface.ts";
+import type { Member } from "./servers/member.ts";
+
+/** Counting is quick, or not worth waiting for. */
+const countTimeoutMs = 5000;
+const countLimits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
+
+/** One server's count of a prompt's tokens. Undefined: it cannot tell, or cannot be believed. */
+export async function countOn(
+  member: Member,
+  model: ServedModel,
+  request: Pick<FleetRequest, "prompt" | "thinking" | "recipe">,
+  signal: AbortSignal,
+  settings: AttemptSettings,
+): Promise<number | undefined> {
+  const watchdog = new Watchdog(settings.clock, countLimits, signal);
+  try {
+    const count = await member.engine.countTokens({ ...request, model: member.model }, watchdog.signal);
+    if (count === undefined || isBelievableInput(count, request.prompt, model)) {
+      return count;
+    }
+    distrust(member, `counted ${count} tokens in a prompt`, {}, settings);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = toFailure(thrown, member.id, signal);
+    if (isImplausible(error)) {
+      distrust(member, describe(error), {}, settings);
+    } else if (isTransient(error) || isServersFault(error)) {
+      settings.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
+    } else {
+      throw error;
+    }
+  } finally {
+    watchdog.close();
+  }
+  return undefined;
+}
