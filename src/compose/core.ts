@@ -42,8 +42,8 @@ export async function composeCore(
   const serving = running(composeServing(foundation, money, fleet, overload));
   const overview = running(composeOverview(foundation, money, fleet, telemetry.registry, settings));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
-  const interceptors = createInterceptors(foundation, access, overload, money, services);
-  const webhooks = createWebhooks(foundation, { services, interceptors });
+  const intercepted = createInterceptors(foundation, access, overload, money, services);
+  const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, interceptors, gate: access.gate, webhooks, reload, drains };
+  return { services, ...intercepted, gate: access.gate, webhooks, reload, drains };
 }

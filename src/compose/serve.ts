@@ -79,9 +79,10 @@ async function start(
   }
   const addresses = await serveCore(core, config, lifecycle, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
+  const own = createDirectTransport(core.services, core.ownInterceptors);
   const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
   const http = front.address;
-  const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, transport, secrets.operatorToken);
+  const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, own, secrets.operatorToken);
   const page = options.console
     ? await openConsole({ config, transport, front, lifecycle, logger, tls, demoAccountId: demo?.accountId })
     : undefined;
@@ -90,7 +91,7 @@ async function start(
   }
   if (options.log === "pretty" && worker === undefined) {
     const url = `${tls === undefined ? "http" : "https"}://${http}`;
-    await greet({ secrets, embedded, demo, url, page, transport });
+    await greet({ secrets, embedded, demo, url, page, transport: own });
   }
   const all = { http, ...(page && { console: page.address }), ...addresses, admin: admin.address };
   if (worker === undefined) {
@@ -116,11 +117,11 @@ async function greet({
   readonly page: RunningConsole | undefined;
   readonly transport: Transport;
 }): Promise<void> {
+  const link = page === undefined ? undefined : await makeSignInUrl(page.url, transport, operatorToken);
   if (embedded !== undefined && demo !== undefined) {
-    console.log(welcome({ ...embedded, url, demo, dataDir, command: invocationFor(dataDir, process.env) }));
-  }
-  if (page !== undefined) {
-    console.log(`  console    ${await makeSignInUrl(page.url, transport, operatorToken)}\n`);
+    console.log(welcome({ ...embedded, url, demo, dataDir, link, command: invocationFor(dataDir, process.env) }));
+  } else if (link !== undefined) {
+    console.log(`  console    ${link}\n`);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Interceptor } from "@connectrpc/connect";
 import type { Overload } from "../../../lib/overload/monitor.ts";
 import { recordChanges } from "../../audit/record-changes.ts";
 import type { ServiceRegistration } from "../../grpc/server/registration.ts";
@@ -15,19 +14,17 @@ import { isUnreachable } from "../../storage/unreachable.ts";
 import { traceCalls } from "../../telemetry/traces/calls.ts";
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
+import type { CoreInterceptors } from "./interface.ts";
 import type { Money } from "./money.ts";
 
-/** The interceptors of every call, outermost first. */
 export function createInterceptors(
   { tracer, metrics, clock, logger }: Foundation,
   { gate, trail, trusts }: Pick<Access, "gate" | "trail" | "trusts">,
   overload: Overload,
   { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
-): readonly Interceptor[] {
-  return [
-    ...(tracer === undefined ? [] : [traceCalls(tracer)]),
-    observeCalls(clock, [logCalls(logger, clock), metrics.calls]),
+): CoreInterceptors {
+  const ownInterceptors = [
     shedLoad(overload),
     hideErrors(logger, (error) =>
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
@@ -38,4 +35,7 @@ export function createInterceptors(
     validateRequests(services.map(({ service }) => service)),
     catchUp(ledger),
   ];
+  const tracing = tracer === undefined ? [] : [traceCalls(tracer)];
+  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls]);
+  return { interceptors: [...tracing, observing, ...ownInterceptors], ownInterceptors };
 }

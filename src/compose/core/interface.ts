@@ -10,10 +10,17 @@ export interface Part {
   stop(): Promise<void>;
 }
 
-/** The core's services behind their interceptors, ready to be mounted on any transport. */
-export interface Core {
-  readonly services: readonly ServiceRegistration[];
+/** Outermost first. */
+export interface CoreInterceptors {
+  /** Those of every call. */
   readonly interceptors: readonly Interceptor[];
+  /** Those of the calls that the process itself makes at its start: neither logged nor measured. */
+  readonly ownInterceptors: readonly Interceptor[];
+}
+
+/** The core's services behind their interceptors, ready to be mounted on any transport. */
+export interface Core extends CoreInterceptors {
+  readonly services: readonly ServiceRegistration[];
   /** Judges calls before their messages are read. */
   readonly gate: Gate;
   /** By path; served over plain HTTP by a listener of their own. */

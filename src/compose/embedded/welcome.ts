@@ -9,6 +9,7 @@ export function welcome({
   models,
   demo,
   dataDir,
+  link,
   command,
 }: {
   url: string;
@@ -16,6 +17,8 @@ export function welcome({
   models: readonly ModelConfig[];
   demo: Demo;
   dataDir: string;
+  /** Opens the console. Undefined: there is none. */
+  link: string | undefined;
   /** How another shell runs a command against this service. */
   command: string;
 }): string {
@@ -29,7 +32,7 @@ ${notice}
   API key    ${demo.key}
   account    ${demo.accountId}   (demo)
   data       ${resolve(dataDir)}
-
+${link === undefined ? "" : `  console    ${link}\n`}
 Try it:
 
   ${curl(url, demo.key, model)}

@@ -71,6 +71,11 @@ test("options without a command serve, on ports that follow one another", async 
   expect(output).toContain(inData(""));
 });
 
+test("the welcome is not mixed with lines about what the start did itself", () => {
+  expect(output).toMatch(/^ +data +\/.*\n +console +http:.*\n\nTry it:$/m);
+  expect(output.slice(0, output.indexOf("Try it:"))).not.toContain("call {");
+});
+
 test("every line of the welcome works when it is pasted into another shell", async () => {
   const curl = /^ +(curl .*\\\n.*)$/m.exec(output)?.[1];
   expect((await paste(String(curl))).stdout).toContain("data: [DONE]");
