@@ -13,13 +13,8 @@ export interface Bounds {
 }
 
 /**
-<<<<<<< HEAD
- * Every sampling field of the contract by its name in JSON and in the configuration, and its bounds, as the contract has
- * them. The engines' names for it are in src/engines/shared/sampling.ts.
-=======
- * Every sampling field of the contract by its name in JSON and in the configuration, and its bounds.
- * The engines' names for it are in src/engines/shared/sampling.ts.
->>>>>>> ca98e37 (prose: comments name the thing instead of "what")
+ * Every sampling field of the contract by its name in JSON and in the configuration, with the contract's bounds. The
+ * engines' names for it are in src/engines/shared/sampling.ts.
  */
 export const samplingFields = {
   temperature: { name: "temperature", bounds: readBounds("temperature") },
