@@ -23,13 +23,17 @@ afterEach(async () => {
 });
 
 /** Serves a simulated engine with so many places; who finds none waits long enough for answers that are made, not read. */
-async function start(capacity: number, isSplit: boolean, more: Parameters<typeof serveModels>[1] = {}): Promise<void> {
+async function start(
+  capacity: number,
+  isSplit: boolean,
+  { speed = 0, ...more }: Parameters<typeof serveModels>[1] & { readonly speed?: number } = {},
+): Promise<void> {
   simulator = await startSimulator({
     models: [
       { id: "m", contextLength: 524_288, gpu: { kvTokens: 1_048_576 } },
       { id: "e", kind: "embedding" },
     ],
-    speed: 0,
+    speed,
   });
   const servers = [{ url: simulator.url, engine: "vllm" as const, capacity }];
   const fleet = { queue_timeout_s: 100 };
@@ -95,6 +99,19 @@ test.each([
   },
   120_000,
 );
+
+test("long streams of one account that begin together leave a place to others, who are served at once", async () => {
+  await start(8, false, { speed: 1 });
+  const leaving = new AbortController();
+  const streams = Array.from({ length: 10 }, () =>
+    chat(service.key, wish(50_000), true, leaving.signal).catch(() => {}),
+  );
+  await eventually("the engine runs what one account may", () => simulator.metrics().running === 7);
+  expect(await served(3)).toBe(3);
+  await eventually("the streams run on", () => simulator.metrics().running === 7);
+  leaving.abort();
+  await Promise.all(streams);
+}, 120_000);
 
 test("70 callers over gRPC that do not read leave all of 64 places to others", async () => {
   await start(64, true);
