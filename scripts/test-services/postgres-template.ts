@@ -16,7 +16,8 @@ export interface Template {
 
 export async function makeTemplate(): Promise<Template> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-postgres-template-"));
-  const initdbFlags = ["--no-sync", "--wal-segsize=1"];
+  // Without a locale in the environment it would count bytes where a column counts characters.
+  const initdbFlags = ["--no-sync", "--wal-segsize=1", "--encoding=UTF8"];
   await new EmbeddedPostgres({ ...account, databaseDir: directory, initdbFlags, onLog: () => {} }).initialise();
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
