@@ -4,6 +4,7 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Budget } from "../../../accounts/interface.ts";
 import type { PicoUsd } from "../../interface.ts";
 import type { LedgerStore, SlicePart } from "../../store/ledger-store.ts";
+import { callInMs, lookAgainMs } from "../call-in.ts";
 import { unavailable } from "../unavailable.ts";
 import { type AuditedBudgets, BudgetAudit } from "./budget-audit.ts";
 import { BudgetWallet } from "./budget-wallet.ts";
@@ -13,10 +14,6 @@ import { windowAt } from "./budget-window.ts";
 const sharedSlice = 100_000_000_000;
 /** A budget that was not used for this long is given back. */
 const idleMs = 3000;
-/** How long nobody looks again at a budget of which no more was to be had, so that refusals cost the store little. */
-const lookAgainMs = 250;
-/** How often at most the other cores are asked for a budget: each time all of them ask the store. */
-const callInMs = 500;
 
 /** Dependencies. */
 export interface BudgetCacheParts {

@@ -5,6 +5,7 @@ import type { Clock } from "../../../../../lib/time/clock.ts";
 import type { Debts } from "../../../books/debts.ts";
 import type { PicoUsd } from "../../../interface.ts";
 import type { LeaseRequest, LedgerStore, SlicePart } from "../../../store/ledger-store.ts";
+import { callInMs, lookAgainMs } from "../../call-in.ts";
 import { unavailable } from "../../unavailable.ts";
 import { WaitQueue } from "../wait-queue.ts";
 import type { Wallet } from "../wallet.ts";
@@ -13,10 +14,6 @@ import type { SliceAudit } from "./slice-audit.ts";
 import { mostLeased, SliceSize } from "./slice-size.ts";
 import { Turns } from "./turns.ts";
 
-/** Where cores share the lots, how often one looks whether another gave money back. */
-const lookAgainMs = 250;
-/** How often at most a core asks the others for an account's money: each time all of them ask the store. */
-const callInMs = 500;
 /** How old the facts may be that a rate limit depends on. */
 const standingMs = 20_000;
 /** A wallet that was not used for this long gives everything back: sooner where another core may need it. */
