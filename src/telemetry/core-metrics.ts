@@ -10,12 +10,12 @@ import type { WebhookObserver } from "../payments/stripe-webhook.ts";
 import type { UsageEventsObserver } from "../usage-events/usage-sender.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
-import { deliveryMetrics } from "./delivery-metrics.ts";
+import { deliveryMetrics } from "./events/delivery-metrics.ts";
+import { usageEventMetrics } from "./events/usage-event-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
 import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./metering-metrics.ts";
 import { watchPrices } from "./price-metrics.ts";
-import { usageEventMetrics } from "./usage-event-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
 /** Events of a core that its metrics count. */

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { DeliveryObserver } from "../events/dispatcher.ts";
+import type { DeliveryObserver } from "../../events/dispatcher.ts";
 
 /** Counts how deliveries of events go. */
 export function deliveryMetrics(registry: Registry): DeliveryObserver {
