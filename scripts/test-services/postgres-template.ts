@@ -16,16 +16,17 @@ export interface Template {
 
 export async function makeTemplate(): Promise<Template> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-postgres-template-"));
-  // Without a locale in the environment it would count bytes where a column counts characters.
-  const initdbFlags = ["--no-sync", "--wal-segsize=1", "--encoding=UTF8"];
+  const initdbFlags = [...account.initdbFlags, "--no-sync", "--wal-segsize=1"];
   await new EmbeddedPostgres({ ...account, databaseDir: directory, initdbFlags, onLog: () => {} }).initialise();
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** The user and password of servers on a template. */
+/** How servers are made: their user, its password, and what they store texts in. */
 export const account = {
   user: "postgres",
   password: "password",
+  // Without a locale in the environment a database would count bytes, which the program refuses.
+  initdbFlags: ["--encoding=UTF8"],
   createPostgresUser: process.getuid?.() === 0, // PostgreSQL refuses to run as root
 };
 

@@ -39,6 +39,8 @@ interface ServerState {
   readonly standby: boolean;
   readonly read_only: boolean;
   readonly schema: string | null;
+  readonly database: string;
+  readonly encoding: string;
   readonly pid: number;
   readonly isolation: string;
   readonly commit: string;
@@ -73,7 +75,8 @@ async function readState(client: PoolClient, value: "setting" | "reset_val"): Pr
   const setting = (name: string) => `(select ${value} from pg_catalog.pg_settings where name = '${name}')`;
   const { rows } = await client.query<ServerState>(`
     select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as read_only,
-      current_schema() as schema, pg_backend_pid() as pid,
+      current_schema() as schema, current_database() as database, current_setting('server_encoding') as encoding,
+      pg_backend_pid() as pid,
       ${setting("default_transaction_isolation")} as isolation,
       ${setting("synchronous_commit")} as commit, current_setting('fsync') as fsync,
       current_setting('full_page_writes') as full_page_writes`);
@@ -91,6 +94,9 @@ function judge(state: ServerState, pooled: boolean): string[] {
   }
   if (state.schema === null) {
     throw new Error("PostgreSQL: the role's search_path names no schema that exists: create one, or set search_path");
+  }
+  if (state.encoding !== "UTF8") {
+    throw new Error(`PostgreSQL: ${explainEncoding(state.database, state.encoding)}`);
   }
   const found: string[] = [];
   if (state.fsync === "off" || state.full_page_writes === "off") {
@@ -112,4 +118,11 @@ function judge(state: ServerState, pooled: boolean): string[] {
     );
   }
   return found;
+}
+
+/** What is wrong with a database whose encoding is not UTF8, and what to do. */
+export function explainEncoding(database: string, encoding: string): string {
+  const harm =
+    encoding === "SQL_ASCII" ? "counts bytes where characters are meant" : "cannot store every character of a name";
+  return `database ${database} has the encoding ${encoding}, which ${harm}: make another with create database NAME template template0 encoding 'UTF8' locale 'C', and give its address`;
 }

@@ -1,6 +1,11 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { Pool } from "pg";
+import { Client, type Pool } from "pg";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { checkStorage } from "../../src/cli/check/storage.ts";
+import { migrateStorage } from "../../src/cli/migrate/migrate-storage.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { retryConflicts } from "../../src/storage/retry.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
@@ -64,6 +69,35 @@ test("every session has our settings, whatever the database says", async () => {
     expect(warnings).toEqual([expect.stringContaining("fsync")]); // the tests' server does not sync
   });
 });
+
+test.each([
+  ["SQL_ASCII", "counts bytes where characters are meant"],
+  ["LATIN1", "cannot store every character of a name"],
+])(
+  "a database in %s is refused before anything is written, at a start, by a move to it and by check",
+  async (encoding, harm) => {
+    const serverUrl = await server.createDatabase();
+    const name = `in_${encoding.toLowerCase()}`;
+    const client = new Client({ connectionString: serverUrl });
+    await client.connect();
+    await client.query(`create database ${name} template template0 encoding '${encoding}' locale 'C'`);
+    await client.end();
+    const url = new URL(`/${name}`, serverUrl).href;
+    const refusal = `database ${name} has the encoding ${encoding}, which ${harm}: make another with create database NAME template template0 encoding 'UTF8' locale 'C', and give its address`;
+    await expect(openStorage(url)).rejects.toThrow(`PostgreSQL: ${refusal}`);
+    const folder = await mkdtemp(join(tmpdir(), "tollgate-"));
+    const source = `sqlite:${join(folder, "tollgate.db")}`;
+    await openStorage(source).then((storage) => storage.close());
+    await expect(migrateStorage(source, url, { progress: () => {} })).rejects.toThrow(refusal);
+    await rm(folder, { recursive: true });
+    expect(await checkStorage(url)).toMatchObject({ status: "wrong", message: expect.stringContaining(refusal) });
+    const database = new Client({ connectionString: url });
+    await database.connect();
+    const { rows } = await database.query("select count(*)::int as tables from pg_tables where schemaname = 'public'");
+    await database.end();
+    expect(rows).toEqual([{ tables: 0 }]);
+  },
+);
 
 test("a commit that waits for standbys too stays as the operator wants it", async () => {
   const url = await server.createDatabase();

@@ -2,6 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
+import { explainEncoding } from "../../storage/session.ts";
 import { type Finding, patienceMs, toReason } from "./finding.ts";
 
 /** Looks whether the database can be used. Changes nothing. */
@@ -50,10 +51,14 @@ async function checkServer(url: string): Promise<Finding> {
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: string; may: boolean }>(
-      "select current_setting('server_version') as version, has_schema_privilege(current_schema(), 'create') as may",
+    const { rows } = await client.query<{ version: string; may: boolean; database: string; encoding: string }>(
+      `select current_setting('server_version') as version, has_schema_privilege(current_schema(), 'create') as may,
+        current_database() as database, current_setting('server_encoding') as encoding`,
     );
     const [found] = rows;
+    if (found !== undefined && found.encoding !== "UTF8") {
+      return { part, status: "wrong", message: `${where}: ${explainEncoding(found.database, found.encoding)}` };
+    }
     if (!found?.may) {
       const mend = `grant create on the schema to ${client.user}: the migrations make tables`;
       return { part, status: "wrong", message: `${where}: ${mend}` };
