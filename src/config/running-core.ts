@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "./config-error.ts";
@@ -23,21 +23,66 @@ export function runningFile(dataDir: string): string {
   return join(dataDir, "running.json");
 }
 
+/** The file of a core that was there before another one took its place in the data directory. */
+const asideFile = (dataDir: string, pid: number) => join(dataDir, `running.${pid}.json`);
+
 /**
  * Writes where this process serves, for its user alone; the process's end removes it. Of several cores that share a data
- * directory the newest is found there.
+ * directory the newest is found there, and an older one again when that one is gone.
  */
 export async function announceRunning(dataDir: string, addresses: Readonly<Record<string, string>>): Promise<void> {
+  await makeRoom(dataDir);
   const file = runningFile(dataDir);
   const draft = `${file}.${process.pid}`;
   const text = `${JSON.stringify({ pid: process.pid, host: hostname(), ...addresses })}\n`;
   await writeFile(draft, text, { mode: 0o600 });
   await rename(draft, file);
-  process.once("exit", () => removeOwn(file, text));
+  process.once("exit", () => {
+    removeOwn(file, text);
+    removeOwn(asideFile(dataDir, process.pid), text);
+  });
 }
 
-/** The core of a data directory. Undefined: none says that it runs, or it runs on another machine. Throws ConfigError. */
+/** Moves what a living core said aside, and removes what dead ones left. */
+async function makeRoom(dataDir: string): Promise<void> {
+  const file = runningFile(dataDir);
+  const before = await readFile(file, "utf8").then(parseRunning, () => undefined);
+  if (before !== undefined && isHere(before) && before.pid !== process.pid && isAlive(before)) {
+    await rename(file, asideFile(dataDir, before.pid)).catch(() => {}); // it has just ended
+  }
+  for (const { path, running } of await readAside(dataDir)) {
+    if (!isAlive(running)) {
+      await rm(path, { force: true });
+    }
+  }
+}
+
+/** What cores of this machine said that a newer one took the place of. */
+async function readAside(dataDir: string): Promise<{ readonly path: string; readonly running: RunningCore }[]> {
+  const names = await readdir(dataDir).catch(() => []);
+  const files = names.filter((name) => /^running\.\d+\.json$/.test(name)).map((name) => join(dataDir, name));
+  const read = files.map(async (path) => ({
+    path,
+    running: parseRunning(await readFile(path, "utf8").catch(() => "")),
+  }));
+  const found = await Promise.all(read);
+  return found.flatMap(({ path, running }) => (running !== undefined && isHere(running) ? [{ path, running }] : []));
+}
+
+/**
+ * The core of a data directory: the newest that lives, else the newest. Undefined: none says that it runs, or it runs on another
+ * machine. Throws ConfigError.
+ */
 export async function readRunning(dataDir: string): Promise<RunningCore | undefined> {
+  const newest = await readNewest(dataDir);
+  if (newest !== undefined && isAlive(newest)) {
+    return newest;
+  }
+  const older = await readAside(dataDir);
+  return older.find(({ running }) => isAlive(running))?.running ?? newest;
+}
+
+async function readNewest(dataDir: string): Promise<RunningCore | undefined> {
   const file = runningFile(dataDir);
   let text: string;
   try {
@@ -53,8 +98,10 @@ export async function readRunning(dataDir: string): Promise<RunningCore | undefi
   if (running === undefined) {
     throw new ConfigError(`${file}: does not say where a core runs: remove it, or name the core with --core`);
   }
-  return running.host === hostname() ? running : undefined;
+  return isHere(running) ? running : undefined;
 }
+
+const isHere = ({ host }: RunningCore) => host === hostname();
 
 /** Whether its process is there. */
 export function isAlive({ pid }: Pick<RunningCore, "pid">): boolean {

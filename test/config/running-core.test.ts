@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -21,25 +21,57 @@ test("a core says where it runs, to its user alone", async () => {
   expect((await stat(join(folder, "running.json"))).mode & 0o777).toBe(0o600);
 });
 
-test.each(["exits", "is replaced"])("a process that %s removes what it said and no other's", async (how) => {
+/** Starts a core, for what it says of itself; it ends in order when something is written to it. */
+async function startCore(grpc: string) {
   const module = new URL("../../src/config/running-core.ts", import.meta.url).href;
   const script = `
     const { announceRunning } = await import(${JSON.stringify(module)});
-    await announceRunning(${JSON.stringify(folder)}, { grpc: "127.0.0.1:1" });
+    await announceRunning(${JSON.stringify(folder)}, { grpc: ${JSON.stringify(grpc)} });
     process.stdout.write("said");
     process.stdin.once("data", () => process.exit(0));`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
+  return {
+    pid: child.pid,
+    async end(how: "in order" | "killed") {
+      const exited = once(child, "exit");
+      if (how === "killed") {
+        child.kill("SIGKILL");
+      } else {
+        child.stdin.write("end");
+      }
+      await exited;
+    },
+  };
+}
+
+test.each(["exits", "is replaced"])("a process that %s removes what it said and no other's", async (how) => {
+  const child = await startCore("127.0.0.1:1");
   expect(await readRunning(folder)).toMatchObject({ pid: child.pid });
   if (how === "is replaced") {
     await write(JSON.stringify(core));
   }
-  child.stdin.write("end");
-  await once(child, "exit");
+  await child.end("in order");
   expect(await readRunning(folder)).toEqual(how === "is replaced" ? core : undefined);
 });
+
+test.each(["in order", "killed"] as const)(
+  "when the newer of two cores has ended %s, the older one is found again",
+  async (how) => {
+    const older = await startCore("127.0.0.1:1");
+    const newer = await startCore("127.0.0.1:2");
+    expect(await readRunning(folder)).toMatchObject({ pid: newer.pid, grpc: "127.0.0.1:2" });
+    await newer.end(how);
+    expect(await readRunning(folder)).toMatchObject({ pid: older.pid, grpc: "127.0.0.1:1" });
+    await older.end(how);
+    const left = await readRunning(folder);
+    expect(left?.pid).toBe(how === "killed" ? newer.pid : undefined);
+    await announceRunning(folder, { grpc: core.grpc });
+    expect([await readRunning(folder), await readdir(folder)]).toEqual([core, ["running.json"]]);
+  },
+);
 
 test("a data directory without a core, or with one of another machine, names none", async () => {
   expect(await readRunning(folder)).toBeUndefined();
