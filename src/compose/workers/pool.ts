@@ -2,6 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "../../../lib/logger.ts";
 import { Backoff } from "./backoff.ts";
 import type { Drain, FromWorker, ToWorker } from "./messages.ts";
+import { Handoffs } from "./workarounds/lost-handoffs.ts";
 
 /** How long a worker may take to show its metrics; one that is too busy is left out. */
 const metricsMs = 2000;
@@ -22,6 +23,7 @@ export class WorkerPool {
   readonly #started = Promise.withResolvers<Readonly<Record<string, string>>>();
   readonly #answers = new Map<number, (text: string) => void>();
   #questions = 0;
+  readonly #handoffs = new Handoffs();
   /** Servers that the operator has drained. */
   readonly #drained = new Set<string>();
   /** Until all have started once, one that ends means that none can. */
@@ -103,6 +105,7 @@ export class WorkerPool {
   }
 
   #watch(place: Place): void {
+    this.#handoffs.watch(place.worker);
     place.worker.on("message", (message: FromWorker) => this.#hear(place, message));
     place.worker.once("exit", (code, signal) => this.#replace(place, signal ?? code));
   }
