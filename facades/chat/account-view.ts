@@ -47,6 +47,8 @@ export async function readKey(core: Core, exchange: Exchange): Promise<GetKeyRes
       },
       models: key?.models ?? [],
       frozen,
+      ...(key?.tokensPerMinute !== undefined && { tpm: key.tokensPerMinute }),
+      ...(key?.maxInFlight !== undefined && { inFlight: key.maxInFlight }),
     },
   };
 }

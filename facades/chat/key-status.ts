@@ -1,6 +1,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
-import type { TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
+import type { KeyLimits, TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { toMilliseconds } from "../../lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
 
@@ -38,6 +39,30 @@ export function keyStatus({
     balanceUsd: decimal(balancePicoUsd, 12),
     freeOnly,
     frozen,
+    ...(key !== undefined && { limits: toLimits(key) }),
+  };
+}
+
+const periods: Readonly<Record<BudgetPeriod, string | undefined>> = {
+  [BudgetPeriod.UNSPECIFIED]: undefined,
+  [BudgetPeriod.TOTAL]: "total",
+  [BudgetPeriod.DAY]: "day",
+  [BudgetPeriod.WEEK]: "week",
+  [BudgetPeriod.MONTH]: "month",
+};
+
+function toLimits(key: ApiKey): KeyLimits {
+  const per = periods[key.budgetPeriod];
+  return {
+    $typeName: "tollgate.chat.v1.KeyLimits",
+    ...(key.budgetPicoUsd !== undefined && { usd: decimal(key.budgetPicoUsd, 12) }),
+    ...(per !== undefined && { per }),
+    ...(key.budgetSpentPicoUsd !== undefined && { usdSpent: decimal(key.budgetSpentPicoUsd, 12) }),
+    ...(key.budgetLeftPicoUsd !== undefined && { usdLeft: decimal(key.budgetLeftPicoUsd, 12) }),
+    ...(key.budgetResetsAt !== undefined && { resetsAt: rfc3339(key.budgetResetsAt) }),
+    models: key.models,
+    ...(key.tokensPerMinute !== undefined && { tpm: key.tokensPerMinute }),
+    ...(key.maxInFlight !== undefined && { inFlight: key.maxInFlight }),
   };
 }
 

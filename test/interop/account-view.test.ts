@@ -1,3 +1,4 @@
+import Anthropic from "@anthropic-ai/sdk";
 import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
@@ -23,6 +24,12 @@ async function get(path: string, key = service.key) {
   return { status: response.status, json: (await response.json()) as { data: never; error: never } };
 }
 
+/** An exact amount in USD as text, without trailing zeros. */
+const decimal = (pico: bigint) => formatUsd(pico).replace(/\.?0+$/, "");
+
+/** A method of an SDK that asks for any path. */
+type Ask = (path: string) => Promise<{ readonly data: never }>;
+
 async function ask(key: string) {
   const openai = new OpenAI({ baseURL: `${service.url}/api/v1`, apiKey: key, maxRetries: 0 });
   const messages = [{ role: "user" as const, content: "[[sim:text=Hello]]" }];
@@ -32,7 +39,8 @@ async function ask(key: string) {
 test("a key, its account's money, an answer and the usage tell the same cost", async () => {
   const accountId = (await operator.createAccount({})).account?.id ?? "";
   const { balancePicoUsd } = await operator.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "view" });
-  const limits = { models: [models.plain], budgetPicoUsd: 10n ** 12n, budgetPeriod: BudgetPeriod.MONTH };
+  const budget = { budgetPicoUsd: 10n ** 12n, budgetPeriod: BudgetPeriod.MONTH };
+  const limits = { models: [models.plain], ...budget, tokensPerMinute: 100_000, maxInFlight: 4 };
   const { key, secret } = await operator.createKey({ accountId, name: "laptop", ...limits });
   const answer = await ask(secret);
   const receipt = await service.receipt(answer._request_id);
@@ -44,8 +52,22 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
       ...{ label: "laptop", usage: cost, limit: 1, limit_remaining: Number(formatUsd(10n ** 12n - pico)) },
       ...{ limit_reset: "monthly", is_free_tier: false, expires_at: null, models: [models.plain], frozen: false },
       rate_limit: { requests: expect.any(Number), interval: "60s" },
+      ...{ tpm: 100_000, in_flight: 4 },
     });
   }
+  const { keys } = await operator.listKeys({ accountId });
+  expect(keys).toMatchObject([{ budgetSpentPicoUsd: pico, budgetLeftPicoUsd: 10n ** 12n - pico, maxInFlight: 4 }]);
+  expect((await get("/test-auth", secret)).json).toMatchObject({
+    limits: {
+      ...{ usd: "1", per: "month", usd_spent: decimal(pico), usd_left: decimal(10n ** 12n - pico) },
+      ...{
+        resets_at: expect.stringMatching(/-01T00:00:00\.000Z$/),
+        models: [models.plain],
+        tpm: 100_000,
+        in_flight: 4,
+      },
+    },
+  });
   const total = Number(formatUsd(balancePicoUsd));
   expect((await get("/v1/credits", secret)).json.data).toEqual({
     total_credits: total,
@@ -84,5 +106,22 @@ test("a key without name and limits says so, and a wrong key is refused", async 
   expect(json.data).toMatchObject({ ...none, label: expect.stringMatching(/^tg-.{4}….{4}$/) });
   for (const path of ["/v1/key", "/v1/credits", "/v1/generation?id=x", "/v1/usage"]) {
     expect((await get(path, "wrong")).status).toBe(401);
+  }
+});
+
+test("both SDKs read the customer's endpoints, with the credential and at the address that they have anyway", async () => {
+  const openai = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: service.key, maxRetries: 0 });
+  const anthropic = new Anthropic({ baseURL: service.url, apiKey: service.key, maxRetries: 0 });
+  const { request_id: id } = await openai.chat.completions
+    .create({ model: models.plain, messages: [{ role: "user", content: "[[sim:text=Hello]]" }] })
+    .withResponse();
+  const clients: Ask[] = [(path) => openai.get(path), (path) => anthropic.get(`/v1${path}`)];
+  for (const read of clients) {
+    expect((await read("/key")).data).toMatchObject({ limit: null, tpm: null, in_flight: null });
+    expect((await read("/credits")).data).toMatchObject({ total_credits: expect.any(Number), frozen: false });
+    expect((await read(`/generation?id=${id}`)).data).toMatchObject({ id, total_cost: expect.any(Number) });
+    expect((await read("/usage?by=model")).data).toEqual([expect.objectContaining({ model: models.plain })]);
+    await expect(read("/generation?id=req_unknown")).rejects.toMatchObject({ status: 404 });
+    await expect(read("/usage?by=colour")).rejects.toMatchObject({ status: 400 });
   }
 });

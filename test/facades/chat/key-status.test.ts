@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
 import { type Script, scriptedCore } from "../http/scripted-core.ts";
@@ -13,6 +14,11 @@ async function testAuth(keyStatus: Script["keyStatus"]) {
   expectDescribed("/test-auth", "get", 200, json);
   return { json, headers: response.headers };
 }
+
+const noLimits = {
+  ...{ usd: null, per: null, usd_spent: null, usd_left: null, resets_at: null },
+  ...{ tpm: null, in_flight: null },
+};
 
 test("the status of a key", async () => {
   const { json, headers } = await testAuth({
@@ -32,6 +38,7 @@ test("the status of a key", async () => {
     balance_usd: "12.340000000001",
     free_only: true,
     frozen: false,
+    limits: { ...noLimits, models: [] },
   });
   expect(headers.get("x-ratelimit-limit-requests")).toBe("300");
 });
@@ -42,4 +49,17 @@ test("a key that never expires, and a service token, which is none", async () =>
     balance_usd: "0",
   });
   expect((await testAuth({ accountId: "acc_1" })).json).not.toHaveProperty("key");
+});
+
+test("the limits of a key and what it has used of them", async () => {
+  const budget = { budgetPicoUsd: 10n ** 12n, budgetSpentPicoUsd: 1n, budgetLeftPicoUsd: 10n ** 12n - 1n };
+  const resets = { budgetPeriod: BudgetPeriod.MONTH, budgetResetsAt: { seconds: 1769904000n } };
+  const others = { models: ["m"], tokensPerMinute: 1000, maxInFlight: 4 };
+  const { json } = await testAuth({ key: { id: "key_1", ...budget, ...resets, ...others } });
+  expect(json).toMatchObject({
+    limits: {
+      ...{ usd: "1", per: "month", usd_spent: "0.000000000001", usd_left: "0.999999999999" },
+      ...{ resets_at: "2026-02-01T00:00:00.000Z", models: ["m"], tpm: 1000, in_flight: 4 },
+    },
+  });
 });

@@ -119,6 +119,20 @@ export declare type KeyInfo = Message<"tollgate.chat.v1.KeyInfo"> & {
    * @generated from field: bool frozen = 10;
    */
   frozen: boolean;
+
+  /**
+   * Tokens of prompts and answers in any 60 seconds. Null: no limit.
+   *
+   * @generated from field: optional uint32 tpm = 11;
+   */
+  tpm?: number | undefined;
+
+  /**
+   * Requests that it may run at once. Null: as many as its account.
+   *
+   * @generated from field: optional uint32 in_flight = 12;
+   */
+  inFlight?: number | undefined;
 };
 
 /**

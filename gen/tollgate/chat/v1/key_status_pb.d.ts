@@ -85,6 +85,13 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
    * @generated from field: bool frozen = 8;
    */
   frozen: boolean;
+
+  /**
+   * The key's own limits and what it has used of them. Absent for an internal service's token.
+   *
+   * @generated from field: tollgate.chat.v1.KeyLimits limits = 9;
+   */
+  limits?: KeyLimits | undefined;
 };
 
 /**
@@ -92,6 +99,75 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
  * Use `create(TestAuthResponseSchema)` to create a new message.
  */
 export declare const TestAuthResponseSchema: GenMessage<TestAuthResponse>;
+
+/**
+ * A key's own limits, under the names of the administration's `keys list`.
+ *
+ * @generated from message tollgate.chat.v1.KeyLimits
+ */
+export declare type KeyLimits = Message<"tollgate.chat.v1.KeyLimits"> & {
+  /**
+   * The most that it may spend in a period, in USD, an exact decimal. Null: as much as its account has.
+   *
+   * @generated from field: optional string usd = 1;
+   */
+  usd?: string | undefined;
+
+  /**
+   * How often that begins anew: "day", "week", "month" or "total". Null: there is no such limit.
+   *
+   * @generated from field: optional string per = 2;
+   */
+  per?: string | undefined;
+
+  /**
+   * The charges of its running period, by all keys of its chain of rotations together. Null as usd.
+   *
+   * @generated from field: optional string usd_spent = 3;
+   */
+  usdSpent?: string | undefined;
+
+  /**
+   * The rest of the limit, at least 0; running requests may hold a part of it. Null as usd.
+   *
+   * @generated from field: optional string usd_left = 4;
+   */
+  usdLeft?: string | undefined;
+
+  /**
+   * When the next period begins, RFC 3339. Null: never.
+   *
+   * @generated from field: optional string resets_at = 5;
+   */
+  resetsAt?: string | undefined;
+
+  /**
+   * The only models that it may use. Empty: all.
+   *
+   * @generated from field: repeated string models = 6;
+   */
+  models: string[];
+
+  /**
+   * Tokens of prompts and answers in any 60 seconds. Null: no limit.
+   *
+   * @generated from field: optional uint32 tpm = 7;
+   */
+  tpm?: number | undefined;
+
+  /**
+   * Requests that it may run at once. Null: as many as its account.
+   *
+   * @generated from field: optional uint32 in_flight = 8;
+   */
+  inFlight?: number | undefined;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.KeyLimits.
+ * Use `create(KeyLimitsSchema)` to create a new message.
+ */
+export declare const KeyLimitsSchema: GenMessage<KeyLimits>;
 
 /**
  * The part of a key that its holder may see.

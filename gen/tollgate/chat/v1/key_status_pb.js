@@ -9,7 +9,7 @@ import { file_tollgate_facade_v1_json } from "../../facade/v1/json_pb.js";
  * Describes the file tollgate/chat/v1/key_status.proto.
  */
 export const file_tollgate_chat_v1_key_status = /*@__PURE__*/
-  fileDesc("CiF0b2xsZ2F0ZS9jaGF0L3YxL2tleV9zdGF0dXMucHJvdG8SEHRvbGxnYXRlLmNoYXQudjEiEQoPVGVzdEF1dGhSZXF1ZXN0Iv0BChBUZXN0QXV0aFJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIoCgNrZXkYAiABKAsyGy50b2xsZ2F0ZS5jaGF0LnYxLktleVN0YXR1cxISCgphY2NvdW50X2lkGAMgASgJEi8KCHNldHRpbmdzGAQgASgLMh0udG9sbGdhdGUuY2hhdC52MS5LZXlTZXR0aW5ncxIyCgpyYXRlX2xpbWl0GAUgASgLMh4udG9sbGdhdGUuY2hhdC52MS5LZXlSYXRlTGltaXQSEwoLYmFsYW5jZV91c2QYBiABKAkSEQoJZnJlZV9vbmx5GAcgASgIEg4KBmZyb3plbhgIIAEoCCJ0CglLZXlTdGF0dXMSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSDQoFbGFzdDQYBCABKAkSHwoKZXhwaXJlc19hdBgFIAEoCUIGwvMYAggBSACIAQFCDQoLX2V4cGlyZXNfYXQiLAoLS2V5U2V0dGluZ3MSHQoHbWF4X3JwbRgBIAEoDUIMwvMYCEoGbWF4UnBtIkcKDEtleVJhdGVMaW1pdBINCgVsaW1pdBgBIAEoDRIRCglyZW1haW5pbmcYAiABKA0SFQoNcmVzZXRfc2Vjb25kcxgDIAEoAUKzAQoZaW50ZXJuYWwudG9sbGdhdGUuY2hhdC52MUIOS2V5U3RhdHVzUHJvdG9QAVokdG9sbGdhdGUvZ2VuL3RvbGxnYXRlL2NoYXQvdjE7Y2hhdHYxogIDVENYqgIQVG9sbGdhdGUuQ2hhdC5WMcoCEFRvbGxnYXRlXENoYXRcVjHiAhxUb2xsZ2F0ZVxDaGF0XFYxXEdQQk1ldGFkYXRh6gISVG9sbGdhdGU6OkNoYXQ6OlYxYgZwcm90bzM", [file_tollgate_facade_v1_json]);
+  fileDesc("CiF0b2xsZ2F0ZS9jaGF0L3YxL2tleV9zdGF0dXMucHJvdG8SEHRvbGxnYXRlLmNoYXQudjEiEQoPVGVzdEF1dGhSZXF1ZXN0IqoCChBUZXN0QXV0aFJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIoCgNrZXkYAiABKAsyGy50b2xsZ2F0ZS5jaGF0LnYxLktleVN0YXR1cxISCgphY2NvdW50X2lkGAMgASgJEi8KCHNldHRpbmdzGAQgASgLMh0udG9sbGdhdGUuY2hhdC52MS5LZXlTZXR0aW5ncxIyCgpyYXRlX2xpbWl0GAUgASgLMh4udG9sbGdhdGUuY2hhdC52MS5LZXlSYXRlTGltaXQSEwoLYmFsYW5jZV91c2QYBiABKAkSEQoJZnJlZV9vbmx5GAcgASgIEg4KBmZyb3plbhgIIAEoCBIrCgZsaW1pdHMYCSABKAsyGy50b2xsZ2F0ZS5jaGF0LnYxLktleUxpbWl0cyK3AgoJS2V5TGltaXRzEhgKA3VzZBgBIAEoCUIGwvMYAggBSACIAQESGAoDcGVyGAIgASgJQgbC8xgCCAFIAYgBARIeCgl1c2Rfc3BlbnQYAyABKAlCBsLzGAIIAUgCiAEBEh0KCHVzZF9sZWZ0GAQgASgJQgbC8xgCCAFIA4gBARIeCglyZXNldHNfYXQYBSABKAlCBsLzGAIIAUgEiAEBEg4KBm1vZGVscxgGIAMoCRIYCgN0cG0YByABKA1CBsLzGAIIAUgFiAEBEh4KCWluX2ZsaWdodBgIIAEoDUIGwvMYAggBSAaIAQFCBgoEX3VzZEIGCgRfcGVyQgwKCl91c2Rfc3BlbnRCCwoJX3VzZF9sZWZ0QgwKCl9yZXNldHNfYXRCBgoEX3RwbUIMCgpfaW5fZmxpZ2h0InQKCUtleVN0YXR1cxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnByZWZpeBgDIAEoCRINCgVsYXN0NBgEIAEoCRIfCgpleHBpcmVzX2F0GAUgASgJQgbC8xgCCAFIAIgBAUINCgtfZXhwaXJlc19hdCIsCgtLZXlTZXR0aW5ncxIdCgdtYXhfcnBtGAEgASgNQgzC8xgISgZtYXhScG0iRwoMS2V5UmF0ZUxpbWl0Eg0KBWxpbWl0GAEgASgNEhEKCXJlbWFpbmluZxgCIAEoDRIVCg1yZXNldF9zZWNvbmRzGAMgASgBQrMBChlpbnRlcm5hbC50b2xsZ2F0ZS5jaGF0LnYxQg5LZXlTdGF0dXNQcm90b1ABWiR0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvY2hhdC92MTtjaGF0djGiAgNUQ1iqAhBUb2xsZ2F0ZS5DaGF0LlYxygIQVG9sbGdhdGVcQ2hhdFxWMeICHFRvbGxnYXRlXENoYXRcVjFcR1BCTWV0YWRhdGHqAhJUb2xsZ2F0ZTo6Q2hhdDo6VjFiBnByb3RvMw", [file_tollgate_facade_v1_json]);
 
 /**
  * Describes the message tollgate.chat.v1.TestAuthRequest.
@@ -26,23 +26,30 @@ export const TestAuthResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_chat_v1_key_status, 1);
 
 /**
+ * Describes the message tollgate.chat.v1.KeyLimits.
+ * Use `create(KeyLimitsSchema)` to create a new message.
+ */
+export const KeyLimitsSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_chat_v1_key_status, 2);
+
+/**
  * Describes the message tollgate.chat.v1.KeyStatus.
  * Use `create(KeyStatusSchema)` to create a new message.
  */
 export const KeyStatusSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_key_status, 2);
+  messageDesc(file_tollgate_chat_v1_key_status, 3);
 
 /**
  * Describes the message tollgate.chat.v1.KeySettings.
  * Use `create(KeySettingsSchema)` to create a new message.
  */
 export const KeySettingsSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_key_status, 3);
+  messageDesc(file_tollgate_chat_v1_key_status, 4);
 
 /**
  * Describes the message tollgate.chat.v1.KeyRateLimit.
  * Use `create(KeyRateLimitSchema)` to create a new message.
  */
 export const KeyRateLimitSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_chat_v1_key_status, 4);
+  messageDesc(file_tollgate_chat_v1_key_status, 5);
 
