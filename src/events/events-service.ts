@@ -70,12 +70,14 @@ export function createWebhooksService(
       return { webhooks: entries.map(webhookMessage), nextPageToken };
     },
 
-    async rotateWebhookSecret({ webhookId, overlap }) {
+    async rotateWebhookSecret({ webhookId, overlap }, context) {
       const overlapMs = overlap ? durationMs(overlap) : dayMs;
       if (!(overlapMs >= 0 && overlapMs <= longestOverlapMs)) {
         throw invalid("overlap", "An overlap must be from 0 to 30 days.");
       }
-      const { webhook, secret } = await webhooks.rotate(requireId(webhookId), overlapMs);
+      const id = requireId(webhookId);
+      noteBefore(context, WebhookSchema, webhookMessage(await webhooks.get(id)));
+      const { webhook, secret } = await webhooks.rotate(id, overlapMs);
       return { webhook: webhookMessage(webhook), secret };
     },
 
