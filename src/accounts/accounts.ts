@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { Announce } from "../events/announcer.ts";
-import type { BalanceJudge } from "../metering/interface.ts";
+import type { BalanceJudge } from "../metering/thresholds/interface.ts";
 import { Account } from "../storage/entities/account.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";

@@ -1,6 +1,8 @@
 import type { Random } from "../../lib/ids/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { Funds, Ledger, PicoUsd } from "../metering/interface.ts";
+import type { Funds } from "../metering/books/payments/interface.ts";
+import type { PicoUsd } from "../metering/interface.ts";
+import type { Ledger } from "../metering/ledger/interface.ts";
 import type { Accounts } from "./accounts.ts";
 import type { ApiKeys } from "./keys/api-keys.ts";
 

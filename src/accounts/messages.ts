@@ -6,7 +6,8 @@ import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit
 import { toInt64 } from "../../lib/int64.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
 import { toDuration } from "../../lib/time/duration.ts";
-import type { BudgetState, LotStatement, PaymentStatement, Statement } from "../metering/interface.ts";
+import type { LotStatement, PaymentStatement, Statement } from "../metering/books/payments/interface.ts";
+import type { BudgetState } from "../metering/ledger/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 

@@ -4,7 +4,7 @@ import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service
 import { toInt64 } from "../../lib/int64.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
 import { noteWithin } from "../interceptors/changes/change.ts";
-import type { Alongside, Credit, PaymentStatement } from "../metering/interface.ts";
+import type { Alongside, Credit, PaymentStatement } from "../metering/books/payments/interface.ts";
 import type { AccountsDependencies } from "./dependencies.ts";
 import { paymentMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";

@@ -7,7 +7,7 @@ import { readPage, toPageOf } from "../../lib/rpc/pages.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import { principalKey } from "../interceptors/access/principal.ts";
 import { noteBefore } from "../interceptors/changes/change.ts";
-import type { Prices } from "../metering/interface.ts";
+import type { Prices } from "../metering/prices/interface.ts";
 import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
 
 /** Dependencies. */

@@ -11,7 +11,7 @@ import { runIdKey } from "../interceptors/observation/observe.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
 import { readSurface } from "../interceptors/surface.ts";
 import { traceContextKey } from "../interceptors/trace-context.ts";
-import type { Hold, Ledger } from "../metering/interface.ts";
+import type { Hold, Ledger } from "../metering/ledger/interface.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
 

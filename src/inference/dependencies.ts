@@ -2,7 +2,7 @@ import type { Random } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
-import type { Ledger } from "../metering/interface.ts";
+import type { Ledger } from "../metering/ledger/interface.ts";
 import type { ReadAheadSettings } from "./answer/read-ahead.ts";
 import type { InferenceObserver } from "./interface.ts";
 

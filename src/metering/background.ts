@@ -7,11 +7,12 @@ import type { Storage } from "../storage/orm.ts";
 import { expireLots } from "./books/expiry.ts";
 import { reconcile } from "./books/proof/reconcile.ts";
 import type { DeadLetters } from "./dead-letters/dead-letters.ts";
-import type { BalanceJudge, MeteringObserver } from "./interface.ts";
 import type { CoreLedger } from "./ledger/core-ledger.ts";
+import type { MeteringObserver } from "./observer.ts";
 import { createPriceController } from "./prices/price-controller.ts";
 import type { PriceList } from "./prices/prices.ts";
 import type { LedgerStore } from "./store/ledger-store.ts";
+import type { BalanceJudge } from "./thresholds/interface.ts";
 
 const pricesMs = 5000;
 const expiryMs = 60_000;

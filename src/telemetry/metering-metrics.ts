@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { LedgerState, MeteringObserver } from "../metering/interface.ts";
+import type { LedgerState } from "../metering/ledger/interface.ts";
+import type { MeteringObserver } from "../metering/observer.ts";
 
 /** Pico-USD in one USD. Floating point will do for graphs; receipts and balances are exact. */
 const perUsd = 1e12;

@@ -2,7 +2,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { Credit, Funds, LotStatement } from "../../src/metering/interface.ts";
+import type { Credit, Funds, LotStatement } from "../../src/metering/books/payments/interface.ts";
 import { Account } from "../../src/storage/entities/account.ts";
 import type { Storage } from "../../src/storage/orm.ts";
 

@@ -1,4 +1,4 @@
-import type { MeteringObserver } from "../../src/metering/interface.ts";
+import type { MeteringObserver } from "../../src/metering/observer.ts";
 
 /** Listens to nothing. */
 export const silentObserver: MeteringObserver = {

@@ -4,7 +4,7 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { EngineUsage } from "../../engines/interface.ts";
-import type { Settled } from "../../metering/interface.ts";
+import type { Settled } from "../../metering/ledger/settlement/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
 import type { GenerationObserver } from "../interface.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";

@@ -7,7 +7,7 @@ import type { FleetRequest } from "../../fleet/interface.ts";
 import { tallied } from "../../interceptors/limits/token-tally.ts";
 import { runIdKey } from "../../interceptors/observation/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
-import type { Hold } from "../../metering/interface.ts";
+import type { Hold } from "../../metering/ledger/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { limitOutput } from "../output-fit/output-limit.ts";

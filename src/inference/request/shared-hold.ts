@@ -1,4 +1,6 @@
-import type { ChargedTokens, Hold, RunFacts, Settled, SettleStatus } from "../../metering/interface.ts";
+import type { ChargedTokens } from "../../metering/interface.ts";
+import type { Hold } from "../../metering/ledger/interface.ts";
+import type { RunFacts, Settled, SettleStatus } from "../../metering/ledger/settlement/interface.ts";
 
 /** The parts of one hold. */
 export interface SharedHolds {

@@ -13,7 +13,7 @@ import { type RateLimitState, withRateLimit, writeRateLimit } from "../../../lib
 import type { Caller } from "../../accounts/interface.ts";
 import type { Next } from "../../grpc/apply-interceptors.ts";
 import { OneMessage, onlyMessage } from "../../grpc/wire/messages.ts";
-import type { RateLimits } from "../../metering/interface.ts";
+import type { RateLimits } from "../../metering/rate-limits/interface.ts";
 import { readCaller } from "../access/principal.ts";
 import { readTokenBound } from "./token-bound.ts";
 import { tokenTallyKey } from "./token-tally.ts";

@@ -1,5 +1,5 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { Hold } from "../../metering/interface.ts";
+import type { Hold } from "../../metering/ledger/interface.ts";
 
 /** Tokens that a run was charged for, as far as it has come. */
 export interface TokenTally {

@@ -9,8 +9,8 @@ import { readPage } from "../../../lib/rpc/pages.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
-import type { MeteringObserver } from "../interface.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
+import type { MeteringObserver } from "../observer.ts";
 import { type ReconcileStep, reconcile } from "./proof/reconcile.ts";
 
 /** Dependencies. */

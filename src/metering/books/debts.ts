@@ -5,9 +5,10 @@ import { Account } from "../../storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import type { BalanceJudge, PicoUsd } from "../interface.ts";
+import type { PicoUsd } from "../interface.ts";
 import { noId } from "../store/ledger-store.ts";
 import { firstLots } from "../store/spending-order.ts";
+import type { BalanceJudge } from "../thresholds/interface.ts";
 
 /** Accounts in one look. */
 const accountsAtOnce = 100;

@@ -5,7 +5,7 @@ import { Account } from "../../storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import type { BalanceJudge } from "../interface.ts";
+import type { BalanceJudge } from "../thresholds/interface.ts";
 
 /** Lots in one transaction. */
 const batch = 100;

@@ -6,9 +6,9 @@ import { Account } from "../../storage/entities/account.ts";
 import { Lot } from "../../storage/entities/metering/lot.ts";
 import { Slice } from "../../storage/entities/metering/slice.ts";
 import type { Storage } from "../../storage/orm.ts";
-import type { LotStatement, Statement } from "../interface.ts";
 import { bySpending, firstLots, priorities, type SpendingKey } from "../store/spending-order.ts";
 import { sumFreeMoney } from "./free-money.ts";
+import type { LotStatement, Statement } from "./payments/interface.ts";
 
 /** Lots that a statement lists. */
 export const listedLots = 100;

@@ -1,5 +1,6 @@
-import type { ChargedTokens, Rates } from "../interface.ts";
+import type { ChargedTokens } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
+import type { Rates } from "../prices/interface.ts";
 import type { Charge } from "../store/ledger-store.ts";
 
 /** A running request as the journal knows it. */

@@ -1,5 +1,6 @@
-import type { Ledger, LedgerState, PicoUsd } from "../interface.ts";
+import type { PicoUsd } from "../interface.ts";
 import type { Charge, StoredSlice } from "../store/ledger-store.ts";
+import type { Ledger, LedgerState } from "./interface.ts";
 
 /** The ledger, with what the other parts of metering need of it. */
 export interface CoreLedger extends Ledger {

@@ -1,17 +1,11 @@
-import type {
-  ChargedTokens,
-  Hold,
-  HoldRequest,
-  PicoUsd,
-  Rates,
-  RunFacts,
-  Settled,
-  SettleStatus,
-} from "../interface.ts";
+import type { ChargedTokens, PicoUsd } from "../interface.ts";
+import type { Rates } from "../prices/interface.ts";
 import type { BudgetWallet } from "./budget/budget-wallet.ts";
+import type { Hold, HoldRequest } from "./interface.ts";
 import { invariant } from "./invariant.ts";
 import type { Run } from "./run.ts";
 import { toChargeable } from "./settlement/charge-faults.ts";
+import type { RunFacts, Settled, SettleStatus } from "./settlement/interface.ts";
 import type { CachedWallet } from "./wallet/refill/cached-wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */

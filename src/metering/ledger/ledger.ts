@@ -6,17 +6,10 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import type { Budget } from "../../accounts/interface.ts";
 import type { Debts } from "../books/debts.ts";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
-import type {
-  BudgetState,
-  FundingState,
-  Hold,
-  HoldRequest,
-  LedgerState,
-  MeteringObserver,
-  PicoUsd,
-  Prices,
-} from "../interface.ts";
+import type { PicoUsd } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { MeteringObserver } from "../observer.ts";
+import type { Prices } from "../prices/interface.ts";
 import type { PriceList } from "../prices/prices.ts";
 import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
 import { Admission } from "./admission/admission.ts";
@@ -24,6 +17,7 @@ import { BudgetCache } from "./budget/budget-cache.ts";
 import { windowAt } from "./budget/budget-window.ts";
 import { CoreLease } from "./core/core-lease.ts";
 import type { CoreLedger } from "./core-ledger.ts";
+import type { BudgetState, FundingState, Hold, HoldRequest, LedgerState } from "./interface.ts";
 import { recover } from "./recovery.ts";
 import { RunningRequests } from "./running-requests.ts";
 import { findFault } from "./settlement/charge-faults.ts";

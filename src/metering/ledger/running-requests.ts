@@ -1,7 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import type { HoldRequest, PicoUsd } from "../interface.ts";
+import type { PicoUsd } from "../interface.ts";
+import type { HoldRequest } from "./interface.ts";
 import { RecentRequests } from "./recent-requests.ts";
 import { type Run, requestKey } from "./run.ts";
 

@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Storage } from "../../storage/orm.ts";
-import type { Rates } from "../interface.ts";
 import { unavailable } from "../ledger/unavailable.ts";
+import type { Rates } from "./interface.ts";
 import { findThere, isSameVersion, readRates, type VersionMark } from "./version-marks.ts";
 
 /** Stands for a store without versions. */

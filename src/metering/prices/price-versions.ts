@@ -6,7 +6,7 @@ import type { Announce } from "../../events/announcer.ts";
 import { Price, type PriceReason, PriceVersion } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import type { Rates } from "../interface.ts";
+import type { Rates } from "./interface.ts";
 
 /** A model's price, live or past. */
 export interface PriceRecord {

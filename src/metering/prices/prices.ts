@@ -7,7 +7,7 @@ import type { ModelConfig } from "../../config/schema.ts";
 import type { Announce } from "../../events/announcer.ts";
 import type { PriceReason } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
-import type { Prices, Rates } from "../interface.ts";
+import type { Prices, Rates } from "./interface.ts";
 import { PriceBook } from "./price-book.ts";
 import {
   type HistoryPage,

@@ -1,5 +1,5 @@
 import type { Storage } from "../../storage/orm.ts";
-import type { Rates } from "../interface.ts";
+import type { Rates } from "./interface.ts";
 
 /** What a version's number means: one that takes the number of a lost version has another mark. */
 export interface VersionMark {

@@ -1,6 +1,6 @@
 import { parseUsd } from "../../../lib/money.ts";
 import type { Config } from "../../config/schema.ts";
-import type { FundingState } from "../interface.ts";
+import type { FundingState } from "../ledger/interface.ts";
 
 const dayMs = 86_400_000;
 

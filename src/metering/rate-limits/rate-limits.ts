@@ -5,7 +5,8 @@ import { type RateLimitState, withRateLimit } from "../../../lib/rpc/rate-limit.
 import type { Clock } from "../../../lib/time/clock.ts";
 import { toDuration } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
-import type { FundingState, RateLimits } from "../interface.ts";
+import type { FundingState } from "../ledger/interface.ts";
+import type { RateLimits } from "./interface.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
 import { quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
 import type { WindowState, Windows } from "./windows.ts";

@@ -1,5 +1,8 @@
-import type { ChargedTokens, Credit, PicoUsd, Rates, RunFacts } from "../interface.ts";
+import type { Credit } from "../books/payments/interface.ts";
+import type { ChargedTokens, PicoUsd } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
+import type { RunFacts } from "../ledger/settlement/interface.ts";
+import type { Rates } from "../prices/interface.ts";
 import type { VersionMark } from "../prices/version-marks.ts";
 
 /** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */

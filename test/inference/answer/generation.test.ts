@@ -8,7 +8,9 @@ import type { Fleet } from "../../../src/fleet/interface.ts";
 import { generation } from "../../../src/inference/answer/generation.ts";
 import type { GenerationObserver } from "../../../src/inference/interface.ts";
 import type { PlannedGeneration } from "../../../src/inference/request/plan.ts";
-import type { ChargedTokens, Hold, SettleStatus } from "../../../src/metering/interface.ts";
+import type { ChargedTokens } from "../../../src/metering/interface.ts";
+import type { Hold } from "../../../src/metering/ledger/interface.ts";
+import type { SettleStatus } from "../../../src/metering/ledger/settlement/interface.ts";
 
 const text = (value: string): GenerationEvent => ({
   $typeName: "tollgate.inference.v1.GenerationEvent",

@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { shareHold } from "../../../src/inference/request/shared-hold.ts";
-import type { ChargedTokens, SettleStatus } from "../../../src/metering/interface.ts";
+import type { ChargedTokens } from "../../../src/metering/interface.ts";
+import type { SettleStatus } from "../../../src/metering/ledger/settlement/interface.ts";
 
 const tokens = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
 

@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
-import type { Hold } from "../../../src/metering/interface.ts";
+import type { Hold } from "../../../src/metering/ledger/interface.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, never, openMetering, request, usd } from "../fixture.ts";

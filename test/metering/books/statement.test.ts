@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import type { LotStatement } from "../../../src/metering/interface.ts";
+import type { LotStatement } from "../../../src/metering/books/payments/interface.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, usd } from "../fixture.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import type { RunFacts } from "../../../src/metering/interface.ts";
+import type { RunFacts } from "../../../src/metering/ledger/settlement/interface.ts";
 import { flatten, unflatten } from "../../../src/metering/store/flat-charges.ts";
 import type { Charge, ChargeLine } from "../../../src/metering/store/ledger-store.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
-import type { RunFacts } from "../../../src/metering/interface.ts";
+import type { RunFacts } from "../../../src/metering/ledger/settlement/interface.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { Budget } from "../../../src/storage/entities/metering/budget.ts";

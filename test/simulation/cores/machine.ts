@@ -1,8 +1,8 @@
 import { composeMoney, type Money } from "../../../src/compose/core/money.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { startBackground } from "../../../src/metering/background.ts";
-import type { MeteringObserver } from "../../../src/metering/interface.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
+import type { MeteringObserver } from "../../../src/metering/observer.ts";
 import { PostgresqlLedgerStore } from "../../../src/metering/store/postgresql/store.ts";
 import { DatabaseClock } from "../../../src/storage/database-clock.ts";
 import { type Ear, simulatedPool } from "../database/pool.ts";

@@ -1,4 +1,7 @@
-import type { ChargedTokens, Hold, Rates, SettleStatus } from "../../../src/metering/interface.ts";
+import type { ChargedTokens } from "../../../src/metering/interface.ts";
+import type { Hold } from "../../../src/metering/ledger/interface.ts";
+import type { SettleStatus } from "../../../src/metering/ledger/settlement/interface.ts";
+import type { Rates } from "../../../src/metering/prices/interface.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 
 /** A request as its client and the engine know it: what judges compare the books with. */

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import type { Logger } from "../../../lib/logger.ts";
-import type { MeteringObserver } from "../../../src/metering/interface.ts";
+import type { MeteringObserver } from "../../../src/metering/observer.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 

@@ -1,7 +1,7 @@
 import type { PageStart } from "../../../../lib/rpc/pages.ts";
 import { Payment } from "../../../storage/entities/payment.ts";
 import type { Storage } from "../../../storage/orm.ts";
-import type { PaymentStatement } from "../../interface.ts";
+import type { PaymentStatement } from "./interface.ts";
 
 /** Payments of an account, newest first: so many behind the one that a key names, as `"<milliseconds> <id>"`. */
 export async function readPayments(

@@ -1,5 +1,6 @@
 import { maxAmount } from "../../../storage/entities/amount.ts";
-import type { ChargedTokens, Rates } from "../../interface.ts";
+import type { ChargedTokens } from "../../interface.ts";
+import type { Rates } from "../../prices/interface.ts";
 import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
 import { costOf } from "../wallet/split.ts";
 

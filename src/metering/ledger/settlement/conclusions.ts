@@ -1,6 +1,6 @@
 import type { Logger } from "../../../../lib/logger.ts";
-import type { MeteringObserver } from "../../interface.ts";
 import type { Journal } from "../../journal/journal.ts";
+import type { MeteringObserver } from "../../observer.ts";
 import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { Run } from "../run.ts";

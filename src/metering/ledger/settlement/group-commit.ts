@@ -1,7 +1,7 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { MeteringObserver } from "../../interface.ts";
 import type { Journal } from "../../journal/journal.ts";
+import type { MeteringObserver } from "../../observer.ts";
 import type { LedgerStore, SettleOutcome } from "../../store/ledger-store.ts";
 import { findFault } from "./charge-faults.ts";
 import type { OpenCharge, OpenCharges } from "./open-charges.ts";

@@ -2,7 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { MeteringObserver } from "../../interface.ts";
+import type { MeteringObserver } from "../../observer.ts";
 import type { PriceList } from "../../prices/prices.ts";
 import type { Charge } from "../../store/ledger-store.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";

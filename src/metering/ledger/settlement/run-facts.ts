@@ -1,5 +1,5 @@
 import { deliveries, finishNames, surfaceNames } from "../../../storage/entities/metering/usage.ts";
-import type { RunFacts } from "../../interface.ts";
+import type { RunFacts } from "./interface.ts";
 
 /** The longest name of a server that a column takes. */
 const longest = 255;

@@ -1,6 +1,6 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { ChargedTokens, PicoUsd, RunFacts, Settled, SettleStatus } from "../../interface.ts";
+import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Charge } from "../../store/ledger-store.ts";
 import { withinWindow } from "../budget/budget-window.ts";
@@ -9,6 +9,7 @@ import type { RunningRequests } from "../running-requests.ts";
 import type { Payment } from "../wallet/payment.ts";
 import { costOf } from "../wallet/split.ts";
 import { toChargeable } from "./charge-faults.ts";
+import type { RunFacts, Settled, SettleStatus } from "./interface.ts";
 import { readFacts } from "./run-facts.ts";
 import type { Settler } from "./settler.ts";
 

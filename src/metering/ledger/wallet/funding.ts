@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { ChargedTokens, Rates } from "../../interface.ts";
+import type { ChargedTokens } from "../../interface.ts";
+import type { Rates } from "../../prices/interface.ts";
 import type { CachedWallet } from "./refill/cached-wallet.ts";
 import { costOf } from "./split.ts";
 import type { Wallet } from "./wallet.ts";

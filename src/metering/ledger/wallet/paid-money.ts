@@ -1,5 +1,6 @@
-import type { FundingState, PicoUsd } from "../../interface.ts";
+import type { PicoUsd } from "../../interface.ts";
 import type { Lease } from "../../store/ledger-store.ts";
+import type { FundingState } from "../interface.ts";
 
 /** The sum that an account has paid, and whether anything of it is left: its rate limit depends on both. */
 export class PaidMoney {

@@ -1,4 +1,5 @@
-import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
+import type { ChargedTokens, PicoUsd } from "../../interface.ts";
+import type { Rates } from "../../prices/interface.ts";
 import type { ChargeLine } from "../../store/ledger-store.ts";
 import type { OpenSlice } from "./slices.ts";
 import { costOf, type Source, split } from "./split.ts";

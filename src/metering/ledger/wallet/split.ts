@@ -1,4 +1,5 @@
-import type { ChargedTokens, PicoUsd, Rates } from "../../interface.ts";
+import type { ChargedTokens, PicoUsd } from "../../interface.ts";
+import type { Rates } from "../../prices/interface.ts";
 import { invariant } from "../invariant.ts";
 
 /** Money that may pay, with the rates at which it does. */

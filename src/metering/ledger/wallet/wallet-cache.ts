@@ -1,7 +1,7 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Debts } from "../../books/debts.ts";
-import type { MeteringObserver } from "../../interface.ts";
+import type { MeteringObserver } from "../../observer.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { LedgerStore, StoredSlice } from "../../store/ledger-store.ts";
 import { CachedWallet, type RefillParts } from "./refill/cached-wallet.ts";

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../../lib/errors/detail.ts";
-import type { Rates } from "../../interface.ts";
+import type { Rates } from "../../prices/interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { VersionMark } from "../../prices/version-marks.ts";
 

@@ -1,6 +1,8 @@
-import type { ChargedTokens, FundingState, PicoUsd, Rates } from "../../interface.ts";
+import type { ChargedTokens, PicoUsd } from "../../interface.ts";
+import type { Rates } from "../../prices/interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { ChargeLine, Lease, LeasedSlice, SlicePart } from "../../store/ledger-store.ts";
+import type { FundingState } from "../interface.ts";
 import { type BrokenInvariant, invariant } from "../invariant.ts";
 import { Integrity } from "./integrity.ts";
 import { PaidMoney } from "./paid-money.ts";

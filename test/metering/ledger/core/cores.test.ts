@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../../lib/errors/detail.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
-import type { Hold } from "../../../../src/metering/interface.ts";
+import type { Hold } from "../../../../src/metering/ledger/interface.ts";
 import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";

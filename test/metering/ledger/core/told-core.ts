@@ -4,8 +4,8 @@
 import { createInterface } from "node:readline";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { systemClock } from "../../../../lib/time/clock.ts";
-import type { Hold } from "../../../../src/metering/interface.ts";
 import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
+import type { Hold } from "../../../../src/metering/ledger/interface.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { silentLogger } from "../../../support/loggers.ts";
 import { never, openMetering, request } from "../../fixture.ts";

@@ -1,0 +1,83 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { PageStart } from "../../../../lib/rpc/pages.ts";
+import type { PicoUsd } from "../../interface.ts";
+import type { FundingState } from "../../ledger/interface.ts";
+
+/** Money that comes in. */
+export interface Credit {
+  readonly accountId: string;
+  readonly kind: "free" | "grant" | "paid";
+  readonly amount: PicoUsd;
+  /** Unique over all accounts: the same again answers the same, another amount is refused. */
+  readonly reference: string;
+  readonly expiresAt?: Date;
+}
+
+/** Money that moved. */
+export interface Movement {
+  readonly accountId: string;
+  readonly kind: Credit["kind"] | "refund";
+  readonly amount: PicoUsd;
+  readonly reference: string;
+  /** The lot that was made, or the newest one that was refunded from. */
+  readonly lotId: string;
+  /** Everything ever paid in, refunds deducted, before and after. */
+  readonly paidTotal: { readonly before: bigint; readonly after: bigint };
+}
+
+/** Called in the movement's own transaction, which may run more than once; throwing undoes the movement. */
+export type Alongside = (em: SqlEntityManager, movement: Movement) => Promise<void>;
+
+/** A lot as it stands. */
+export interface LotStatement {
+  readonly id: string;
+  readonly kind: Credit["kind"];
+  readonly granted: PicoUsd;
+  readonly remaining: PicoUsd;
+  readonly priceVersion: string;
+  readonly createdAt: Date;
+  readonly expiresAt?: Date;
+}
+
+/** A payment as it was entered. */
+export interface PaymentStatement {
+  readonly id: string;
+  readonly kind: Credit["kind"] | "refund";
+  readonly amount: PicoUsd;
+  readonly reference: string;
+  readonly lotId: string;
+  readonly at: Date;
+}
+
+/** An account's money as it stands. */
+export interface Statement extends FundingState {
+  /** Unspent, held money included. */
+  readonly balance: bigint;
+  readonly held: bigint;
+  readonly debt: bigint;
+  /** The first lots with money left, at most 100, in the order of spending. */
+  readonly lots: readonly LotStatement[];
+}
+
+/** Prepaid money, coming in and going back. A repeated movement moves nothing, and nobody is told of it. */
+export interface Funds {
+  /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
+  open(
+    account: { readonly id: string; readonly name: string; readonly maxKeys: number; readonly requestId?: string },
+    freeGrant: PicoUsd,
+    alongside?: (em: SqlEntityManager) => Promise<void>,
+  ): Promise<void>;
+  /** Makes a lot at today's prices. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */
+  credit(credit: Credit, alongside?: Alongside): Promise<{ readonly lotId: string }>;
+  /** Takes unspent paid money back. Throws ACCOUNT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, PAYMENT_REFERENCE_CONFLICT. */
+  refund(
+    refund: { readonly accountId: string; readonly amount: PicoUsd; readonly reference: string },
+    alongside?: Alongside,
+  ): Promise<{ readonly lotId: string }>;
+  /** Throws ACCOUNT_NOT_FOUND. */
+  statement(accountId: string): Promise<Statement>;
+  /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */
+  lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
+  /** Payments of an account, newest first; a payment's key is `"<milliseconds> <id>"`. None where there is no account. */
+  payments(accountId: string, start: PageStart): Promise<readonly PaymentStatement[]>;
+}
