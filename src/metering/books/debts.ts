@@ -6,7 +6,7 @@ import { Lot, LotEntry, withFreeMoney } from "../../storage/entities/metering/lo
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { PicoUsd } from "../interface.ts";
-import { noId } from "../store/ledger-store.ts";
+import { noId } from "../ledger/wallet/wallet-store.ts";
 import { firstLots } from "../store/spending-order.ts";
 import type { BalanceJudge } from "../thresholds/interface.ts";
 

@@ -5,7 +5,7 @@ import { DeadLetter } from "../../storage/entities/metering/dead-letter.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import { type Run, runKey } from "../ledger/run.ts";
-import type { Charge } from "../store/ledger-store.ts";
+import type { Charge } from "../ledger/settlement/charge.ts";
 
 /** A charge that could not be made. Its counts are what was noted of the request, and may be no counts at all. */
 export interface LostCharge {

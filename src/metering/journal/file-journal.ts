@@ -2,7 +2,7 @@ import { withDiskAdvice } from "../../../lib/errors/disk-faults.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Run } from "../ledger/run.ts";
-import type { Charge } from "../store/ledger-store.ts";
+import type { Charge } from "../ledger/settlement/charge.ts";
 import type { Journal, JournalEntry, JournalOwner, JournalRemains } from "./journal.ts";
 import type { JournalFile } from "./journal-file.ts";
 import { foreign, isNobodys } from "./journal-owner.ts";

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { firstRun } from "../ledger/run.ts";
+import type { Charge } from "../ledger/settlement/charge.ts";
 import { readFacts } from "../ledger/settlement/run-facts.ts";
-import type { Charge } from "../store/ledger-store.ts";
 import type { JournalEntry, JournalOwner } from "./journal.ts";
 
 /** The newest form of a journal that this version reads and writes. Those of before headers count as 0. */

@@ -1,7 +1,7 @@
 import type { ChargedTokens } from "../interface.ts";
 import type { Run } from "../ledger/run.ts";
+import type { Charge } from "../ledger/settlement/charge.ts";
 import type { Rates } from "../prices/interface.ts";
-import type { Charge } from "../store/ledger-store.ts";
 
 /** A running request as the journal knows it. */
 export interface JournalEntry extends Run {

@@ -1,5 +1,5 @@
 import { type Run, runKey } from "../ledger/run.ts";
-import type { Charge } from "../store/ledger-store.ts";
+import type { Charge } from "../ledger/settlement/charge.ts";
 import type { JournalEntry } from "./journal.ts";
 import { encode, type JournalRecord } from "./journal-record.ts";
 

@@ -1,6 +1,7 @@
 import type { PicoUsd } from "../interface.ts";
-import type { Charge, StoredSlice } from "../store/ledger-store.ts";
 import type { Ledger, LedgerState } from "./interface.ts";
+import type { Charge } from "./settlement/charge.ts";
+import type { StoredSlice } from "./wallet/wallet-store.ts";
 
 /** The ledger, with what the other parts of metering need of it. */
 export interface CoreLedger extends Ledger {

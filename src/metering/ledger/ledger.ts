@@ -11,7 +11,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { MeteringObserver } from "../observer.ts";
 import type { Prices } from "../prices/interface.ts";
 import type { PriceList } from "../prices/prices.ts";
-import type { Charge, LedgerStore, StoredSlice } from "../store/ledger-store.ts";
+import type { LedgerStore } from "../store/ledger-store.ts";
 import { Admission } from "./admission/admission.ts";
 import { BudgetCache } from "./budget/budget-cache.ts";
 import { windowAt } from "./budget/budget-window.ts";
@@ -20,6 +20,7 @@ import type { CoreLedger } from "./core-ledger.ts";
 import type { BudgetState, FundingState, Hold, HoldRequest, LedgerState } from "./interface.ts";
 import { recover } from "./recovery.ts";
 import { RunningRequests } from "./running-requests.ts";
+import type { Charge } from "./settlement/charge.ts";
 import { findFault } from "./settlement/charge-faults.ts";
 import { Conclusions } from "./settlement/conclusions.ts";
 import { LateCharges } from "./settlement/late-charges.ts";
@@ -28,6 +29,7 @@ import { Settler } from "./settlement/settler.ts";
 import { unavailable } from "./unavailable.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { WalletCache } from "./wallet/wallet-cache.ts";
+import type { StoredSlice } from "./wallet/wallet-store.ts";
 
 /** Dependencies. */
 export interface LedgerParts {

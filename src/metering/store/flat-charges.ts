@@ -1,4 +1,4 @@
-import type { Charge, ChargeLine } from "./ledger-store.ts";
+import type { Charge, ChargeLine } from "../ledger/settlement/charge.ts";
 import { lineColumns, usageColumns, type Value } from "./usage-columns.ts";
 
 /** Charges as one list of their values, which goes from thread to thread at half the cost of objects with names. */

@@ -1,7 +1,7 @@
 // The one description of how a receipt is stored: what writes one is built from the entities here, once, at load.
 
 import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
-import type { Charge, ChargeLine } from "./ledger-store.ts";
+import type { Charge, ChargeLine } from "../ledger/settlement/charge.ts";
 
 /** A column's value on its way to the database. Null: absent. */
 export type Value = string | number | null;

@@ -7,7 +7,7 @@ import { readDetail } from "../../../lib/errors/detail.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createBooksService } from "../../../src/metering/books/books-service.ts";
-import type { Charge } from "../../../src/metering/store/ledger-store.ts";
+import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 import { databases, dialects } from "../databases.ts";

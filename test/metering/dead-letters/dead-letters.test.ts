@@ -5,7 +5,7 @@ import { toLetterId } from "../../../src/metering/dead-letters/dead-letters.ts";
 import type { ChargedTokens } from "../../../src/metering/interface.ts";
 import { type Journal, type JournalEntry, noJournal } from "../../../src/metering/journal/journal.ts";
 import { firstRun, runKey } from "../../../src/metering/ledger/run.ts";
-import type { Charge } from "../../../src/metering/store/ledger-store.ts";
+import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
 import { Usage } from "../../../src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";

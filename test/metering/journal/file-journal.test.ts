@@ -15,7 +15,7 @@ import {
 } from "../../../src/metering/journal/journal-record.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import { firstRun } from "../../../src/metering/ledger/run.ts";
-import type { Charge } from "../../../src/metering/store/ledger-store.ts";
+import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let directory: string;

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import type { Charge, ChargeLine } from "../../../src/metering/ledger/settlement/charge.ts";
 import type { RunFacts } from "../../../src/metering/ledger/settlement/interface.ts";
 import { flatten, unflatten } from "../../../src/metering/store/flat-charges.ts";
-import type { Charge, ChargeLine } from "../../../src/metering/store/ledger-store.ts";
 
 const amount = fc.maxSafeNat();
 const line: fc.Arbitrary<ChargeLine> = fc.record({

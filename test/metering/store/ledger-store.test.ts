@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
+import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
 import type { RunFacts } from "../../../src/metering/ledger/settlement/interface.ts";
+import type { LeasedSlice } from "../../../src/metering/ledger/wallet/wallet-store.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
-import type { Charge, LeasedSlice, LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { Budget } from "../../../src/storage/entities/metering/budget.ts";
 import { Lot } from "../../../src/storage/entities/metering/lot.ts";
 import { Slice } from "../../../src/storage/entities/metering/slice.ts";

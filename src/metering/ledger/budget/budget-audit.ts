@@ -1,6 +1,8 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { PicoUsd } from "../../interface.ts";
-import { type LedgerStore, noId, type StoredBudgetSlice } from "../../store/ledger-store.ts";
+import type { LedgerStore } from "../../store/ledger-store.ts";
+import { noId } from "../wallet/wallet-store.ts";
+import type { StoredBudgetSlice } from "./budget-store.ts";
 import type { BudgetWallet } from "./budget-wallet.ts";
 
 /** Budgets as the audit sees them. */

@@ -1,6 +1,7 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import { type CoreBeat, deadAfterMs, type LedgerStore } from "../../store/ledger-store.ts";
+import type { LedgerStore } from "../../store/ledger-store.ts";
+import { type CoreBeat, deadAfterMs } from "./core-store.ts";
 import { CoreWatch } from "./core-watch.ts";
 
 /** How often the heart beats. */

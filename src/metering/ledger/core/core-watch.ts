@@ -1,4 +1,4 @@
-import { type CoreBeat, deadAfterMs } from "../../store/ledger-store.ts";
+import { type CoreBeat, deadAfterMs } from "./core-store.ts";
 
 /** After a longer pause between two checks every core's time begins anew: the cause of the pause may have hit the others, too. */
 const mostBetweenLooksMs = 15_000;

@@ -1,6 +1,7 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import { type CoreEpoch, deadAfterMs, type LedgerStore } from "../../store/ledger-store.ts";
+import type { LedgerStore } from "../../store/ledger-store.ts";
+import { type CoreEpoch, deadAfterMs } from "./core-store.ts";
 
 /** The interval between checks for signs of life of earlier epochs. */
 const lookMs = 1000;

@@ -1,8 +1,8 @@
 import { maxAmount } from "../../../storage/entities/amount.ts";
 import type { ChargedTokens } from "../../interface.ts";
 import type { Rates } from "../../prices/interface.ts";
-import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
 import { costOf } from "../wallet/split.ts";
+import type { Charge, ChargeLine } from "./charge.ts";
 
 /** The longest text that a column takes. */
 const longest = 255;

@@ -1,12 +1,12 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { MeteringObserver } from "../../observer.ts";
-import type { Charge, ChargeLine } from "../../store/ledger-store.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { Run } from "../run.ts";
 import type { RunningRequests } from "../running-requests.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { WalletCache } from "../wallet/wallet-cache.ts";
+import type { Charge, ChargeLine } from "./charge.ts";
 
 /**
  * The store has the charge; or another one of its run, that a successor made of the same tokens (covered) or that nobody

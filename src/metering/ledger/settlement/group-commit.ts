@@ -2,8 +2,9 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { MeteringObserver } from "../../observer.ts";
-import type { LedgerStore, SettleOutcome } from "../../store/ledger-store.ts";
+import type { LedgerStore } from "../../store/ledger-store.ts";
 import { findFault } from "./charge-faults.ts";
+import type { SettleOutcome } from "./charge-store.ts";
 import type { OpenCharge, OpenCharges } from "./open-charges.ts";
 import type { Pauses } from "./pauses.ts";
 

@@ -1,6 +1,6 @@
 import type { PicoUsd } from "../../interface.ts";
-import type { Lease } from "../../store/ledger-store.ts";
 import type { FundingState } from "../interface.ts";
+import type { Lease } from "./wallet-store.ts";
 
 /** The sum that an account has paid, and whether anything of it is left: its rate limit depends on both. */
 export class PaidMoney {

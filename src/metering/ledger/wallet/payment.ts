@@ -1,6 +1,6 @@
 import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Rates } from "../../prices/interface.ts";
-import type { ChargeLine } from "../../store/ledger-store.ts";
+import type { ChargeLine } from "../settlement/charge.ts";
 import type { OpenSlice } from "./slices.ts";
 import { costOf, type Source, split } from "./split.ts";
 import type { WalletRates } from "./wallet-rates.ts";

@@ -1,7 +1,8 @@
 import type { PicoUsd } from "../../interface.ts";
-import type { ChargeLine, LeasedSlice, SlicePart } from "../../store/ledger-store.ts";
 import { bySpending } from "../../store/spending-order.ts";
 import { invariant } from "../invariant.ts";
+import type { ChargeLine } from "../settlement/charge.ts";
+import type { LeasedSlice, SlicePart } from "./wallet-store.ts";
 
 /** A slice while this core spends it. */
 export interface OpenSlice extends LeasedSlice {

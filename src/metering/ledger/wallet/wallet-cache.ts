@@ -3,11 +3,12 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Debts } from "../../books/debts.ts";
 import type { MeteringObserver } from "../../observer.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import type { LedgerStore, StoredSlice } from "../../store/ledger-store.ts";
+import type { LedgerStore } from "../../store/ledger-store.ts";
 import { CachedWallet, type RefillParts } from "./refill/cached-wallet.ts";
 import { LeaseBatch } from "./refill/lease-batch.ts";
 import { type AuditedWallets, SliceAudit } from "./refill/slice-audit.ts";
 import { Wallet } from "./wallet.ts";
+import type { StoredSlice } from "./wallet-store.ts";
 
 /** Dependencies. */
 export interface WalletCacheParts {

@@ -1,14 +1,15 @@
 import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Rates } from "../../prices/interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import type { ChargeLine, Lease, LeasedSlice, SlicePart } from "../../store/ledger-store.ts";
 import type { FundingState } from "../interface.ts";
 import { type BrokenInvariant, invariant } from "../invariant.ts";
+import type { ChargeLine } from "../settlement/charge.ts";
 import { Integrity } from "./integrity.ts";
 import { PaidMoney } from "./paid-money.ts";
 import { type Payment, pay } from "./payment.ts";
 import { Slices } from "./slices.ts";
 import { WalletRates } from "./wallet-rates.ts";
+import type { Lease, LeasedSlice, SlicePart } from "./wallet-store.ts";
 
 /** A wallet of more slices than this gives back all but the first ones. */
 const mostSlices = 16;

@@ -1,13 +1,12 @@
-import {
-  type BudgetLease,
-  type BudgetRequest,
-  type BudgetSliceRange,
-  type BudgetSpending,
-  type SlicePart,
-  type SpendingRequest,
-  type StoredBudgetSlice,
-  slicePage,
-} from "../ledger-store.ts";
+import type {
+  BudgetLease,
+  BudgetRequest,
+  BudgetSliceRange,
+  BudgetSpending,
+  SpendingRequest,
+  StoredBudgetSlice,
+} from "../../ledger/budget/budget-store.ts";
+import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
 import { chargedSince } from "../rollups.ts";
 import { countEpoch, type Epochs } from "./epochs.ts";
 import type { Executor, Query, Statement } from "./executor.ts";

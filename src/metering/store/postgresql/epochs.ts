@@ -1,5 +1,5 @@
 import type { Random } from "../../../../lib/ids/random.ts";
-import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../ledger-store.ts";
+import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../ledger/core/core-store.ts";
 import type { Executor, Query, Statement } from "./executor.ts";
 import { lotColumns, type SliceRow, toSlice } from "./slice-row.ts";
 

@@ -1,6 +1,6 @@
 import type { Random } from "../../../../lib/ids/random.ts";
 import { withFreeMoney } from "../../../storage/entities/metering/lot.ts";
-import type { Lease, LeasedSlice, LeaseRequest } from "../ledger-store.ts";
+import type { Lease, LeasedSlice, LeaseRequest } from "../../ledger/wallet/wallet-store.ts";
 import { firstLots, freeMoney, spendingOrder } from "../spending-order.ts";
 import { countEpoch, type Epochs } from "./epochs.ts";
 import type { Executor, Query, Statement } from "./executor.ts";

@@ -1,5 +1,6 @@
 import { type Run, runKey } from "../../ledger/run.ts";
-import type { Charge, SettleOutcome, StoredCharge } from "../ledger-store.ts";
+import type { Charge } from "../../ledger/settlement/charge.ts";
+import type { SettleOutcome, StoredCharge } from "../../ledger/settlement/charge-store.ts";
 import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import type { Epochs } from "./epochs.ts";

@@ -1,4 +1,4 @@
-import type { LeasedSlice } from "../ledger-store.ts";
+import type { LeasedSlice } from "../../ledger/wallet/wallet-store.ts";
 
 /** A time as milliseconds since the epoch. */
 export const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;

@@ -1,4 +1,4 @@
-import type { UnseenTally } from "../ledger-store.ts";
+import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import { foldable, foldInto } from "../rollups.ts";
 import type { Executor, Statement } from "./executor.ts";
 

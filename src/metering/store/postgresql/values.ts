@@ -1,4 +1,4 @@
-import type { Charge, ChargeLine } from "../ledger-store.ts";
+import type { Charge, ChargeLine } from "../../ledger/settlement/charge.ts";
 import { type Column, lineColumns, usageColumns } from "../usage-columns.ts";
 
 /**

@@ -1,15 +1,14 @@
 import type { PicoUsd } from "../../interface.ts";
-import {
-  type BudgetLease,
-  type BudgetRequest,
-  type BudgetSliceRange,
-  type BudgetSpending,
-  type Charge,
-  type SlicePart,
-  type SpendingRequest,
-  type StoredBudgetSlice,
-  slicePage,
-} from "../ledger-store.ts";
+import type {
+  BudgetLease,
+  BudgetRequest,
+  BudgetSliceRange,
+  BudgetSpending,
+  SpendingRequest,
+  StoredBudgetSlice,
+} from "../../ledger/budget/budget-store.ts";
+import type { Charge } from "../../ledger/settlement/charge.ts";
+import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
 import { chargedSince } from "../rollups.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";

@@ -1,5 +1,6 @@
 import type { Random } from "../../../../lib/ids/random.ts";
-import type { Entered, EpochClaim, LeasedSlice } from "../ledger-store.ts";
+import type { Entered, EpochClaim } from "../../ledger/core/core-store.ts";
+import type { LeasedSlice } from "../../ledger/wallet/wallet-store.ts";
 import type { Executor } from "./executor.ts";
 
 const openSlicesSql = `

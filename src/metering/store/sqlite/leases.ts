@@ -1,7 +1,7 @@
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { PicoUsd } from "../../interface.ts";
+import type { Lease, LeasedSlice, LeaseRequest } from "../../ledger/wallet/wallet-store.ts";
 import type { VersionMark } from "../../prices/version-marks.ts";
-import type { Lease, LeasedSlice, LeaseRequest } from "../ledger-store.ts";
 import { firstLots, freeMoney } from "../spending-order.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";

@@ -1,6 +1,7 @@
 import type { PicoUsd } from "../../interface.ts";
 import { type Run, runKey } from "../../ledger/run.ts";
-import type { Charge, SettleOutcome, StoredCharge } from "../ledger-store.ts";
+import type { Charge } from "../../ledger/settlement/charge.ts";
+import type { SettleOutcome, StoredCharge } from "../../ledger/settlement/charge-store.ts";
 import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import type { Epochs } from "./epochs.ts";

@@ -1,4 +1,4 @@
-import { type SlicePart, type SliceRange, type StoredSlice, slicePage } from "../ledger-store.ts";
+import { type SlicePart, type SliceRange, type StoredSlice, slicePage } from "../../ledger/wallet/wallet-store.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor } from "./executor.ts";
 

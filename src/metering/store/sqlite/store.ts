@@ -1,27 +1,19 @@
 import type { Random } from "../../../../lib/ids/random.ts";
-import type { Run } from "../../ledger/run.ts";
 import type {
   BudgetLease,
   BudgetRequest,
   BudgetSliceRange,
   BudgetSpending,
-  Charge,
-  CoreEpoch,
-  Entered,
-  EpochClaim,
-  Heartbeat,
-  Lease,
-  LeaseRequest,
-  LedgerStore,
-  SettleOutcome,
-  SlicePart,
-  SliceRange,
   SpendingRequest,
   StoredBudgetSlice,
-  StoredCharge,
-  StoredSlice,
-  UnseenTally,
-} from "../ledger-store.ts";
+} from "../../ledger/budget/budget-store.ts";
+import type { CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../ledger/core/core-store.ts";
+import type { Run } from "../../ledger/run.ts";
+import type { Charge } from "../../ledger/settlement/charge.ts";
+import type { SettleOutcome, StoredCharge } from "../../ledger/settlement/charge-store.ts";
+import type { Lease, LeaseRequest, SlicePart, SliceRange, StoredSlice } from "../../ledger/wallet/wallet-store.ts";
+import type { UnseenTally } from "../../thresholds/tally-store.ts";
+import type { LedgerStore } from "../ledger-store.ts";
 import { Budgets } from "./budgets.ts";
 import { Epochs } from "./epochs.ts";
 import { type Exclusive, Executor } from "./executor.ts";

@@ -1,4 +1,5 @@
-import type { Charge, UnseenTally } from "../ledger-store.ts";
+import type { Charge } from "../../ledger/settlement/charge.ts";
+import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import { addToTally, foldable, foldInto, mostTokens, sumNames } from "../rollups.ts";
 import type { Executor, Runner } from "./executor.ts";
 

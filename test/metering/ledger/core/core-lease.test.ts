@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { CoreLease } from "../../../../src/metering/ledger/core/core-lease.ts";
-import type { CoreBeat, LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
+import type { CoreBeat } from "../../../../src/metering/ledger/core/core-store.ts";
+import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 let clock: ManualClock;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "@jest/globals";
+import type { CoreBeat } from "../../../../src/metering/ledger/core/core-store.ts";
 import { CoreWatch } from "../../../../src/metering/ledger/core/core-watch.ts";
-import type { CoreBeat } from "../../../../src/metering/store/ledger-store.ts";
 
 let watch: CoreWatch;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import { type Journal, type JournalEntry, noJournal } from "../../../../src/metering/journal/journal.ts";
 import { runKey } from "../../../../src/metering/ledger/run.ts";
-import type { Charge } from "../../../../src/metering/store/ledger-store.ts";
+import type { Charge } from "../../../../src/metering/ledger/settlement/charge.ts";
 import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";

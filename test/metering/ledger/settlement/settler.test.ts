@@ -5,8 +5,10 @@ import { failure } from "../../../../lib/errors/failure.ts";
 import type { Journal } from "../../../../src/metering/journal/journal.ts";
 import { noJournal } from "../../../../src/metering/journal/journal.ts";
 import { runKey } from "../../../../src/metering/ledger/run.ts";
+import type { Charge } from "../../../../src/metering/ledger/settlement/charge.ts";
+import type { SettleOutcome } from "../../../../src/metering/ledger/settlement/charge-store.ts";
 import { Settler } from "../../../../src/metering/ledger/settlement/settler.ts";
-import type { Charge, LedgerStore, SettleOutcome } from "../../../../src/metering/store/ledger-store.ts";
+import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { silentObserver } from "../../silent-observer.ts";
 

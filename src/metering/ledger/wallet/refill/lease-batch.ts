@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../../lib/time/clock.ts";
-import type { Lease, LeaseRequest, LedgerStore } from "../../../store/ledger-store.ts";
+import type { LedgerStore } from "../../../store/ledger-store.ts";
+import type { Lease, LeaseRequest } from "../wallet-store.ts";
 
 /** Accounts in one statement. */
 const batchSize = 500;

@@ -1,7 +1,8 @@
 import type { Logger } from "../../../../../lib/logger.ts";
 import type { PicoUsd } from "../../../interface.ts";
-import { type LedgerStore, noId, type SlicePart, type StoredSlice } from "../../../store/ledger-store.ts";
+import type { LedgerStore } from "../../../store/ledger-store.ts";
 import type { Wallet } from "../wallet.ts";
+import { noId, type SlicePart, type StoredSlice } from "../wallet-store.ts";
 
 /** A wallet whose money somebody may move. */
 export interface AuditedWallet {
