@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { pause } from "./pause.ts";
 
@@ -5,12 +6,12 @@ const longestPauseMs = 50;
 
 /**
  * Asks until the answer is truthy, and returns it. Throws with the name of what is awaited and the last answer when that
- * takes longer than so many seconds.
+ * takes longer than so many seconds, or when one answer does: it will not come then.
  */
 export async function eventually<T>(what: string, ask: () => T | Promise<T>, seconds = 45): Promise<NonNullable<T>> {
   const deadline = performance.now() + seconds * 1000;
   for (let wait = 1; ; wait = Math.min(2 * wait, longestPauseMs)) {
-    const answer = await ask();
+    const answer = await inTime(what, ask(), seconds);
     if (answer) {
       return answer;
     }
@@ -18,5 +19,21 @@ export async function eventually<T>(what: string, ask: () => T | Promise<T>, sec
       throw new Error(`${what}: not within ${seconds} s; the last answer was ${inspect(answer)}`);
     }
     await pause(wait, "between two looks");
+  }
+}
+
+async function inTime<T>(what: string, answer: T | Promise<T>, seconds: number): Promise<T> {
+  if (!(answer instanceof Promise)) {
+    return answer;
+  }
+  const done = new AbortController();
+  const late = sleep(seconds * 1000, undefined, { signal: done.signal }).then(
+    () => Promise.reject(new Error(`${what}: no answer within ${seconds} s`)),
+    () => answer,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    done.abort();
   }
 }

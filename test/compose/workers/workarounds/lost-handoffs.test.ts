@@ -3,7 +3,15 @@ import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { Handoffs } from "../../../../src/compose/workers/workarounds/lost-handoffs.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { pause } from "../../../support/pause.ts";
+
+type Order = "stop" | "die";
+
+interface Fork {
+  readonly worker: Worker;
+  readonly port: number;
+}
 
 const unwatched = { watch: () => {} };
 /** For what must not happen. */
@@ -21,7 +29,7 @@ afterEach(() => {
   }
 });
 
-async function fork(handoffs: Pick<Handoffs, "watch">): Promise<{ worker: Worker; port: number }> {
+async function fork(handoffs: Pick<Handoffs, "watch">): Promise<Fork> {
   cluster.setupPrimary({ exec: `${import.meta.dirname}/listener.ts`, args: [] });
   const worker = cluster.fork();
   workers.push(worker);
@@ -45,24 +53,33 @@ async function ask(port: number): Promise<string> {
   return text;
 }
 
-/** What becomes of a connection that is handed to a worker just before it stops or dies. */
-async function askInLastMoment(order: "stop" | "die", handoffs: Pick<Handoffs, "watch">): Promise<string> {
-  const { worker, port } = await fork(handoffs);
-  const deaf = once(worker, "message");
-  worker.send(order);
-  await deaf;
-  const told = once(worker, order === "stop" ? "message" : "exit");
+/** Suspends a worker, has a connection handed to it, and lets it go on: to stop listening first, or to die. */
+async function handOverLate({ worker, port }: Fork, order: Order): Promise<{ readonly answer: Promise<string> }> {
+  worker.process.kill("SIGSTOP");
+  let isHandedOver = false;
+  const send = worker.process.send?.bind(worker.process) as (...args: unknown[]) => boolean;
+  worker.process.send = (...args: unknown[]) => {
+    isHandedOver ||= (args[0] as { act?: string }).act === "newconn";
+    return send(...args);
+  };
+  const done = once(worker, order === "stop" ? "message" : "exit");
+  worker.send("stop");
   const answer = ask(port);
-  await told;
-  return Promise.race([answer, pause(whileMs, "for an end that does not come").then(() => "open")]);
+  await eventually("the connection is handed over", () => isHandedOver);
+  worker.process.kill(order === "stop" ? "SIGCONT" : "SIGKILL");
+  await done;
+  return { answer };
 }
 
-test.each(["stop", "die"] as const)("a connection on its way to a worker ends when it does: %s", async (order) => {
-  expect(await askInLastMoment(order, new Handoffs())).toBe("");
+test.each<Order>(["stop", "die"])("a connection on its way to a worker ends when it does: %s", async (order) => {
+  const { answer } = await handOverLate(await fork(new Handoffs()), order);
+  expect(await answer).toBe("");
 });
 
-test.each(["stop", "die"] as const)("Node.js alone leaves it open, so the workaround is needed: %s", async (order) => {
-  expect(await askInLastMoment(order, unwatched)).toBe("open");
+test.each<Order>(["stop", "die"])("Node.js alone leaves it open, so the workaround is needed: %s", async (order) => {
+  const { answer } = await handOverLate(await fork(unwatched), order);
+  const open = pause(whileMs, "for an end that does not come").then(() => "open");
+  expect(await Promise.race([answer, open])).toBe("open");
 });
 
 test("a connection that one worker refuses is answered by another that listens", async () => {
@@ -70,9 +87,7 @@ test("a connection that one worker refuses is answered by another that listens",
   const first = await fork(handoffs);
   const second = await fork(handoffs);
   expect(second.port).toBe(first.port);
-  const deaf = once(first.worker, "message");
-  first.worker.send("stop");
-  await deaf;
-  const answers = await Promise.all([ask(first.port), ask(first.port), ask(first.port)]);
+  const { answer } = await handOverLate(first, "stop");
+  const answers = await Promise.all([answer, ask(first.port), ask(first.port)]);
   expect(answers).toEqual(Array(3).fill(expect.stringMatching(/answered$/)));
 });
