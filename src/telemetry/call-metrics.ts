@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { Counter, Histogram, type Registry } from "prom-client";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { CallObserver } from "../interceptors/observation/observe.ts";
+import { limitNames } from "../interceptors/observation/refused-limit.ts";
 
 /** Counts the core's calls. Every label comes from a contract: methods, codes, reasons. */
 export function callMetrics(registry: Registry): CallObserver {
@@ -19,7 +20,16 @@ export function callMetrics(registry: Registry): CallObserver {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800],
     registers,
   });
-  return ({ method, code, reason, ms }) => {
+  const refusals = new Counter({
+    name: "tollgate_limit_refusals_total",
+    help: "Calls that a limit refused, by the limit: of requests, tokens, money or a key's budget; held: running requests have the rest.",
+    labelNames: ["limit"],
+    registers,
+  });
+  for (const limit of limitNames) {
+    refusals.inc({ limit }, 0); // so that the first refusal of a kind is an increase
+  }
+  return ({ method, code, reason, limit, ms }) => {
     const name = `${method.parent.typeName}/${method.name}`;
     requests.inc({
       method: name,
@@ -27,5 +37,8 @@ export function callMetrics(registry: Registry): CallObserver {
       reason: reason === undefined ? "" : Reason[reason],
     });
     duration.observe({ method: name }, ms / 1000);
+    if (limit !== undefined) {
+      refusals.inc({ limit });
+    }
   };
 }

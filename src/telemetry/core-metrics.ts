@@ -11,6 +11,7 @@ import type { Prices } from "../metering/prices/interface.ts";
 import type { WebhookObserver } from "../payments/stripe-webhook.ts";
 import type { UsageEventsObserver } from "../usage-events/usage-sender.ts";
 import { auditMetrics } from "./audit-metrics.ts";
+import { budgetMetrics } from "./budget-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { deliveryMetrics } from "./events/delivery-metrics.ts";
 import { usageEventMetrics } from "./events/usage-event-metrics.ts";
@@ -31,6 +32,8 @@ export interface CoreMetrics {
   readonly usageEvents: UsageEventsObserver;
   /** A change was made that could not be noted in the audit log. */
   readonly audit: () => void;
+  /** So many percent of a key's budget are spent. */
+  readonly budgets: ReturnType<typeof budgetMetrics>;
   /** Reads gauges at the time of the scrape. */
   watch(parts: {
     readonly clock: { readonly apart: number };
@@ -51,6 +54,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     fleet: fleetMetrics(registry, () => servers()),
     webhook: webhookMetrics(registry),
     audit: auditMetrics(registry),
+    budgets: budgetMetrics(registry),
     deliveries: deliveryMetrics(registry),
     usageEvents: usageEventMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { toServerCosts } from "../../lib/server-costs.ts";
 import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 
 /** Measures how the fleet fares. Labels are ids of models and servers, which come from the configuration. */
@@ -37,6 +38,10 @@ export function fleetMetrics(registry: Registry, servers: () => readonly Server[
   };
 }
 
+const hourMs = 3_600_000n;
+/** Pico-USD in one USD. */
+const perUsd = 1e12;
+
 const states = { healthy: ServerState.HEALTHY, unhealthy: ServerState.UNHEALTHY, draining: ServerState.DRAINING };
 const breakers = { closed: BreakerState.CLOSED, open: BreakerState.OPEN, half_open: BreakerState.HALF_OPEN };
 
@@ -66,6 +71,21 @@ export function watchFleet(
     "Part of a model's capacity in use, in requests or tokens; above 1 when requests wait.",
     (model) => fleet.utilisation(model),
   );
+
+  new Gauge({
+    name: "tollgate_model_servers_usd_per_hour",
+    help: "What the servers of a model cost an hour in USD, as configured. Absent where one of them has no price.",
+    labelNames: ["model"],
+    registers,
+    collect() {
+      this.reset(); // a reload may have taken a model or a price away
+      for (const [model, cost] of toServerCosts(fleet.servers(), hourMs)) {
+        if (cost !== undefined) {
+          this.set({ model }, Number(cost) / perUsd);
+        }
+      }
+    },
+  });
 
   const ofServer = (name: string, help: string, value: (server: Server) => number | undefined) =>
     new Gauge({

@@ -4,6 +4,8 @@ import { createSite, freePorts, startTollgate, type Tollgate } from "../support/
 export interface Exercised extends AsyncDisposable {
   readonly tollgate: Tollgate;
   readonly key: string;
+  /** A key whose budget is spent. */
+  readonly spentKey: string;
   /** The one chat that was answered: what the client was told and what its receipt says. */
   readonly answered: { readonly input: number; readonly output: number; readonly costUsd: number };
   /** Sends a request with the key, or with another one. */
@@ -26,6 +28,7 @@ export async function startExercised(env: NodeJS.ProcessEnv = {}): Promise<Exerc
   const tollgate = await startTollgate(site, "serve", "--config", await site.configure(freePorts));
   const { id } = (await tollgate.admin("accounts", "create", "--name", "test")) as { id: string };
   const { key } = (await tollgate.admin("keys", "create", id)) as { key: string };
+  const poor = (await tollgate.admin("keys", "create", id, "--usd", "0.000000000001")) as { key: string };
   const post: Exercised["post"] = (path, body, options = {}) =>
     fetch(`${tollgate.url}${path}`, {
       method: "POST",
@@ -43,6 +46,7 @@ export async function startExercised(env: NodeJS.ProcessEnv = {}): Promise<Exerc
   return {
     tollgate,
     key,
+    spentKey: poor.key,
     answered: {
       input: usage.prompt_tokens,
       output: usage.completion_tokens,

@@ -64,6 +64,19 @@ test("servers and prices", () => {
   expect(value("tollgate_ready")).toBe(1);
 });
 
+test("refusals are counted by the limit that refused, from 0 on, and budgets by what is spent of them", async () => {
+  expect(value('tollgate_limit_refusals_total{limit="budget"}')).toBe(0);
+  expect(value('tollgate_budget_crossings_total{percent="80"}')).toBe(0);
+  const refusal = await service.post(
+    "/v1/embeddings",
+    { model: "tollgate-sim/embedder", input: "x" },
+    { key: service.spentKey },
+  );
+  expect(refusal.status).toBe(429);
+  const now = await scrape(service.tollgate);
+  expect(now.samples.get('tollgate_limit_refusals_total{limit="budget"}')).toBe(1);
+});
+
 test("no label comes from a caller", () => {
   expect(scraped.text).not.toContain(unknownModel);
   expect(scraped.text).not.toContain(service.key);

@@ -37,7 +37,7 @@ export function composeEvents(
   dispatcher.start();
   const watch = new SpendingWatch({
     ...{ storage, store, balances, clock, logger },
-    budgets: new BudgetEvents({ storage, store, prices, announce, toBudget }),
+    budgets: new BudgetEvents({ storage, store, prices, announce, toBudget, crossed: metrics.budgets }),
     lease: new WorkLease({ storage, clock, random, name: "spending" }),
   });
   const stopWatch = watch.start();

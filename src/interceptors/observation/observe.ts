@@ -4,6 +4,7 @@ import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { watchStream } from "../watch-stream.ts";
+import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
 /** The id that a handler found or made for its request. Empty: the call has none. */
 export const requestIdKey = createContextKey("", { description: "request id" });
@@ -22,6 +23,8 @@ export interface EndedCall {
   readonly code: Code | undefined;
   /** Undefined: it succeeded, was left by its caller, or met a bug. */
   readonly reason: Reason | undefined;
+  /** Undefined: no limit refused it. */
+  readonly limit: LimitName | undefined;
   /** How long it took, in milliseconds. */
   readonly ms: number;
 }
@@ -30,13 +33,14 @@ export interface EndedCall {
 export type CallObserver = (call: EndedCall) => void;
 
 /** How a call ended, by the error that ended it, if any, and its signal. */
-export function toOutcome(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason"> {
+export function toOutcome(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason" | "limit"> {
   // A stream that its caller left has no error of its own.
   const cause = error ?? (signal.aborted ? signal.reason : undefined);
   if (cause === undefined) {
-    return { code: undefined, reason: undefined };
+    return { code: undefined, reason: undefined, limit: undefined };
   }
-  return { code: ConnectError.from(cause).code, reason: readDetail(cause)?.reason };
+  const detail = readDetail(cause);
+  return { code: ConnectError.from(cause).code, reason: detail?.reason, limit: detail && readRefusedLimit(detail) };
 }
 
 /** Tells observers of every call, once, however it ends. */
@@ -44,13 +48,12 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[]): 
   return (next) => async (request) => {
     const started = clock.monotonic();
     const tell = (error?: unknown): unknown => {
-      const { code, reason } = toOutcome(error, request.signal);
+      const outcome = toOutcome(error, request.signal);
       const call: EndedCall = {
         method: request.method,
         requestId: request.contextValues.get(requestIdKey),
         runId: request.contextValues.get(runIdKey),
-        code,
-        reason,
+        ...outcome,
         ms: clock.monotonic() - started,
       };
       for (const observe of observers) {

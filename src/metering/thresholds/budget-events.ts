@@ -15,6 +15,7 @@ import { leastCharge } from "./least-charge.ts";
 
 /** The parts of a limit, in percent, whose spending is told: once a window each, anew when the limit is set. */
 const toldParts = [80, 100] as const;
+export type ToldPart = (typeof toldParts)[number];
 
 /** Dependencies. */
 export interface BudgetEventsParts {
@@ -24,6 +25,8 @@ export interface BudgetEventsParts {
   readonly announce: Announce;
   /** The budget of a key. Undefined: it has none. */
   readonly toBudget: (key: ApiKey) => KeyBudget | undefined;
+  /** Is told of each part of a limit, in percent, that was passed: once a window. */
+  readonly crossed: (percent: ToldPart) => void;
 }
 
 /** A key that was charged at a time, in milliseconds since the epoch. */
@@ -58,7 +61,8 @@ export class BudgetEvents {
       const amount = row?.bound === spent.limit ? row.spent : await this.#count(spent);
       const part = this.#partOf(spent, amount);
       if (part > (row?.told ?? 0)) {
-        await inTransaction(storage, (em) => this.#tell(em, spent, { amount, part }));
+        const told = await inTransaction(storage, (em) => this.#tell(em, spent, { amount, part }));
+        told.forEach(this.#parts.crossed);
       }
     }
   }
@@ -93,12 +97,12 @@ export class BudgetEvents {
     return BigInt(amount) * 100n >= BigInt(limit) * 80n ? 80 : 0;
   }
 
-  /** Tells once, whichever cores see it: the window's row is locked meanwhile. */
+  /** Tells once, whichever cores see it: the window's row is locked meanwhile. Returns the parts that were told. */
   async #tell(
     em: SqlEntityManager,
     { key, budgetId, limit, window }: SpentWindow,
     { amount, part }: { readonly amount: PicoUsd; readonly part: number },
-  ): Promise<void> {
+  ): Promise<ToldPart[]> {
     const { accountId, budgetPeriod } = key;
     const id = { id: budgetId, windowName: window.name };
     await em.upsert(
@@ -107,26 +111,26 @@ export class BudgetEvents {
       { onConflictAction: "ignore" },
     );
     const row = await em.findOneOrFail(Budget, id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    for (const told of toldParts) {
-      if (told > row.told && told <= part) {
-        await this.#parts.announce(em, {
-          type: "key.limit",
-          accountId,
-          data: {
-            ...{ key_id: key.id, name: key.name, percent: told },
-            ...{
-              limit_usd: formatUsd(BigInt(limit)),
-              spent_usd: formatUsd(BigInt(amount)),
-              per: budgetPeriod ?? "total",
-            },
-            resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
+    const parts = toldParts.filter((told) => told > row.told && told <= part);
+    for (const told of parts) {
+      await this.#parts.announce(em, {
+        type: "key.limit",
+        accountId,
+        data: {
+          ...{ key_id: key.id, name: key.name, percent: told },
+          ...{
+            limit_usd: formatUsd(BigInt(limit)),
+            spent_usd: formatUsd(BigInt(amount)),
+            per: budgetPeriod ?? "total",
           },
-        });
-      }
+          resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
+        },
+      });
     }
     if (part > row.told) {
       await em.nativeUpdate(Budget, id, { told: part });
     }
+    return parts;
   }
 }
 

@@ -45,15 +45,16 @@ async function open(dialect: (typeof dialects)[number], { wrap, at = Date.now() 
   cleanups.push(() => clock.until(metering.close()));
   const random = systemRandom;
   const announce = createAnnounce({ clock: time, random });
+  const crossed: number[] = [];
   const watch = (of: Pick<LedgerStore, "unseenTallies" | "markSeen"> = store) =>
     new SpendingWatch({
       ...{ storage, store: of, balances, clock, logger: silentLogger },
-      budgets: new BudgetEvents({ storage, store, prices, announce, toBudget }),
+      budgets: new BudgetEvents({ storage, store, prices, announce, toBudget, crossed: (part) => crossed.push(part) }),
       lease: { hold: async () => true, release: async () => {} },
     });
   const keys = new ApiKeys({ storage, clock: time, random, prefix: "tg-", pepper: { version: 1, secret: "a pepper" } });
   return {
-    ...{ clock, turn, storage, time, store, ledger, funds, balances, keys, watch },
+    ...{ clock, turn, storage, time, store, ledger, funds, balances, keys, watch, crossed },
     account: metering.account,
     look: () => watch().look(),
     pay: (accountId: string, amount: number) => funds.credit({ accountId, kind: "paid", amount, reference: v7() }),
@@ -148,7 +149,7 @@ describe.each(dialects)("%s", (dialect) => {
   }, 60_000);
 
   test("a key is told of at 80 % and when its budget is spent, whichever key of its chain spends it", async () => {
-    const { account, spend, look, told, keys } = await open(dialect);
+    const { account, spend, look, told, keys, crossed } = await open(dialect);
     const id = await account({ paid: 20 * usd });
     const { key } = await keys.create(id, "batch", { budget: usd, budgetPeriod: "total" });
     await spend(id, 0.8 * tokensAUsd - 1, key.id);
@@ -174,6 +175,7 @@ describe.each(dialects)("%s", (dialect) => {
       [80, "2.00"],
       [100, "2.00"],
     ]);
+    expect(crossed).toEqual([80, 100, 80, 100]);
   }, 60_000);
 
   test("a budget that begins anew is told of anew, with the day on which it opens again", async () => {

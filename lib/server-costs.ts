@@ -1,0 +1,33 @@
+const hourMs = 3_600_000n;
+
+/** A model of a server, and what the server costs an hour in pico-USD. Absent: it has no price. */
+export interface PricedServer {
+  readonly url: string;
+  readonly model: string;
+  readonly picoUsdPerHour?: bigint | undefined;
+}
+
+/**
+ * What the servers of each model cost in a span of time, in pico-USD. Undefined: one of them has no price. A server that
+ * serves several models costs each of them the same part; what cannot be shared evenly is the first one's.
+ */
+export function toServerCosts(servers: readonly PricedServer[], spanMs: bigint): Map<string, bigint | undefined> {
+  const costs = new Map<string, bigint | undefined>();
+  // All addresses of a name have one price together.
+  for (const sharing of Map.groupBy(servers, ({ url }) => url).values()) {
+    const models = [...new Set(sharing.map(({ model }) => model))].toSorted();
+    const perHour = sharing.find(({ picoUsdPerHour }) => picoUsdPerHour !== undefined)?.picoUsdPerHour;
+    const whole = perHour === undefined ? undefined : (perHour * spanMs) / hourMs;
+    for (const [at, model] of models.entries()) {
+      const before = costs.has(model) ? costs.get(model) : 0n;
+      const part = whole === undefined ? undefined : partOf(whole, models.length, at);
+      costs.set(model, before === undefined || part === undefined ? undefined : before + part);
+    }
+  }
+  return costs;
+}
+
+function partOf(whole: bigint, parts: number, at: number): bigint {
+  const each = whole / BigInt(parts);
+  return at === 0 ? whole - each * BigInt(parts - 1) : each;
+}
