@@ -59,8 +59,8 @@ export class LateCharges {
     if (!Number.isSafeInteger(costOf(charge, maxRates))) {
       throw failure(Reason.INVALID_ARGUMENT, "The tokens cost more than one receipt can hold.");
     }
-    const payment = cached.wallet.charge(charge.model, charge, maxRates);
-    budgets.ofSlice(charge.budgetSliceId)?.spend(payment.cost);
-    return { ...charge, maxRates, ...payment };
+    const paid = cached.wallet.charge(charge.model, charge, maxRates);
+    budgets.ofSlice(charge.budgetSliceId)?.spend(paid.cost);
+    return { ...charge, maxRates, ...paid };
   }
 }

@@ -5,7 +5,7 @@ import type { Journal } from "../../journal/journal.ts";
 import { withinWindow } from "../budget/budget-window.ts";
 import type { HoldKeeper, RunningHold } from "../hold.ts";
 import type { RunningRequests } from "../running-requests.ts";
-import type { Payment } from "../wallet/payment.ts";
+import type { PaidCost } from "../wallet/paid-cost.ts";
 import { costOf } from "../wallet/split.ts";
 import type { Charge } from "./charge.ts";
 import { toChargeable } from "./charge-faults.ts";
@@ -56,14 +56,14 @@ export class Settlement implements HoldKeeper {
     }
     const noted = facts === undefined ? {} : { facts: readFacts(facts) ?? {} };
     const charge = { ...this.#toCharge(hold, tokens, status), ...noted, cost: 0, shortfall: 0, lines: [] };
-    let payment: Payment;
+    let paid: PaidCost;
     try {
-      payment = this.#pay(hold, tokens);
+      paid = this.#pay(hold, tokens);
     } catch (error) {
       return toSettled(await this.#parts.settler.giveUp(charge, error));
     }
     hold.wallet.freed();
-    return toSettled(await this.#parts.settler.settle({ ...charge, ...payment }));
+    return toSettled(await this.#parts.settler.settle({ ...charge, ...paid }));
   }
 
   #toChargeable({ request, admitted, rates }: RunningHold, counted: ChargedTokens): ChargedTokens {
@@ -83,20 +83,20 @@ export class Settlement implements HoldKeeper {
   }
 
   /** Frees what was held, of which the charge may use all that is free then. */
-  #pay({ wallet, request, rates, amount, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens): Payment {
+  #pay({ wallet, request, rates, amount, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens): PaidCost {
     budget?.unhold(amount);
     wallet.wallet.unhold(amount);
-    const payment = wallet.wallet.charge(request.model, tokens, rates);
+    const paid = wallet.wallet.charge(request.model, tokens, rates);
     if (budget?.sliceId === budgetSliceId) {
-      budget?.spend(payment.cost);
+      budget?.spend(paid.cost);
     }
-    if (payment.shortfall > 0) {
+    if (paid.shortfall > 0) {
       this.#parts.logger.error(
-        { requestId: request.requestId, shortfall: payment.shortfall },
+        { requestId: request.requestId, shortfall: paid.shortfall },
         "a request cost more than could be held",
       );
     }
-    return payment;
+    return paid;
   }
 
   #toCharge(

@@ -5,8 +5,8 @@ import type { FundingState } from "../interface.ts";
 import { type BrokenInvariant, invariant } from "../invariant.ts";
 import type { ChargeLine } from "../settlement/charge.ts";
 import { Integrity } from "./integrity.ts";
+import { type PaidCost, pay } from "./paid-cost.ts";
 import { PaidMoney } from "./paid-money.ts";
-import { type Payment, pay } from "./payment.ts";
 import { Slices } from "./slices.ts";
 import { WalletRates } from "./wallet-rates.ts";
 import type { Lease, LeasedSlice, SlicePart } from "./wallet-store.ts";
@@ -163,18 +163,18 @@ export class Wallet {
    * request's admission, also where its lot is dearer: that came in later. What the money cannot pay is the shortfall,
    * at those terms. The rates must have been loaded.
    */
-  charge(model: string, tokens: ChargedTokens, terms: Rates): Payment {
+  charge(model: string, tokens: ChargedTokens, terms: Rates): PaidCost {
     return this.#integrity.move(() => {
       const budget = Math.max(0, this.free);
       const money = { slices: this.#slices.open, budget, rates: this.#rates, model };
-      const payment = pay(money, tokens, terms, (slice, cost) => {
+      const paid = pay(money, tokens, terms, (slice, cost) => {
         this.#slices.spend(slice, cost);
         if (slice.kind === "paid") {
           this.#paid.spend(cost);
         }
       });
       this.#putDrainedAside();
-      return payment;
+      return paid;
     });
   }
 

@@ -6,7 +6,7 @@ import { costOf, type Source, split } from "./split.ts";
 import type { WalletRates } from "./wallet-rates.ts";
 
 /** The cost of tokens, and the sources that pay it. */
-export interface Payment {
+export interface PaidCost {
   readonly lines: ChargeLine[];
   readonly cost: PicoUsd;
   readonly shortfall: PicoUsd;
@@ -37,7 +37,7 @@ export function pay(
   tokens: ChargedTokens,
   terms: Rates,
   spend: (slice: OpenSlice, cost: PicoUsd) => void,
-): Payment {
+): PaidCost {
   const sources = findSources(money, terms);
   const { parts, unpaid, due } = split(sources, tokens);
   const first = unpaid.inputTokens > 0 ? terms.input : terms.output;
