@@ -1,9 +1,9 @@
 import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Rates } from "../../prices/interface.ts";
 import type { ChargeLine } from "../settlement/charge.ts";
-import type { OpenSlice } from "./slices.ts";
 import { costOf, type Source, split } from "./split.ts";
 import type { WalletRates } from "./wallet-rates.ts";
+import type { OpenSlice } from "./wallet-slices.ts";
 
 /** The cost of tokens, and the sources that pay it. */
 export interface PaidCost {

@@ -7,8 +7,8 @@ import type { ChargeLine } from "../settlement/charge.ts";
 import { Integrity } from "./integrity.ts";
 import { type PaidCost, pay } from "./paid-cost.ts";
 import { PaidMoney } from "./paid-money.ts";
-import { Slices } from "./slices.ts";
 import { WalletRates } from "./wallet-rates.ts";
+import { WalletSlices } from "./wallet-slices.ts";
 import type { Lease, LeasedSlice, SlicePart } from "./wallet-store.ts";
 
 /** A wallet of more slices than this gives back all but the first ones. */
@@ -33,7 +33,7 @@ export class Wallet {
   elsewhere = 0n;
 
   readonly #rates: WalletRates;
-  readonly #slices = new Slices();
+  readonly #slices = new WalletSlices();
   readonly #paid = new PaidMoney();
   readonly #integrity: Integrity;
   /** The part of the available money that is promised to running requests. */

@@ -15,7 +15,7 @@ export interface OpenSlice extends LeasedSlice {
 }
 
 /** The open slices of one account, in the order of spending, and those that are used up until their charges are stored. */
-export class Slices {
+export class WalletSlices {
   #open: OpenSlice[] = [];
   #drained: OpenSlice[] = [];
   #available: PicoUsd = 0;
