@@ -17,10 +17,10 @@ import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import type { LedgerStore } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
 import { Budgets } from "./budgets.ts";
+import { ChargeWriter, isViolation } from "./charge-writer.ts";
 import { Epochs } from "./epochs.ts";
 import { Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
-import { isViolation, Settlement } from "./settlement.ts";
 import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
 
@@ -42,7 +42,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #epochs: Epochs;
   readonly #leases: Leases;
   readonly #slices: Slices;
-  readonly #settlement: Settlement;
+  readonly #charges: ChargeWriter;
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
   readonly #announcements: Announcements;
@@ -54,7 +54,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#epochs = new Epochs(executor, random, coreId);
     this.#leases = new Leases(executor, random, this.#epochs);
     this.#slices = new Slices(executor, this.#epochs);
-    this.#settlement = new Settlement(executor, this.#epochs, usageEvents);
+    this.#charges = new ChargeWriter(executor, this.#epochs, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
     this.#listening = listening;
@@ -98,7 +98,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
-    return this.#settlement.settle(charges);
+    return this.#charges.settle(charges);
   }
 
   isViolation(error: unknown): boolean {
@@ -106,11 +106,11 @@ export class PostgresqlLedgerStore implements LedgerStore {
   }
 
   settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
-    return this.#settlement.settled(runs);
+    return this.#charges.settled(runs);
   }
 
   isCharged(accountId: string, requestId: string): Promise<boolean> {
-    return this.#settlement.isCharged(accountId, requestId);
+    return this.#charges.isCharged(accountId, requestId);
   }
 
   openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {

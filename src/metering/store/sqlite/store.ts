@@ -15,10 +15,10 @@ import type { Lease, LeaseRequest, SlicePart, SliceRange, StoredSlice } from "..
 import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import type { LedgerStore } from "../ledger-store.ts";
 import { Budgets } from "./budgets.ts";
+import { ChargeWriter, isViolation } from "./charge-writer.ts";
 import { Epochs } from "./epochs.ts";
 import { type Exclusive, Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
-import { isViolation, Settlement } from "./settlement.ts";
 import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
 
@@ -28,7 +28,7 @@ export class SqliteLedgerStore implements LedgerStore {
   readonly #epochs: Epochs;
   readonly #leases: Leases;
   readonly #slices: Slices;
-  readonly #settlement: Settlement;
+  readonly #charges: ChargeWriter;
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
 
@@ -43,7 +43,7 @@ export class SqliteLedgerStore implements LedgerStore {
     this.#epochs = new Epochs(executor, random, coreId, epoch);
     this.#leases = new Leases(executor, random, this.#epochs);
     this.#slices = new Slices(executor, this.#epochs);
-    this.#settlement = new Settlement(executor, this.#epochs, usageEvents);
+    this.#charges = new ChargeWriter(executor, this.#epochs, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
   }
@@ -81,7 +81,7 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
-    return this.#settlement.settle(charges);
+    return this.#charges.settle(charges);
   }
 
   isViolation(error: unknown): boolean {
@@ -89,11 +89,11 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
-    return this.#settlement.settled(runs);
+    return this.#charges.settled(runs);
   }
 
   isCharged(accountId: string, requestId: string): Promise<boolean> {
-    return this.#settlement.isCharged(accountId, requestId);
+    return this.#charges.isCharged(accountId, requestId);
   }
 
   openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {

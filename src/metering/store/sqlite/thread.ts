@@ -15,8 +15,8 @@ import type { Lease, LeaseRequest, SlicePart, SliceRange, StoredSlice } from "..
 import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import { type FlatCharges, flatten } from "../flat-charges.ts";
 import type { LedgerStore } from "../ledger-store.ts";
+import { isViolation } from "./charge-writer.ts";
 import { LedgerThread, type ThreadLife } from "./ledger-thread.ts";
-import { isViolation } from "./settlement.ts";
 import type { StoreCall, StoreSetup } from "./worker.ts";
 
 /**

@@ -30,7 +30,7 @@ export function isViolation(error: unknown): boolean {
 }
 
 /** Charges: stored once each, and looked up. */
-export class Settlement {
+export class ChargeWriter {
   readonly #executor: Executor;
   readonly #core: Epochs;
   readonly #usageEvents: boolean;
