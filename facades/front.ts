@@ -7,7 +7,7 @@ import { UnreadAnswers } from "../lib/net/unread-answers.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
 import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
-import { createCore } from "./http/core/core.ts";
+import { createCoreClients } from "./http/core/core-clients.ts";
 import { readModels } from "./http/core/models.ts";
 import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
 import { admit } from "./http/middleware/admit.ts";
@@ -56,7 +56,7 @@ export interface Front {
 /** Puts all public surfaces on one address. */
 export function createFront(options: FrontOptions): Front {
   const { clock, overload, limits, observer, random } = options;
-  const core = createCore(options.transport);
+  const core = createCoreClients(options.transport);
   const surfaces = createSurfaces(core);
   const choose: Choose = (request) => chooseSurface(surfaces, request);
   const routes = new Routes();

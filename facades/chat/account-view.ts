@@ -12,7 +12,7 @@ import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../lib/money.ts";
 import { type Duration, toMilliseconds } from "../../lib/time/duration.ts";
-import type { Core } from "../http/core/core.ts";
+import type { CoreClients } from "../http/core/core-clients.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { usdAmount } from "../http/json/decimal.ts";
 import { invalidField } from "../http/request/error.ts";
@@ -22,7 +22,7 @@ import { invalidField } from "../http/request/error.ts";
 const dayMs = 86_400_000;
 
 /** The key's own label, spending and limits. */
-export async function readKey(core: Core, exchange: Exchange): Promise<GetKeyResponse> {
+export async function readKey(core: CoreClients, exchange: Exchange): Promise<GetKeyResponse> {
   const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
   const { key, freeOnly, frozen } = status;
   const budget = key?.budgetPicoUsd;
@@ -62,7 +62,7 @@ const resets: Readonly<Record<BudgetPeriod, string | undefined>> = {
 };
 
 /** The money that came in, and the money spent. Money in = balance + spending − debt. */
-export async function readCredits(core: Core, exchange: Exchange): Promise<GetCreditsResponse> {
+export async function readCredits(core: CoreClients, exchange: Exchange): Promise<GetCreditsResponse> {
   const status: GetKeyStatusResponse = await core.accounts.getKeyStatus({}, exchange.callOptions);
   const used = await spent(core, exchange, {});
   return {
@@ -118,7 +118,11 @@ const groups: Readonly<Record<string, UsageGroup>> = {
 };
 
 /** The account's usage of the last 30 days, unless other times are named. Throws RequestError for a wrong field. */
-export async function readUsage(core: Core, exchange: Exchange, asked: GetUsageRequest): Promise<GetUsageResponse> {
+export async function readUsage(
+  core: CoreClients,
+  exchange: Exchange,
+  asked: GetUsageRequest,
+): Promise<GetUsageResponse> {
   const by = asked.by === "" ? ["account", "key", "model"] : asked.by.split(",").map((group) => group.trim());
   const unknown = by.find((group) => !(group in groups));
   if (unknown !== undefined) {
@@ -161,7 +165,11 @@ function readTime(field: string, text: string): Date | undefined {
 }
 
 /** The spending of the account, or of one of its keys. */
-async function spent(core: Core, exchange: Exchange, { keyId = "" }: { readonly keyId?: string }): Promise<bigint> {
+async function spent(
+  core: CoreClients,
+  exchange: Exchange,
+  { keyId = "" }: { readonly keyId?: string },
+): Promise<bigint> {
   let sum = 0n;
   const request = { keyId, groupBy: [UsageGroup.ACCOUNT] };
   for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {

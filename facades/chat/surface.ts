@@ -11,7 +11,7 @@ import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_p
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
-import type { Core } from "../http/core/core.ts";
+import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
@@ -56,7 +56,7 @@ const unavailable = {
 };
 
 /** The chat-completions-style surface over a core. */
-export function createChatSurface(core: Core): Surface {
+export function createChatSurface(core: CoreClients): Surface {
   return {
     name: "chat",
     claims: [

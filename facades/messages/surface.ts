@@ -3,7 +3,7 @@ import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
 import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/messages/v1/model_pb.js";
 import { collectAnswer } from "../http/core/answer.ts";
-import type { Core } from "../http/core/core.ts";
+import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { sendEvents } from "../http/response/sse.ts";
@@ -28,7 +28,7 @@ const unavailable = {
 };
 
 /** The messages-style surface over a core. */
-export function createMessagesSurface(core: Core): Surface {
+export function createMessagesSurface(core: CoreClients): Surface {
   return {
     name: "messages",
     claims: ["/v1/messages"],

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { createCore } from "../../facades/http/core/core.ts";
+import { createCoreClients } from "../../facades/http/core/core-clients.ts";
 import { chooseSurface } from "../../facades/http/routing/choose-surface.ts";
 import { createSurfaces } from "../../facades/surfaces.ts";
 import { withRateLimit } from "../../lib/rpc/rate-limit.ts";
@@ -16,7 +16,7 @@ import type { Refusal, SurfaceSample } from "./surface-sample.ts";
 // What holds on every surface, whatever its words: one list, one contract.
 
 const samples: Readonly<Record<string, SurfaceSample>> = { chat: chatSample, messages: messagesSample };
-const surfaces = createSurfaces(createCore(scriptedCore().transport));
+const surfaces = createSurfaces(createCoreClients(scriptedCore().transport));
 const listed = surfaces.map((surface) => {
   const sample = samples[surface.name];
   if (sample === undefined) {

@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
-import type { Core } from "../core/core.ts";
+import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
 import { jsonDecoder } from "../json/decoder.ts";
 import { readJson } from "../request/body.ts";
@@ -23,7 +23,7 @@ export type Handlers<Table extends RouteTable> = {
 
 /** Makes endpoints of a generated route table and what answers each route. They throw what they cannot answer. */
 export function createEndpoints<Table extends RouteTable>(options: {
-  readonly core: Core;
+  readonly core: CoreClients;
   readonly routes: Table;
   readonly handlers: Handlers<Table>;
   /** Which header has the key when both do, as this surface's clients mean it. */
@@ -52,7 +52,7 @@ export function createEndpoints<Table extends RouteTable>(options: {
  * The key and the rate limit come before the body: a body that this surface refuses is counted first,
  * and what the core says to that wins. The size of the body comes before both.
  */
-async function firstError(core: Core, exchange: Exchange, error: unknown): Promise<unknown> {
+async function firstError(core: CoreClients, exchange: Exchange, error: unknown): Promise<unknown> {
   if (!(error instanceof RequestError) || error.status === 413 || !exchange.request.complete) {
     return error;
   }
@@ -64,7 +64,7 @@ async function firstError(core: Core, exchange: Exchange, error: unknown): Promi
   }
 }
 
-function readerOfBody(core: Core, input: DescMessage): (exchange: Exchange) => Promise<unknown> {
+function readerOfBody(core: CoreClients, input: DescMessage): (exchange: Exchange) => Promise<unknown> {
   const decode = jsonDecoder(input);
   return async (exchange) => {
     const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;

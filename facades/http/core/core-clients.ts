@@ -7,7 +7,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { createClient } from "../../../lib/rpc/client.ts";
 
 /** The core's services, as the surfaces call them. */
-export interface Core {
+export interface CoreClients {
   readonly accounts: Client<typeof AccountsService>;
   readonly catalogue: Client<typeof CatalogueService>;
   readonly embeddings: Client<typeof EmbeddingsService>;
@@ -16,7 +16,7 @@ export interface Core {
 }
 
 /** Clients of the core over a transport: in process, or to another machine. */
-export function createCore(transport: Transport): Core {
+export function createCoreClients(transport: Transport): CoreClients {
   return {
     accounts: createClient(AccountsService, transport),
     catalogue: createClient(CatalogueService, transport),
