@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { FleetConfig } from "../config/schema.ts";
 import { describe, fullForMs, isServersFault, isTransient, withRetryDelay } from "./health/failures.ts";
 import type { FleetObserver, FleetRequest } from "./interface.ts";
-import type { Route } from "./routing/policy.ts";
+import type { RoutingRequest } from "./routing/policy.ts";
 import type { Member } from "./servers/member.ts";
 import type { Place } from "./servers/place.ts";
 import type { Pool } from "./servers/pool.ts";
@@ -25,7 +25,7 @@ type Attempted = Pick<FleetRequest, "requestId" | "runId" | "accountId">;
 /** The tries of one request, each on another server. */
 export class Attempts {
   readonly #pool: Pool;
-  readonly #route: Route;
+  readonly #route: RoutingRequest;
   readonly #request: Attempted;
   readonly #logger: Logger;
   readonly #clock: Clock;
@@ -35,7 +35,12 @@ export class Attempts {
   readonly #failed = new Set<Member>();
   #count = 0;
 
-  constructor(pool: Pool, route: Route, request: Attempted, { clock, config, logger, observer }: AttemptSettings) {
+  constructor(
+    pool: Pool,
+    route: RoutingRequest,
+    request: Attempted,
+    { clock, config, logger, observer }: AttemptSettings,
+  ) {
     this.#pool = pool;
     this.#route = route;
     this.#request = request;

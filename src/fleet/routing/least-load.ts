@@ -1,6 +1,6 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Member } from "../servers/member.ts";
-import { type Choice, type Policy, type Route, toReaders } from "./policy.ts";
+import { type Choice, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
 
 /** The less loaded one of two random servers: nearly as even as the least loaded of all, and no herd runs to one. */
 export class LeastLoad implements Policy {
@@ -11,7 +11,7 @@ export class LeastLoad implements Policy {
     this.#random = random;
   }
 
-  choose(candidates: readonly Member[], route: Route): Choice | undefined {
+  choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
     const readers = toReaders(candidates);
     return readers.length === 0
       ? undefined

@@ -3,7 +3,7 @@ import type { FleetRequest } from "../interface.ts";
 import type { Member } from "../servers/member.ts";
 
 /** The facts of a request when its server is chosen. */
-export interface Route {
+export interface RoutingRequest {
   /** Undefined for embeddings. */
   readonly request: FleetRequest | undefined;
   /** Tokens of the prompt, roughly. */
@@ -28,7 +28,7 @@ export interface Policy {
   /** These are the servers from now on. Facts about servers that stay are kept. */
   replace(members: readonly Member[]): void;
   /** One of the candidates, of which there is at least one. Undefined: each of them has more to read than it should. */
-  choose(candidates: readonly Member[], route: Route): Choice | undefined;
+  choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
   /** A server has lost its cache, or is suspected to. */
   forget(member: Member): void;
 }

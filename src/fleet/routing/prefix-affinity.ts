@@ -3,7 +3,7 @@ import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { Member } from "../servers/member.ts";
 import { estimateCost } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";
-import { type Choice, type Policy, type Route, toReaders } from "./policy.ts";
+import { type Choice, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
@@ -64,7 +64,7 @@ export class PrefixAffinity implements Policy {
     this.#costs = new Float64Array(width);
   }
 
-  choose(candidates: readonly Member[], route: Route): Choice | undefined {
+  choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
     const { request } = route;
     if (request === undefined || this.#slots.size < 2) {
       const readers = toReaders(candidates);
@@ -95,7 +95,7 @@ export class PrefixAffinity implements Policy {
   }
 
   /** The candidates whose cost is about the lowest. */
-  #best(candidates: readonly Member[], route: Route): readonly Member[] {
+  #best(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
     let lowest = Number.POSITIVE_INFINITY;
     for (const [index, member] of candidates.entries()) {
       const cost = estimateCost(member, this.#uncachedOn(member, route));
@@ -107,17 +107,17 @@ export class PrefixAffinity implements Policy {
   }
 
   /** The candidates that would soon read the prompt. */
-  #readers(candidates: readonly Member[], route: Route): readonly Member[] {
+  #readers(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
     return candidates.some((member) => member.isBacklogged)
       ? candidates.filter((member) => member.reads(this.#uncachedOn(member, route), route.promptTokens))
       : candidates;
   }
 
-  #uncachedOn(member: Member, route: Route): number {
+  #uncachedOn(member: Member, route: RoutingRequest): number {
     return this.#uncached(this.#slots.get(member) as number, route);
   }
 
-  #uncached(slot: number, { promptTokens }: Route): number {
+  #uncached(slot: number, { promptTokens }: RoutingRequest): number {
     return Math.max(0, promptTokens - Math.floor((this.#matched[slot] ?? 0) / charactersPerToken));
   }
 }

@@ -1,12 +1,12 @@
 import type { Member } from "../servers/member.ts";
-import { type Choice, type Policy, type Route, toReaders } from "./policy.ts";
+import { type Choice, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
 
 /** Each server in turn. */
 export class RoundRobin implements Policy {
   readonly routing = "round-robin";
   #turn = 0;
 
-  choose(candidates: readonly Member[], route: Route): Choice | undefined {
+  choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
     const readers = toReaders(candidates);
     const member = readers[this.#turn % readers.length];
     if (member === undefined) {

@@ -1,12 +1,12 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import type { Route } from "../routing/policy.ts";
+import type { RoutingRequest } from "../routing/policy.ts";
 import type { Member } from "./member.ts";
 import type { Place } from "./place.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
 /** A request for a server. */
 export interface Wish {
-  readonly route: Route;
+  readonly route: RoutingRequest;
   /** Whose turn it takes in the queue. */
   readonly key: string;
   /** Servers that have failed it. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";
 import { LeastLoad } from "../../../src/fleet/routing/least-load.ts";
-import type { Choice, Policy, Route } from "../../../src/fleet/routing/policy.ts";
+import type { Choice, Policy, RoutingRequest } from "../../../src/fleet/routing/policy.ts";
 import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
 import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
@@ -19,7 +19,7 @@ function members(count: number, capacity = 100): Member[] {
 }
 
 /** What a policy chooses where it must. */
-function choose(policy: Policy, among: readonly Member[], wanted: Route): Choice {
+function choose(policy: Policy, among: readonly Member[], wanted: RoutingRequest): Choice {
   const choice = policy.choose(among, wanted);
   if (choice === undefined) {
     throw new Error("nothing was chosen");
