@@ -8,9 +8,9 @@ import type { Storage } from "../../storage/orm.ts";
 import type { Row } from "../../storage/snapshot.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { PicoUsd } from "../interface.ts";
+import type { BudgetStore } from "../ledger/budget/budget-store.ts";
 import { type BudgetWindow, windowAt } from "../ledger/budget/budget-window.ts";
 import type { PriceList } from "../prices/prices.ts";
-import type { LedgerStore } from "../store/ledger-store.ts";
 import { leastCharge } from "./least-charge.ts";
 
 /** The parts of a limit, in percent, whose spending is told: once a window each, anew when the limit is set. */
@@ -20,7 +20,7 @@ export type ToldPart = (typeof toldParts)[number];
 /** Dependencies. */
 export interface BudgetEventsParts {
   readonly storage: Storage;
-  readonly store: Pick<LedgerStore, "budgetSpending">;
+  readonly store: Pick<BudgetStore, "budgetSpending">;
   readonly prices: Pick<PriceList, "list">;
   readonly announce: Announce;
   /** The budget of a key. Undefined: it has none. */

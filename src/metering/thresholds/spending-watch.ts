@@ -6,9 +6,9 @@ import type { WorkLease } from "../../events/work-lease.ts";
 import { Account } from "../../storage/entities/account.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
-import type { LedgerStore } from "../store/ledger-store.ts";
 import type { BalanceEvents } from "./balance-events.ts";
 import type { BudgetEvents } from "./budget-events.ts";
+import type { TallyStore } from "./tally-store.ts";
 
 const lookMs = 1000;
 const hourMs = 3_600_000;
@@ -18,7 +18,7 @@ const atOnce = 500;
 /** Dependencies. */
 export interface SpendingWatchParts {
   readonly storage: Storage;
-  readonly store: Pick<LedgerStore, "unseenTallies" | "markSeen">;
+  readonly store: Pick<TallyStore, "unseenTallies" | "markSeen">;
   readonly balances: Pick<BalanceEvents, "findFallen" | "judgeFall">;
   readonly budgets: Pick<BudgetEvents, "judge">;
   /** Lets one core look for all. */

@@ -2,12 +2,12 @@ import type { Random } from "../../../../lib/ids/random.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Prices, Rates } from "../../prices/interface.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { BudgetWallet } from "../budget/budget-wallet.ts";
 import { type Held, type HoldKeeper, RunningHold } from "../hold.ts";
 import type { Hold, HoldRequest } from "../interface.ts";
 import { duplicate, type RunningRequests } from "../running-requests.ts";
+import type { ChargeStore } from "../settlement/charge-store.ts";
 import { fits, fund } from "../wallet/funding.ts";
 import type { CachedWallet } from "../wallet/refill/cached-wallet.ts";
 import { costOf } from "../wallet/split.ts";
@@ -19,7 +19,7 @@ const patienceMs = 2000;
 
 /** Dependencies. */
 export interface AdmissionParts {
-  readonly store: Pick<LedgerStore, "isCharged">;
+  readonly store: Pick<ChargeStore, "isCharged">;
   readonly wallets: WalletCache;
   readonly budgets: BudgetCache;
   readonly requests: RunningRequests;

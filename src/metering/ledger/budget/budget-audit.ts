@@ -1,8 +1,7 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { PicoUsd } from "../../interface.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
 import { noId } from "../wallet/wallet-store.ts";
-import type { StoredBudgetSlice } from "./budget-store.ts";
+import type { BudgetStore, StoredBudgetSlice } from "./budget-store.ts";
 import type { BudgetWallet } from "./budget-wallet.ts";
 
 /** Budgets as the audit sees them. */
@@ -23,12 +22,12 @@ export interface AuditedBudgets {
  * others were never made. A wallet is judged while none of its money is being leased or given back.
  */
 export class BudgetAudit {
-  readonly #store: Pick<LedgerStore, "openBudgetSlices" | "giveBackBudgets">;
+  readonly #store: Pick<BudgetStore, "openBudgetSlices" | "giveBackBudgets">;
   readonly #budgets: AuditedBudgets;
   readonly #logger: Logger;
 
   constructor(parts: {
-    readonly store: Pick<LedgerStore, "openBudgetSlices" | "giveBackBudgets">;
+    readonly store: Pick<BudgetStore, "openBudgetSlices" | "giveBackBudgets">;
     readonly budgets: AuditedBudgets;
     readonly logger: Logger;
   }) {

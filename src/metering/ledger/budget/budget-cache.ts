@@ -3,11 +3,12 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Budget } from "../../../accounts/interface.ts";
 import type { PicoUsd } from "../../interface.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
+import type { Announcements } from "../announcements.ts";
 import { callInMs, lookAgainMs } from "../call-in.ts";
 import { unavailable } from "../unavailable.ts";
 import type { SlicePart } from "../wallet/wallet-store.ts";
 import { type AuditedBudgets, BudgetAudit } from "./budget-audit.ts";
+import type { BudgetStore } from "./budget-store.ts";
 import { BudgetWallet } from "./budget-wallet.ts";
 import { windowAt } from "./budget-window.ts";
 
@@ -18,7 +19,7 @@ const idleMs = 3000;
 
 /** Dependencies. */
 export interface BudgetCacheParts {
-  readonly store: LedgerStore;
+  readonly store: BudgetStore & Announcements;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

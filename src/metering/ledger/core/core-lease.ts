@@ -1,6 +1,7 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
+import type { Announcements } from "../announcements.ts";
+import type { CoreStore } from "./core-store.ts";
 import { type CoreBeat, deadAfterMs } from "./core-store.ts";
 import { CoreWatch } from "./core-watch.ts";
 
@@ -15,14 +16,14 @@ const marginMs = 5000;
  * neither a slow network nor a turned clock can make it seem longer than the store thinks it is.
  */
 export class CoreLease {
-  readonly #store: LedgerStore;
+  readonly #store: CoreStore & Pick<Announcements, "shared">;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #watch = new CoreWatch();
   #lastBeat = Number.NEGATIVE_INFINITY;
   #lastTry = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: { store: LedgerStore; clock: Clock; logger: Logger }) {
+  constructor(parts: { store: CoreStore & Pick<Announcements, "shared">; clock: Clock; logger: Logger }) {
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#logger = parts.logger;

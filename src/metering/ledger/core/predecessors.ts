@@ -1,6 +1,6 @@
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
+import type { CoreStore } from "./core-store.ts";
 import { type CoreEpoch, deadAfterMs } from "./core-store.ts";
 
 /** The interval between checks for signs of life of earlier epochs. */
@@ -12,7 +12,7 @@ const lookMs = 1000;
  * of a living core's, which charges by itself what it runs, and more of it than the copy knows.
  */
 export async function awaitPredecessors(
-  parts: { readonly store: LedgerStore; readonly clock: Clock; readonly logger: Logger },
+  parts: { readonly store: CoreStore; readonly clock: Clock; readonly logger: Logger },
   instance: string | undefined,
 ): Promise<void> {
   const { store, clock, logger } = parts;

@@ -2,9 +2,8 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { MeteringObserver } from "../../observer.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
 import { findFault } from "./charge-faults.ts";
-import type { SettleOutcome } from "./charge-store.ts";
+import type { ChargeStore, SettleOutcome } from "./charge-store.ts";
 import type { OpenCharge, OpenCharges } from "./open-charges.ts";
 import type { Pauses } from "./pauses.ts";
 
@@ -29,7 +28,7 @@ export type Committed = SettleOutcome | Impossible | "left";
 
 /** Dependencies. */
 export interface GroupCommitParts {
-  readonly store: Pick<LedgerStore, "settle" | "isViolation">;
+  readonly store: Pick<ChargeStore, "settle" | "isViolation">;
   /** True when every charge is promised in the journal before the store has it. */
   readonly promisesFirst: boolean;
   readonly journal: Pick<Journal, "healthy">;

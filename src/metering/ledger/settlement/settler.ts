@@ -6,11 +6,11 @@ import { isUnreachable } from "../../../storage/unreachable.ts";
 import type { DeadLetters } from "../../dead-letters/dead-letters.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { MeteringObserver } from "../../observer.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
+import type { Announcements } from "../announcements.ts";
 import { runKey } from "../run.ts";
 import type { Charge } from "./charge.ts";
 import { findFault } from "./charge-faults.ts";
-import type { StoredCharge } from "./charge-store.ts";
+import type { ChargeStore, StoredCharge } from "./charge-store.ts";
 import type { Conclusions } from "./conclusions.ts";
 import { type Committed, GroupCommit } from "./group-commit.ts";
 import { isLasting } from "./lasting.ts";
@@ -31,7 +31,7 @@ type Step = "commit" | "rest" | "renew" | "done" | { readonly giveUp: unknown };
 
 /** Dependencies. */
 export interface SettlerParts {
-  readonly store: LedgerStore;
+  readonly store: ChargeStore & Pick<Announcements, "shared">;
   readonly journal: Journal;
   readonly deadLetters: Pick<DeadLetters, "put">;
   readonly conclusions: Pick<Conclusions, "settled" | "superseded">;

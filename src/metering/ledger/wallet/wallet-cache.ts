@@ -3,16 +3,16 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Debts } from "../../books/debts.ts";
 import type { MeteringObserver } from "../../observer.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import type { LedgerStore } from "../../store/ledger-store.ts";
+import type { Announcements } from "../announcements.ts";
 import { CachedWallet, type RefillParts } from "./refill/cached-wallet.ts";
 import { LeaseBatch } from "./refill/lease-batch.ts";
 import { type AuditedWallets, SliceAudit } from "./refill/slice-audit.ts";
 import { Wallet } from "./wallet.ts";
-import type { StoredSlice } from "./wallet-store.ts";
+import type { StoredSlice, WalletStore } from "./wallet-store.ts";
 
 /** Dependencies. */
 export interface WalletCacheParts {
-  readonly store: LedgerStore;
+  readonly store: WalletStore & Announcements;
   readonly debts: Debts;
   readonly book: PriceBook;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface WalletCacheParts {
 
 /** The wallets of all accounts that use this core. */
 export class WalletCache implements AuditedWallets {
-  readonly #store: LedgerStore;
+  readonly #store: WalletStore & Announcements;
   readonly #book: PriceBook;
   readonly #clock: Clock;
   readonly #logger: Logger;

@@ -4,12 +4,12 @@ import type { Logger } from "../../../../../lib/logger.ts";
 import type { Clock } from "../../../../../lib/time/clock.ts";
 import type { Debts } from "../../../books/debts.ts";
 import type { PicoUsd } from "../../../interface.ts";
-import type { LedgerStore } from "../../../store/ledger-store.ts";
+import type { Announcements } from "../../announcements.ts";
 import { callInMs, lookAgainMs } from "../../call-in.ts";
 import { unavailable } from "../../unavailable.ts";
 import { WaitQueue } from "../wait-queue.ts";
 import type { Wallet } from "../wallet.ts";
-import type { LeaseRequest, SlicePart } from "../wallet-store.ts";
+import type { LeaseRequest, SlicePart, WalletStore } from "../wallet-store.ts";
 import type { LeaseBatch } from "./lease-batch.ts";
 import type { SliceAudit } from "./slice-audit.ts";
 import { mostLeased, SliceSize } from "./slice-size.ts";
@@ -23,7 +23,7 @@ const idleSharedMs = 3000;
 
 /** Dependencies of a cached wallet. */
 export interface RefillParts {
-  readonly store: LedgerStore;
+  readonly store: WalletStore & Announcements;
   readonly debts: Debts;
   readonly leases: LeaseBatch;
   readonly audit: SliceAudit;

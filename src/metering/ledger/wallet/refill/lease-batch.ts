@@ -1,6 +1,5 @@
 import type { Clock } from "../../../../../lib/time/clock.ts";
-import type { LedgerStore } from "../../../store/ledger-store.ts";
-import type { Lease, LeaseRequest } from "../wallet-store.ts";
+import type { Lease, LeaseRequest, WalletStore } from "../wallet-store.ts";
 
 /** Accounts in one statement. */
 const batchSize = 500;
@@ -13,12 +12,12 @@ interface Waiting {
 
 /** Looks accounts up and leases their money, many accounts with one statement when many ask at once. */
 export class LeaseBatch {
-  readonly #store: LedgerStore;
+  readonly #store: Pick<WalletStore, "acquire">;
   readonly #clock: Clock;
   #queue: Waiting[] = [];
   #running = false;
 
-  constructor(store: LedgerStore, clock: Clock) {
+  constructor(store: Pick<WalletStore, "acquire">, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }

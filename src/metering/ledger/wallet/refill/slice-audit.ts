@@ -1,7 +1,7 @@
 import type { Logger } from "../../../../../lib/logger.ts";
 import type { PicoUsd } from "../../../interface.ts";
-import type { LedgerStore } from "../../../store/ledger-store.ts";
 import type { Wallet } from "../wallet.ts";
+import type { WalletStore } from "../wallet-store.ts";
 import { noId, type SlicePart, type StoredSlice } from "../wallet-store.ts";
 
 /** A wallet whose money somebody may move. */
@@ -41,14 +41,14 @@ export interface AuditedWallets {
  * An account is only judged while none of its money is being leased or given back.
  */
 export class SliceAudit {
-  readonly #store: LedgerStore;
+  readonly #store: WalletStore;
   readonly #wallets: AuditedWallets;
   readonly #logger: Logger;
   /** Accounts of which a call that moves money failed, so that nobody knows what became of it. */
   readonly #doubtful = new Set<string>();
   #doubtsAll = false;
 
-  constructor(parts: { store: LedgerStore; wallets: AuditedWallets; logger: Logger }) {
+  constructor(parts: { store: WalletStore; wallets: AuditedWallets; logger: Logger }) {
     this.#store = parts.store;
     this.#wallets = parts.wallets;
     this.#logger = parts.logger;
