@@ -1,20 +1,28 @@
 #!/usr/bin/env node
-// Starts the program. In a clone that is src/main.ts, and a Node.js older than 24 hands over to the one that the project brings
-// along: older ones do not run TypeScript as it is. In the npm package it is JavaScript in dist/, and runs on this Node.js.
-// SQLite of Node.js releases before 22.23.3 can corrupt a write-ahead log.
+// Starts the program. In the npm package it is JavaScript in dist/, and runs on this Node.js. In a clone it is the same as long as
+// the sources are those that dist was built of, else src/main.ts; a Node.js that is too old for it hands over to the one that the
+// project brings along. SQLite of Node.js releases before 22.23.3 can corrupt a write-ahead log; those before 24 do not run
+// TypeScript as it is.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import * as module from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isBuilt } from "./built.js";
 
-const source = new URL("../src/main.ts", import.meta.url);
-const isClone = existsSync(source);
-const main = isClone ? source : new URL("../dist/src/main.js", import.meta.url);
-const oldest = isClone ? [24, 0, 0] : [22, 23, 3];
+const root = fileURLToPath(new URL("../", import.meta.url));
+const isClone = existsSync(join(root, "src", "main.ts"));
+const runsSources = isClone && !isBuilt(root);
+const main = new URL(runsSources ? "../src/main.ts" : "../dist/src/main.js", import.meta.url);
+const oldest = runsSources ? [24, 0, 0] : [22, 23, 3];
 const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
 if (process.env.npm_command !== undefined) {
   endWithNpm();
+}
+if (runsSources && !existsSync(join(root, "node_modules", "esbuild"))) {
+  fail("this clone has not the packages that its sources need: run `npm ci`, with those for development, once");
 }
 if (isNewEnough()) {
   module.enableCompileCache?.();
@@ -35,6 +43,7 @@ function isNewEnough() {
 function handOver() {
   const node = projectNode();
   const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], {
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), ...process.env },
     // When this process is killed the channel closes, which is how the other one learns of it.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     // In a group of its own, so that Ctrl-C reaches it once, through here.
@@ -59,7 +68,7 @@ function projectNode() {
   try {
     return fileURLToPath(import.meta.resolve("node/bin/node"));
   } catch {
-    return fail(`Node.js 24 is needed, and this is ${process.version}: run "npm install" for one`);
+    return fail(`Node.js ${oldest.join(".")} is needed, and this is ${process.version}: run \`npm ci\` for one`);
   }
 }
 

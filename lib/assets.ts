@@ -1,21 +1,22 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { sep } from "node:path";
 import { getAsset, getAssetKeys, getRawAsset, isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import { quietThread } from "./workarounds/sqlite-warning.ts";
 
 /** True in the one binary, which has everything inside itself. */
 export const isBinary = isSea();
 
-/**
- * True in the binary and in the package that npm installs: there the sources are JavaScript, below `dist`. A clone runs its
- * TypeScript as it is.
- */
-export const isPackaged = !import.meta.url.endsWith(".ts");
+/** True where the program is JavaScript, below `dist`, and not the TypeScript of a clone as it is. */
+const isBundled = !import.meta.url.endsWith(".ts");
+
+/** True in a clone of the repository, whether it runs its sources or what was built of them. */
+export const isClone = !isBinary && existsSync(packagedFile("src/main.ts"));
 
 /** A file that comes with the program, by its path below the repository's root. A binary has none outside of itself. */
 export function packagedFile(path: string): URL {
-  return new URL(path, new URL(isPackaged ? "../../" : "../", import.meta.url));
+  return new URL(path, new URL(isBundled ? "../../" : "../", import.meta.url));
 }
 
 /** The text of a file that comes with the program, such as `gen/openapi.json`. */
@@ -44,13 +45,13 @@ export function readPackagedFolder(path: string): Map<string, Uint8Array> {
 
 /** The address of a module of the program, by its path without an ending, such as `src/main`. */
 export function programModule(path: string): URL {
-  return packagedFile(isPackaged ? `dist/${path}.js` : `${path}.ts`);
+  return packagedFile(isBundled ? `dist/${path}.js` : `${path}.ts`);
 }
 
 /** Starts a module of the program, named as for programModule, as a thread. */
 export function startThread(path: string, options: WorkerOptions): Worker {
   if (!isBinary) {
-    return new Worker(programModule(path), options);
+    return new Worker(programModule(path), { ...quietThread, ...options });
   }
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(getAsset(path, "utf8"))}`), options);
 }

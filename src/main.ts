@@ -1,3 +1,4 @@
+import { hideSqliteWarning } from "../lib/workarounds/sqlite-warning.ts";
 import { run } from "./cli/program.ts";
 import { processIo } from "./cli/shared/io.ts";
 
@@ -7,6 +8,7 @@ if (process.connected) {
   process.channel?.unref();
 }
 
+hideSqliteWarning();
 const code = await run(process.argv.slice(2), processIo);
 // Parts that started before another failed must not keep the process alive; success runs on or ends by itself.
 if (code !== 0) {

@@ -24,11 +24,13 @@ export interface Cut {
 /**
  * Writes the program with the packages that it uses as few files of JavaScript: Node.js starts it in half the time that several
  * hundred files take. Entries keep their paths below the folder, and parts go to `lib`, so that `lib/assets.ts` finds its way.
+ * Returns what it read of the repository itself, by paths below its root.
  */
-export async function bundle(folder: string, cut: Cut): Promise<void> {
+export async function bundle(folder: string, cut: Cut): Promise<string[]> {
   const { metafile } = await build(toOptions(folder, cut));
   const notices = await Promise.all(packagesIn(metafile).map(readNotice));
   await writeFile(join(folder, noticesFile), notices.join(`\n${"-".repeat(80)}\n\n`));
+  return Object.keys(metafile.inputs).filter((path) => !path.includes("node_modules/"));
 }
 
 /** What a bundle of the program is made of; writes nothing. */

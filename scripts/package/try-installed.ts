@@ -46,6 +46,8 @@ export async function tryInstalled(
   };
 
   const started: ChildProcess[] = [];
+  /** What Node.js and the program have to say beside the log. */
+  let complaints = "";
 
   /** Starts it as people do, or with a log for machines, and waits until it is ready. */
   async function start(log: "pretty" | "json") {
@@ -53,9 +55,13 @@ export async function tryInstalled(
     const child = spawn(program, [...before, "--port", "0", "--log", log], {
       cwd,
       env: { ...env, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
     started.push(child);
+    child.stderr.on("data", (data: Buffer) => {
+      complaints += data;
+      process.stderr.write(data);
+    });
     const exited = once(child, "exit");
     exited.catch(() => {});
     let output = "";
@@ -99,6 +105,7 @@ export async function tryInstalled(
     expect("books after a restart", (await admin("reconcile")).ok, true);
     await meanwhile({ ...second, operatorToken: await readFile(join(data, "operator-token"), "utf8") });
     await stop(second);
+    expect("complaints", complaints, "");
     return { readyMs: [first.readyMs, second.readyMs] };
   } finally {
     for (const child of started) {

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { isPackaged } from "../../lib/assets.ts";
+import { isClone } from "../../lib/assets.ts";
 import { type Environment, readSetting } from "./environment.ts";
 
 /** The environment that decides where data is kept when no setting does. */
 export interface Place {
-  readonly isPackaged: boolean;
+  readonly isClone: boolean;
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly environment: Environment;
@@ -18,7 +18,7 @@ export interface Place {
 export async function readDataDir(environment: Environment): Promise<string> {
   return (
     (await readSetting(environment, "TOLLGATE_DATA_DIR")) ??
-    usualDataDir({ isPackaged, platform: process.platform, home: homedir(), environment, has: existsSync })
+    usualDataDir({ isClone, platform: process.platform, home: homedir(), environment, has: existsSync })
   );
 }
 
@@ -26,8 +26,8 @@ export async function readDataDir(environment: Environment): Promise<string> {
  * `data` in the working directory for a clone, and where a `tollgate.yaml` or `data` is; else the platform's directory for
  * a user's data, so that a program that was started from anywhere finds its money again.
  */
-export function usualDataDir({ isPackaged, platform, home, environment, has }: Place): string {
-  if (!isPackaged || has("tollgate.yaml") || has("data")) {
+export function usualDataDir({ isClone, platform, home, environment, has }: Place): string {
+  if (isClone || has("tollgate.yaml") || has("data")) {
     return "data";
   }
   if (platform === "darwin") {

@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { type Place, readDataDir, usualDataDir } from "../../src/config/data-dir.ts";
 
-const bare: Place = { isPackaged: true, platform: "linux", home: "/home/ada", environment: {}, has: () => false };
+const bare: Place = { isClone: false, platform: "linux", home: "/home/ada", environment: {}, has: () => false };
 
 test.each<[string, Partial<Place>, string]>([
-  ["a clone", { isPackaged: false }, "data"],
+  ["a clone", { isClone: true }, "data"],
   ["a folder with tollgate.yaml", { has: (name) => name === "tollgate.yaml" }, "data"],
   ["a folder with data", { has: (name) => name === "data" }, "data"],
   ["Linux", {}, "/home/ada/.local/share/tollgate"],

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { isBinary, isPackaged, packagedFile } from "../../../lib/assets.ts";
+import { isBinary, isClone, packagedFile } from "../../../lib/assets.ts";
 
 // The part of node-llama-cpp 3.22 and @huggingface/jinja 0.5 that is used. They are installed on demand,
 // so their own types are not there when this is compiled.
@@ -108,7 +108,7 @@ export interface Binding {
 
 /** Where `npm run install:llama` puts the packages; from there Node.js also finds those installed beside the program. */
 const folder = packagedFile("native/llama-cpp/package.json");
-const remedy = isPackaged ? "npm install node-llama-cpp@3 beside tollgate" : "npm run install:llama";
+const remedy = isClone ? "npm run install:llama" : "npm install node-llama-cpp@3 beside tollgate";
 
 /** Loads the packages. Throws, saying how to install them, when they are absent. */
 export async function loadBinding(): Promise<Binding> {

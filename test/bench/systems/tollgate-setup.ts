@@ -7,7 +7,7 @@ import { freePorts, type Program, startProgram } from "../measure/processes.ts";
 import type { Inside, Part, Running, Surroundings } from "./interface.ts";
 import { usualPaths } from "./interface.ts";
 
-const program = fileURLToPath(new URL("../../../bin/tollgate.js", import.meta.url));
+const program = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 const generationModels = ["burst", "eager", "steady", "paced", "slow"];
 const operatorToken = "operator-token-of-the-benchmark-0123456789";
 
