@@ -6,6 +6,7 @@ import { type PageRequest, readPage } from "../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import { noteBefore, noteWithin } from "../interceptors/changes/change.ts";
 import type { Account } from "../storage/entities/account.ts";
+import { isListKey, toListKey } from "./accounts.ts";
 import type { AccountsDependencies } from "./dependencies.ts";
 import { readBudget } from "./keys/key-limits.ts";
 import { accountMessage } from "./messages.ts";
@@ -108,17 +109,18 @@ export function createAccountMethods(deps: AccountsDependencies) {
     },
 
     async listAccounts(request) {
-      const { entries, nextPageToken } = await readPage(
-        "accounts",
-        request,
-        (start) => accounts.list(start),
-        toId,
-        isUuid,
-      );
-      const messages = [];
-      for (const account of entries) {
-        messages.push(request.withoutMoney ? withoutMoney(account) : (await describe(account)).account);
+      const { name } = request;
+      const { entries, nextPageToken } = await (name === ""
+        ? readPage("accounts", request, (start) => accounts.list(start), toId, isUuid)
+        : readPage(`accounts by ${name}`, request, (start) => accounts.listByName(name, start), toListKey, isListKey));
+      if (request.withoutMoney) {
+        return { accounts: entries.map(withoutMoney), nextPageToken };
       }
+      const statements = await funds.statements(entries.map(toId));
+      const messages = entries.flatMap((account) => {
+        const statement = statements.get(account.id);
+        return statement === undefined ? [] : [accountMessage(account, statement)];
+      });
       return { accounts: messages, nextPageToken };
     },
 

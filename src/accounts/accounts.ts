@@ -1,12 +1,32 @@
 import { LockMode } from "@mikro-orm/sql";
+import { validate as isUuid, NIL } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { Announce } from "../events/announcer.ts";
 import type { BalanceJudge } from "../metering/thresholds/interface.ts";
-import { Account } from "../storage/entities/account.ts";
+import { Account, toNameKey } from "../storage/entities/account.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
+
+/** No byte of UTF-8 comes after it. */
+const pastAllText = Buffer.from([0xff]);
+
+/** Where a list by name goes on after an account. */
+export function toListKey({ id, name }: Pick<Account, "id" | "name">): string {
+  return `${id} ${toNameKey(name).toString("base64")}`;
+}
+
+/** Whether a text is such a key. */
+export function isListKey(text: string): boolean {
+  const [id = "", key, ...rest] = text.split(" ");
+  return isUuid(id) && key !== undefined && rest.length === 0;
+}
+
+function readListKey(text: string): [key: Buffer, id: string] {
+  const [id = "", key = ""] = text.split(" ");
+  return [Buffer.from(key, "base64"), id];
+}
 
 /** The accounts as they are stored, without their money. Ids are UUIDs. */
 export class Accounts {
@@ -36,6 +56,24 @@ export class Accounts {
     return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
   }
 
+  /**
+   * Accounts whose names begin with a text, by name, after the one of a key that `toListKey` makes: of any number of
+   * accounts a page is read by their index alone.
+   */
+  async listByName(start: string, { after, limit }: PageStart): Promise<Account[]> {
+    const em = this.#storage.orm.em.fork();
+    const first = toNameKey(start);
+    const [key, id] = after === undefined ? [first, NIL] : readListKey(after);
+    const rows = await em.execute<{ id: string }[]>(
+      `select id from account where (name_key, id) > (?, ?) and name_key >= ? and name_key < ?
+       order by name_key, id limit ?`,
+      [key, id, first, Buffer.concat([first, pastAllText]), limit],
+    );
+    const found = await em.find(Account, { id: { $in: rows.map((row) => row.id) } });
+    const byId = new Map(found.map((account) => [account.id, account]));
+    return rows.flatMap((row) => byId.get(row.id) ?? []);
+  }
+
   /** The account that a request made. Undefined: it has not made one. */
   async madeBy(requestId: string): Promise<Account | undefined> {
     return (await this.#storage.orm.em.fork().findOne(Account, { requestId })) ?? undefined;
@@ -52,7 +90,8 @@ export class Accounts {
     facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "lowBalance">>,
   ): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
-      await em.nativeUpdate(Account, id, facts);
+      const key = facts.name === undefined ? {} : { nameKey: toNameKey(facts.name) };
+      await em.nativeUpdate(Account, id, { ...facts, ...key });
       if (facts.lowBalance !== undefined) {
         const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
         await (account && this.#balances?.judge(em, account));

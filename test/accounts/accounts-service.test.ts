@@ -106,6 +106,34 @@ test("accounts are listed in pages, oldest first", async () => {
   expect(accounts.every(({ balancePicoUsd, lots }) => balancePicoUsd === 0n && lots.length === 0)).toBe(true);
 });
 
+test("accounts are found by how their names begin, whatever the case, by name and in pages", async () => {
+  const names = ["Örtel & Co", "zeta 2", "Zeta", "ÖRTEL", "ZETA 10", "zeta%", "alpha zeta"];
+  for (const name of names) {
+    await client.createAccount({ name });
+  }
+  const find = (name: string) =>
+    readAll(
+      (page) => client.listAccounts({ name, ...page, pageSize: 2 }),
+      ({ accounts }) => accounts.map((account) => account.name),
+    );
+  expect(await find("zETA")).toEqual(["Zeta", "ZETA 10", "zeta 2", "zeta%"]);
+  expect(await find("zeta%")).toEqual(["zeta%"]);
+  expect(await find("örtel")).toEqual(["ÖRTEL", "Örtel & Co"]);
+  expect(await find("nobody")).toEqual([]);
+  const [renamed] = (await client.listAccounts({ name: "alpha zeta" })).accounts;
+  await client.updateAccount({ accountId: renamed?.id ?? "", name: "Zeta 3" });
+  expect(await find("zeta 3")).toEqual(["Zeta 3"]);
+  const { nextPageToken: pageToken } = await client.listAccounts({ name: "zeta", pageSize: 2 });
+  for (const name of ["", "Zeta 3"]) {
+    const foreign = client.listAccounts({ name, pageToken });
+    expect(await detail(foreign)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "page_token" });
+  }
+  const forged = Buffer.from(JSON.stringify(["accounts by zeta", "no key"])).toString("base64url");
+  expect(await detail(client.listAccounts({ name: "zeta", pageToken: forged }))).toMatchObject({
+    parameter: "page_token",
+  });
+});
+
 test("an account's keys are listed in pages, oldest first", async () => {
   const accountId = await newAccount();
   const made: string[] = [];

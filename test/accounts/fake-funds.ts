@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Credit, Funds, LotStatement } from "../../src/metering/books/payments/interface.ts";
-import { Account } from "../../src/storage/entities/account.ts";
+import { Account, toNameKey } from "../../src/storage/entities/account.ts";
 import type { Storage } from "../../src/storage/orm.ts";
 
 /** Money without a ledger: accounts are stored, lots are kept in memory, and nothing is spent. */
@@ -31,10 +31,31 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
     });
     return { lotId: id };
   };
+  const statement = async (accountId: string) => {
+    const own = lotsOf(accountId);
+    const sum = (some: LotStatement[]) => some.reduce((total, lot) => total + BigInt(lot.remaining), 0n);
+    const paid = own.filter((lot) => lot.kind === "paid");
+    return {
+      createdAt: clock.now(),
+      balance: sum(own),
+      held: 0n,
+      debt: 0n,
+      paidTotal: sum(paid),
+      freeOnly: paid.length === 0,
+      lots: own,
+    };
+  };
   return {
     credits,
     async open(account, freeGrant) {
-      const facts = { requestId: null, ...account, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n };
+      const facts = {
+        requestId: null,
+        ...account,
+        nameKey: toNameKey(account.name),
+        createdAt: new Date(clock.now()),
+        paidTotal: 0n,
+        debt: 0n,
+      };
       await storage.orm.em.fork().insert(Account, facts);
       lots.set(account.id, []);
       if (freeGrant > 0) {
@@ -48,19 +69,9 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
     async refund({ accountId }) {
       throw failure(Reason.REFUND_EXCEEDS_BALANCE, `nothing to refund to ${accountId}`);
     },
-    async statement(accountId) {
-      const own = lotsOf(accountId);
-      const sum = (some: LotStatement[]) => some.reduce((total, lot) => total + BigInt(lot.remaining), 0n);
-      const paid = own.filter((lot) => lot.kind === "paid");
-      return {
-        createdAt: clock.now(),
-        balance: sum(own),
-        held: 0n,
-        debt: 0n,
-        paidTotal: sum(paid),
-        freeOnly: paid.length === 0,
-        lots: own,
-      };
+    statement,
+    async statements(accountIds) {
+      return new Map(await Promise.all(accountIds.map(async (id) => [id, await statement(id)] as const)));
     },
     async payments() {
       return [];

@@ -1,29 +1,30 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { navigate } from "../../app/router.ts";
+import { navigate, query, setQuery } from "../../app/router.ts";
 import { mayBill } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
+import { isId } from "../../format/ids.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
-import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { type ListPage, MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 import { Badge } from "../../parts/figures/badge.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { CreateAccount } from "./create-account.tsx";
 
-/** Everybody who pays. */
+/** Everybody who pays; those whose name begins with what the address says. */
 export default function AccountsPage() {
   const [isCreating, setCreating] = useState(false);
-  const pages = usePages<Account>(async (pageToken, signal) => {
-    const answer = await accounts.listAccounts({ pageToken, pageSize: 50 }, { signal });
-    return { rows: answer.accounts, next: answer.nextPageToken };
-  }, []);
+  const name = query.value.get("name") ?? "";
+  const pages = usePages<Account>((pageToken, signal) => find(name.trim(), pageToken, signal), [], name);
+  const isFiltered = name.trim() !== "";
   return (
     <Page
       title="Accounts"
-      lead="Everybody who pays, oldest first."
+      lead={isFiltered ? "Everybody who pays, by name." : "Everybody who pays, oldest first."}
       actions={
         mayBill.value &&
         !isCreating && (
@@ -33,20 +34,45 @@ export default function AccountsPage() {
         )
       }
     >
-      <Answer query={pages}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="There is no account yet">Create one, then give it a key and money.</Empty>
-          ) : (
-            <AccountTable rows={rows} />
-          )
-        }
-      </Answer>
+      <div class="filter">
+        <Field
+          label="Find an account"
+          name="find"
+          value={name}
+          placeholder="how its name begins, or its id"
+          maxLength={200}
+          onInput={(text) => setQuery({ name: text })}
+        />
+      </div>
+      <Answer query={pages}>{(rows) => <Found rows={rows} isFiltered={isFiltered} />}</Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "account")} />
       {isCreating && (
         <CreateAccount onClose={() => setCreating(false)} onCreated={(id) => navigate(`/accounts/${id}`)} />
       )}
     </Page>
+  );
+}
+
+const pageSize = 50;
+
+/** A page of accounts by the beginning of their names, or the one of an id. Empty: all. */
+async function find(text: string, pageToken: string, signal: AbortSignal): Promise<ListPage<Account>> {
+  if (isId(text)) {
+    const { account } = await accounts.getAccount({ accountId: text }, { signal });
+    return { rows: account === undefined ? [] : [account], next: "" };
+  }
+  const answer = await accounts.listAccounts({ name: text, pageToken, pageSize }, { signal });
+  return { rows: answer.accounts, next: answer.nextPageToken };
+}
+
+function Found({ rows, isFiltered }: { readonly rows: readonly Account[]; readonly isFiltered: boolean }) {
+  if (rows.length > 0) {
+    return <AccountTable rows={rows} />;
+  }
+  return isFiltered ? (
+    <Empty title="No account's name begins like this">Upper and lower case are the same here.</Empty>
+  ) : (
+    <Empty title="There is no account yet">Create one, then give it a key and money.</Empty>
   );
 }
 

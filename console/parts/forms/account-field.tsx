@@ -1,5 +1,7 @@
 import { useId } from "preact/hooks";
+import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { accounts } from "../../contract/clients.ts";
+import { isId } from "../../format/ids.ts";
 import { useQuery } from "../calls/use-query.ts";
 
 interface Props {
@@ -9,16 +11,14 @@ interface Props {
   readonly onInput: (accountId: string) => void;
 }
 
-const suggested = 1000;
+const suggested = 20;
 
-/** Takes an account's id, and suggests the first accounts by their names. */
+/** Takes an account's id, and suggests accounts whose name begins with what is typed. */
 export function AccountField({ label, value, onInput }: Props) {
   const id = useId();
-  const { data = [] } = useQuery(
-    async (signal) => (await accounts.listAccounts({ pageSize: suggested, withoutMoney: true }, { signal })).accounts,
-    [],
-  );
-  const chosen = data.find((account) => account.id === value.trim());
+  const typed = value.trim();
+  const { data = [] } = useQuery((signal) => suggest(typed, signal), [], undefined, typed);
+  const chosen = data.find((account) => account.id === typed);
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -41,8 +41,18 @@ export function AccountField({ label, value, onInput }: Props) {
         ))}
       </datalist>
       <p id={`${id}-hint`} class="hint">
-        {chosen?.name || "The account's id; type a part of its name to find it."}
+        {chosen?.name || "The account's id; type how its name begins to find it."}
       </p>
     </div>
   );
+}
+
+/** The account of an id, or those that a name may mean. */
+async function suggest(typed: string, signal: AbortSignal): Promise<readonly Account[]> {
+  if (!isId(typed)) {
+    const request = { name: typed, pageSize: suggested, withoutMoney: true };
+    return (await accounts.listAccounts(request, { signal })).accounts;
+  }
+  const { account } = await accounts.getAccount({ accountId: typed }, { signal });
+  return account === undefined ? [] : [account];
 }

@@ -41,11 +41,13 @@ export function addAccounts(program: Command, io: Io): void {
       return accountDocument(required(account));
     },
   });
-  addQuestion<[], object>(group, "list", io, {
+  addQuestion<[], { name?: string }>(group, "list", io, {
     description: "list all accounts, oldest first",
-    ask: async (core) => {
+    options: (command) =>
+      command.option("--name <text>", "only those whose name begins with it, whatever its case, by name"),
+    ask: async (core, { name = "" }) => {
       const found = await readAll(
-        (page) => client(core).listAccounts(page),
+        (page) => client(core).listAccounts({ name, ...page }),
         ({ accounts }) => accounts,
       );
       return found.map(accountDocument);

@@ -4,19 +4,49 @@ import { readSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
 import type { Row } from "../../storage/snapshot.ts";
 import { freeMoney, priorities } from "../store/spending-order.ts";
 
+/** Money that nobody has leased and that has not lapsed, and the part of it that was paid. */
+export interface FreeMoney {
+  readonly all: bigint;
+  readonly paid: bigint;
+}
+
 /**
- * An account's money that nobody has leased and that has not lapsed; of the paid lots alone when asked. Read from the
- * indexes of such lots, so those that are spent cost nothing.
+ * Lots with free money, of those that never lapse and those that have not yet: two reads, of the indexes of such lots, so
+ * those that are spent cost nothing. Its parameters: the accounts, the accounts again, and the time.
  */
-export async function sumFreeMoney(em: SqlEntityManager, accountId: string, now: Date, only?: "paid"): Promise<bigint> {
-  const lots = (which: string) => `
-    select ${freeMoney} as free from lot
-    where account_id = ? and ${withFreeMoney} and ${which} ${only === undefined ? "" : `and priority = ${priorities[only]}`}`;
+function freeLots(accounts: string, which = ""): string {
+  const lots = (lapse: string) => `
+    select account_id, priority, ${freeMoney} as free from lot
+    where ${accounts} and ${withFreeMoney} and ${lapse} ${which}`;
+  return `${lots("expires_at is null")} union all ${lots("expires_at is not null and expires_at > ?")}`;
+}
+
+const ofPaid = `priority = ${priorities.paid}`;
+
+/** The free money of an account's paid lots. */
+export async function sumFreePaidMoney(em: SqlEntityManager, accountId: string, now: Date): Promise<bigint> {
   const [sums] = await em.execute<Row[]>(
     `select ${textColumns("free", "sums")} from (
-       select ${sumColumns("free", "free")} from (
-         ${lots("expires_at is null")} union all ${lots("expires_at is not null and expires_at > ?")}) lots) sums`,
+       select ${sumColumns("free", "free")} from (${freeLots("account_id = ?", `and ${ofPaid}`)}) lots) sums`,
     [accountId, accountId, now],
   );
   return readSum(sums, "free");
+}
+
+/** The free money of accounts. Without those that have none. */
+export async function sumFreeMoney(
+  em: SqlEntityManager,
+  accountIds: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, FreeMoney>> {
+  const sums = await em.execute<Row[]>(
+    `select account_id, ${textColumns("free", "sums")}, ${textColumns("paid", "sums")} from (
+       select account_id, ${sumColumns("free", "free")},
+         ${sumColumns(`case when ${ofPaid} then free else 0 end`, "paid")}
+       from (${freeLots(`account_id in (${accountIds.map(() => "?").join()})`)}) lots group by account_id) sums`,
+    [...accountIds, ...accountIds, now],
+  );
+  return new Map(
+    sums.map((row) => [String(row.account_id), { all: readSum(row, "free"), paid: readSum(row, "paid") }]),
+  );
 }

@@ -6,6 +6,7 @@ import { Account } from "../../storage/entities/account.ts";
 import { Lot } from "../../storage/entities/metering/lot.ts";
 import { Slice } from "../../storage/entities/metering/slice.ts";
 import type { Storage } from "../../storage/orm.ts";
+import type { PicoUsd } from "../interface.ts";
 import { bySpending, firstLots, priorities, type SpendingKey } from "../store/spending-order.ts";
 import { sumFreeMoney } from "./free-money.ts";
 import type { LotStatement, Statement } from "./payments/interface.ts";
@@ -13,42 +14,89 @@ import type { LotStatement, Statement } from "./payments/interface.ts";
 /** Lots that a statement lists. */
 export const listedLots = 100;
 
-/** An account's money as the store has it, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
-export async function readStatement(
-  storage: Storage,
-  accountId: string,
-  { held, now }: { readonly held: bigint; readonly now: number },
-): Promise<Statement> {
-  const at = new Date(now);
-  const { account, free, lots, slices, paid } = await inSnapshot(storage, async (em) => {
-    const account = await em.findOne(Account, accountId);
-    if (account === null) {
-      throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
-    }
-    const slices = await em.find(Slice, { accountId, open: true });
-    const first = await em.execute<{ id: string }[]>(
-      `select id from (${firstLots({ account: "?", now: "?", limit: String(listedLots) })}) first`,
-      [accountId, at, accountId],
-    );
-    const ids = new Set([...first, ...slices.map(({ lotId }) => ({ id: lotId }))].map(({ id }) => id));
-    const lots = await em.find(Lot, { id: { $in: [...ids] } });
-    const free = await sumFreeMoney(em, accountId, at);
-    const paid = await sumFreeMoney(em, accountId, at, "paid");
-    return { account, free, lots, slices, paid };
-  });
+/** Accounts whose money is read at once; of each at most `listedLots` lots are. */
+const accountsAtOnce = 100;
 
-  const statements = toStatements(lots, slices, now)
-    .filter((lot) => lot.remaining > 0)
-    .sort((a, b) => bySpending(spendingKey(a), spendingKey(b)));
-  return {
-    createdAt: account.createdAt.getTime(),
-    paidTotal: account.paidTotal,
-    freeOnly: paid === 0n && !statements.some((lot) => lot.kind === "paid"),
-    balance: slices.reduce((sum, slice) => sum + BigInt(slice.granted - slice.spent), free),
-    held,
-    debt: account.debt,
-    lots: statements.slice(0, listedLots),
-  };
+/** Dependencies of the statement of one account and of many. */
+export interface StatementParts {
+  /** The money of an account that requests hold here. */
+  readonly held: (accountId: string) => PicoUsd;
+  /** In milliseconds since the epoch, by the database's clock. */
+  readonly now: number;
+}
+
+/** An account's money as the store has it, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
+export async function readStatement(storage: Storage, accountId: string, parts: StatementParts): Promise<Statement> {
+  const [statement] = (await readStatements(storage, [accountId], parts)).values();
+  if (statement === undefined) {
+    throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+  }
+  return statement;
+}
+
+/** The money of accounts as the store has it, a hundred of them in one snapshot of five queries. Without those that there are not. */
+export async function readStatements(
+  storage: Storage,
+  accountIds: readonly string[],
+  parts: StatementParts,
+): Promise<ReadonlyMap<string, Statement>> {
+  const statements = new Map<string, Statement>();
+  for (let at = 0; at < accountIds.length; at += accountsAtOnce) {
+    const ids = accountIds.slice(at, at + accountsAtOnce);
+    for (const [id, statement] of await inSnapshot(storage, (em) => readSome(em, storage.dialect, ids, parts))) {
+      statements.set(id, statement);
+    }
+  }
+  return statements;
+}
+
+async function readSome(
+  em: SqlEntityManager,
+  dialect: Storage["dialect"],
+  ids: readonly string[],
+  { held, now }: StatementParts,
+): Promise<[string, Statement][]> {
+  const at = new Date(now);
+  const accounts = await em.find(Account, { id: { $in: [...ids] } });
+  const slices = await em.find(Slice, { accountId: { $in: [...ids] }, open: true });
+  const lotIds = new Set([...slices.map(({ lotId }) => lotId), ...(await findFirstLots(em, dialect, ids, at))]);
+  const lots = lotIds.size === 0 ? [] : await em.find(Lot, { id: { $in: [...lotIds] } });
+  const free = await sumFreeMoney(em, ids, at);
+  const slicesOf = Map.groupBy(slices, ({ accountId }) => accountId);
+  const lotsOf = Map.groupBy(lots, ({ accountId }) => accountId);
+  return accounts.map((account) => {
+    const mine = slicesOf.get(account.id) ?? [];
+    const unspent = toStatements(lotsOf.get(account.id) ?? [], mine, now)
+      .filter((lot) => lot.remaining > 0)
+      .sort((a, b) => bySpending(spendingKey(a), spendingKey(b)));
+    const { all = 0n, paid = 0n } = free.get(account.id) ?? {};
+    const statement: Statement = {
+      createdAt: account.createdAt.getTime(),
+      paidTotal: account.paidTotal,
+      freeOnly: paid === 0n && !unspent.some((lot) => lot.kind === "paid"),
+      balance: mine.reduce((sum, slice) => sum + BigInt(slice.granted - slice.spent), all),
+      held: BigInt(held(account.id)),
+      debt: account.debt,
+      lots: unspent.slice(0, listedLots),
+    };
+    return [account.id, statement];
+  });
+}
+
+/** The ids of each account's first lots in the order of spending, at a cost of those lots alone. */
+async function findFirstLots(
+  em: SqlEntityManager,
+  dialect: Storage["dialect"],
+  accountIds: readonly string[],
+  at: Date,
+): Promise<string[]> {
+  const joined = dialect === "postgresql" ? "string_agg(id::text, ',')" : "group_concat(id, ',')";
+  const first = firstLots({ account: "account.id", now: "?", limit: String(listedLots) });
+  const rows = await em.execute<{ ids: string | null }[]>(
+    `select (select ${joined} from (${first}) first) as ids from account where id in (${accountIds.map(() => "?").join()})`,
+    [at, ...accountIds],
+  );
+  return rows.flatMap(({ ids }) => ids?.split(",") ?? []);
 }
 
 /** Lots of an account, spent ones included, oldest first: so many behind a lot's id. */

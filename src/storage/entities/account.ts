@@ -11,6 +11,8 @@ export const Account = defineEntity({
   properties: {
     id: p.uuid().primary(),
     name: p.string(),
+    /** What it is found by: `toNameKey` of its name. Null: an older release of the program made it. */
+    nameKey: p.blob().nullable(),
     /** How many live keys it may have. */
     maxKeys: p.integer(),
     createdAt: p.datetime(3),
@@ -33,6 +35,14 @@ export const Account = defineEntity({
     /** The level of its balance that events have told of: below it the next crossing is told. */
     balanceTold: p.enum(balanceLevels).default("ample"),
   },
-  indexes: [{ name: "account_debt_index", properties: ["id"], where: "debt > 0" }],
+  indexes: [
+    { name: "account_debt_index", properties: ["id"], where: "debt > 0" },
+    { name: "account_name_index", properties: ["nameKey", "id"] },
+  ],
 });
 export type Account = InferEntity<typeof Account>;
+
+/** A name without case and compatibility forms, as bytes, which all databases order alike whatever their collation. */
+export function toNameKey(name: string): Buffer {
+  return Buffer.from(name.normalize("NFKC").toLowerCase());
+}

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import type { LotStatement } from "../../../src/metering/books/payments/interface.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { readPlans, readsWholeTable } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
 
@@ -58,5 +59,31 @@ describe.each(dialects)("%s", (dialect) => {
     expect(all.reduce((sum, { remaining }) => sum + BigInt(remaining), 0n)).toBe(balance);
     expect(await readAllLots(other)).toEqual((await funds.statement(other)).lots);
     expect(await readAllLots(v7())).toEqual([]);
+  });
+
+  test("statements of many accounts are what each alone is, in as many queries as for one", async () => {
+    clock = new ManualClock(Date.now());
+    metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { funds, ledger, storage } = metering;
+    const [rich, poor, spender, empty] = await Promise.all([
+      metering.account({ free: usd, paid: 3 * usd }),
+      metering.account({ free: usd }),
+      metering.account({ free: 10 * 250_000 }),
+      metering.account(),
+    ]);
+    await funds.credit({ accountId: poor, kind: "grant", amount: usd, reference: v7() });
+    await clock.until(run(ledger, request(spender, { inputTokens: 0, outputTokens: 10 })));
+    await clock.until(ledger.hold(request(rich, { inputTokens: 0, outputTokens: 15 }), AbortSignal.timeout(60_000)));
+
+    const ids = [rich, poor, spender, empty];
+    const many = await funds.statements([...ids, v7()]);
+    expect([...many.keys()].toSorted()).toEqual(ids.toSorted());
+    for (const id of ids) {
+      expect({ id, ...many.get(id) }).toEqual({ id, ...(await funds.statement(id)) });
+    }
+    const plans = await readPlans(storage, () => funds.statements(ids));
+    expect(plans).toHaveLength(5);
+    expect(plans.filter(readsWholeTable)).toEqual([]);
+    expect(await readPlans(storage, () => funds.statements([rich]))).toHaveLength(5);
   });
 });

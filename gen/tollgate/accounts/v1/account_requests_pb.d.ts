@@ -161,6 +161,13 @@ export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAcco
    * @generated from field: bool without_money = 3;
    */
   withoutMoney: boolean;
+
+  /**
+   * Only accounts whose name begins with this text, whatever its case. Empty: all accounts.
+   *
+   * @generated from field: string name = 4;
+   */
+  name: string;
 };
 
 /**
@@ -176,7 +183,7 @@ export declare const ListAccountsRequestSchema: GenMessage<ListAccountsRequest>;
  */
 export declare type ListAccountsResponse = Message<"tollgate.accounts.v1.ListAccountsResponse"> & {
   /**
-   * Oldest first.
+   * Oldest first; where a name was asked for, in the order of their names.
    *
    * @generated from field: repeated tollgate.accounts.v1.Account accounts = 1;
    */

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import { Account } from "../../../storage/entities/account.ts";
+import { Account, toNameKey } from "../../../storage/entities/account.ts";
 import { Lot, LotEntry } from "../../../storage/entities/metering/lot.ts";
 import { PriceVersion } from "../../../storage/entities/metering/price.ts";
 import { Payment } from "../../../storage/entities/payment.ts";
@@ -13,7 +13,7 @@ import type { CoreLedger } from "../../ledger/core-ledger.ts";
 import { priorities } from "../../store/spending-order.ts";
 import type { BalanceJudge } from "../../thresholds/interface.ts";
 import { createDebts, payDebt } from "../debts.ts";
-import { readLots, readStatement } from "../statement.ts";
+import { readLots, readStatement, readStatements } from "../statement.ts";
 import type { Alongside, Credit, Funds, Movement } from "./interface.ts";
 import { readPayments } from "./payment-list.ts";
 import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
@@ -35,6 +35,7 @@ export interface FundsParts {
 /** Makes lots of money that comes in, and takes unspent money out of them again. */
 export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: FundsParts): Funds {
   const debts = createDebts({ storage, clock, random, balances });
+  const held = (accountId: string) => ledger.held(accountId);
 
   /** Runs one transaction that has the account for itself. */
   async function withAccount<T>(
@@ -134,6 +135,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
         const row = em.create(Account, {
           requestId: null,
           ...account,
+          nameKey: toNameKey(account.name),
           createdAt: new Date(clock.now()),
           paidTotal: 0n,
           debt: 0n,
@@ -205,8 +207,8 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       }
     },
 
-    statement: (accountId) =>
-      readStatement(storage, accountId, { held: BigInt(ledger.held(accountId)), now: clock.now() }),
+    statement: (accountId) => readStatement(storage, accountId, { held, now: clock.now() }),
+    statements: (accountIds) => readStatements(storage, accountIds, { held, now: clock.now() }),
     payments: (accountId, start) => readPayments(storage, accountId, start),
     lots: (accountId, start) => readLots(storage, accountId, { ...start, now: clock.now() }),
   };

@@ -76,6 +76,8 @@ export interface Funds {
   ): Promise<{ readonly lotId: string }>;
   /** Throws ACCOUNT_NOT_FOUND. */
   statement(accountId: string): Promise<Statement>;
+  /** The statements of accounts, in a few queries for all of them; without those that there are not. */
+  statements(accountIds: readonly string[]): Promise<ReadonlyMap<string, Statement>>;
   /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */
   lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
   /** Payments of an account, newest first; a payment's key is `"<milliseconds> <id>"`. None where there is no account. */

@@ -10,7 +10,7 @@ import { Slice } from "../../../storage/entities/metering/slice.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import type { PicoUsd } from "../../interface.ts";
 import { priorities } from "../../store/spending-order.ts";
-import { sumFreeMoney } from "../free-money.ts";
+import { sumFreePaidMoney } from "../free-money.ts";
 import { moneyBound } from "./payments.ts";
 
 /** Why a refund was refused: cores have leased the money. */
@@ -53,7 +53,7 @@ export async function takeBack(
 }
 
 async function checkRefundable(em: SqlEntityManager, account: Account, amount: PicoUsd, now: Date): Promise<void> {
-  const free = await sumFreeMoney(em, account.id, now, "paid");
+  const free = await sumFreePaidMoney(em, account.id, now);
   if (free >= BigInt(amount)) {
     return;
   }

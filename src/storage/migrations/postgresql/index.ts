@@ -20,6 +20,7 @@ import { Migration20261122110000 } from "./Migration20261122110000.ts";
 import { Migration20261122120000 } from "./Migration20261122120000.ts";
 import { Migration20261122131600 } from "./Migration20261122131600.ts";
 import { Migration20261122140000 } from "./Migration20261122140000.ts";
+import { Migration20261122160000 } from "./Migration20261122160000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -44,4 +45,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122120000", class: Migration20261122120000 },
   { name: "Migration20261122131600", class: Migration20261122131600 },
   { name: "Migration20261122140000", class: Migration20261122140000 },
+  { name: "Migration20261122160000", class: Migration20261122160000 },
 ];

@@ -1,0 +1,46 @@
+import { jest } from "@jest/globals";
+import type { Storage } from "../../src/storage/orm.ts";
+
+/** A query and the steps in which the database reads it. */
+export interface Plan {
+  readonly query: string;
+  readonly steps: string;
+}
+
+/** Runs work and tells how the database reads what the ORM asks meanwhile, where it reads whole tables only if it has to. */
+export async function readPlans(storage: Storage, work: () => Promise<unknown>): Promise<readonly Plan[]> {
+  const logger = storage.orm.config.getLogger();
+  const asked: { query: string; params: readonly unknown[] }[] = [];
+  logger.setDebugMode(["query"]);
+  const log = jest.spyOn(logger, "logQuery").mockImplementation(({ query = "", params = [] }) => {
+    asked.push({ query, params });
+  });
+  try {
+    await work();
+  } finally {
+    log.mockRestore();
+    logger.setDebugMode(false);
+  }
+  const plans: Plan[] = [];
+  for (const { query, params } of asked.filter(({ query }) => /^select/i.test(query))) {
+    plans.push({ query, steps: await explain(storage, query, params) });
+  }
+  return plans;
+}
+
+async function explain(storage: Storage, query: string, params: readonly unknown[]): Promise<string> {
+  if (storage.dialect === "sqlite") {
+    const rows = await storage.orm.em.fork().execute<{ detail: string }[]>(`explain query plan ${query}`, [...params]);
+    return rows.map(({ detail }) => detail).join("\n");
+  }
+  return storage.orm.em.fork().transactional(async (em) => {
+    await em.execute("set local enable_seqscan = off");
+    const rows = await em.execute<Record<string, string>[]>(`explain ${query}`, [...params]);
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  });
+}
+
+/** Whether a plan reads the whole of a table of the database. */
+export function readsWholeTable({ steps }: Plan): boolean {
+  return /Seq Scan|^SCAN (account|lot|slice|api_key|[a-z]\d)\b(?!.*USING)/m.test(steps);
+}
