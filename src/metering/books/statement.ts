@@ -4,11 +4,11 @@ import { failure } from "../../../lib/errors/failure.ts";
 import type { PageStart } from "../../../lib/rpc/pages.ts";
 import { Account } from "../../storage/entities/account.ts";
 import { Lot } from "../../storage/entities/metering/lot.ts";
-import { Slice } from "../../storage/entities/metering/slice.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { PicoUsd } from "../interface.ts";
 import { bySpending, firstLots, priorities, type SpendingKey } from "../store/spending-order.ts";
 import { sumFreeMoney } from "./free-money.ts";
+import { findOpenSlices, type OpenSlice } from "./open-slices.ts";
 import type { LotStatement, Statement } from "./payments/interface.ts";
 
 /** Lots that a statement lists. */
@@ -58,7 +58,7 @@ async function readSome(
 ): Promise<[string, Statement][]> {
   const at = new Date(now);
   const accounts = await em.find(Account, { id: { $in: [...ids] } });
-  const slices = await em.find(Slice, { accountId: { $in: [...ids] }, open: true });
+  const slices = await findOpenSlices(em, "account_id", ids);
   const lotIds = new Set([...slices.map(({ lotId }) => lotId), ...(await findFirstLots(em, dialect, ids, at))]);
   const lots = lotIds.size === 0 ? [] : await em.find(Lot, { id: { $in: [...lotIds] } });
   const free = await sumFreeMoney(em, ids, at);
@@ -108,7 +108,11 @@ export async function readLots(
   return inSnapshot(storage, async (em) => {
     const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
     const lots = await em.find(Lot, where, { orderBy: { id: "asc" }, limit });
-    const slices = await em.find(Slice, { lotId: { $in: lots.map(({ id }) => id) }, open: true });
+    const slices = await findOpenSlices(
+      em,
+      "lot_id",
+      lots.map(({ id }) => id),
+    );
     return toStatements(lots, slices, now);
   });
 }
@@ -120,7 +124,7 @@ function inSnapshot<T>(storage: Storage, read: (em: SqlEntityManager) => Promise
 }
 
 /** Lots as they stand, given at least their open slices. */
-function toStatements(lots: readonly Lot[], slices: readonly Slice[], now: number): LotStatement[] {
+function toStatements(lots: readonly Lot[], slices: readonly OpenSlice[], now: number): LotStatement[] {
   const spending = new Map<string, number>();
   for (const slice of slices) {
     spending.set(slice.lotId, (spending.get(slice.lotId) ?? 0) + slice.spent);

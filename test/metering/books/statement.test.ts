@@ -85,5 +85,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(plans).toHaveLength(5);
     expect(plans.filter(readsWholeTable)).toEqual([]);
     expect(await readPlans(storage, () => funds.statements([rich]))).toHaveLength(5);
+    const pages = await readPlans(storage, () => funds.lots(rich, { after: undefined, limit: 2 }));
+    expect(pages.filter(readsWholeTable)).toEqual([]);
   });
 });

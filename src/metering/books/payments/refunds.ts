@@ -6,11 +6,11 @@ import { formatUsd } from "../../../../lib/money.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Account } from "../../../storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "../../../storage/entities/metering/lot.ts";
-import { Slice } from "../../../storage/entities/metering/slice.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import type { PicoUsd } from "../../interface.ts";
 import { priorities } from "../../store/spending-order.ts";
 import { sumFreePaidMoney } from "../free-money.ts";
+import { findOpenSlices } from "../open-slices.ts";
 import { moneyBound } from "./payments.ts";
 
 /** Why a refund was refused: cores have leased the money. */
@@ -57,7 +57,7 @@ async function checkRefundable(em: SqlEntityManager, account: Account, amount: P
   if (free >= BigInt(amount)) {
     return;
   }
-  const slices = await em.find(Slice, { accountId: account.id, open: true });
+  const slices = await findOpenSlices(em, "account_id", [account.id]);
   const paid = await em.find(Lot, { id: { $in: slices.map((slice) => slice.lotId) }, kind: "paid" });
   const leased = paid.reduce((sum, lot) => sum + BigInt(lot.leased), 0n);
   throw tooMuch(amount, Number(free), BigInt(amount) - free <= leased);
