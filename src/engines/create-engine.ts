@@ -6,8 +6,13 @@ import { readAuthorization } from "./shared/authorization.ts";
 /** Connections beyond a server's capacity, for health, metrics and counting while it is full. */
 const spareConnections = 4;
 
-/** Makes the adapter of one server of one model. */
-export function createEngine(server: ServerConfig, model: ModelConfig, fleet: FleetConfig): Engine {
+/** Makes the adapter of one server of one model. `onLoading` is told of a model that is loaded into this process. */
+export function createEngine(
+  server: ServerConfig,
+  model: ModelConfig,
+  fleet: FleetConfig,
+  onLoading: (done: number, total: number) => void = () => {},
+): Engine {
   const authorization = readAuthorization(server);
   return findDriver(server).create(server.url, {
     kind: model.kind,
@@ -19,5 +24,6 @@ export function createEngine(server: ServerConfig, model: ModelConfig, fleet: Fl
     silenceTimeoutMs: 1000 * (1 + Math.max(fleet.first_token_timeout_s, fleet.idle_timeout_s)),
     systemAnywhere: model.system_anywhere,
     contextLength: model.context_length,
+    onLoading,
   });
 }

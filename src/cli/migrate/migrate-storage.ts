@@ -5,7 +5,7 @@ import { openStorage, type Storage } from "../../storage/orm.ts";
 import { reconcileDocument } from "../admin/output/documents.ts";
 import type { Document } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
-import { trackProgress } from "../shared/progress.ts";
+import { whileTelling } from "../shared/progress.ts";
 
 /** Copies a SQLite storage to PostgreSQL. Throws when either side's books do not add up, or not to the same. */
 export async function migrateStorage(from: string, to: string, io: Pick<Io, "progress">): Promise<Document> {
@@ -17,10 +17,10 @@ export async function migrateStorage(from: string, to: string, io: Pick<Io, "pro
     throw new Error(`there is no file ${file}`);
   }
   return using(await openStorage(from), async (source) => {
-    const before = await proved(source, "source");
+    const before = await proved(source, "source", io);
     return using(await openStorage(to), async (target) => {
-      const tables = await copyStorage(source, target, trackProgress("copying", "rows", io));
-      const after = await proved(target, "target");
+      const tables = await whileTelling("copying", "rows", io, (report) => copyStorage(source, target, report));
+      const after = await proved(target, "target", io);
       if (JSON.stringify(before) !== JSON.stringify(after)) {
         throw new Error("the target's books differ from the source's: drop the target and stay with the source");
       }
@@ -29,8 +29,11 @@ export async function migrateStorage(from: string, to: string, io: Pick<Io, "pro
   });
 }
 
-async function proved(storage: Storage, name: string) {
-  const books = reconcileDocument(await reconcile(storage));
+async function proved(storage: Storage, name: string, io: Pick<Io, "progress">) {
+  const proof = await whileTelling(`proving the ${name}`, "rules", io, (report) =>
+    reconcile(storage, undefined, ({ done, total, rule }) => report(done, total, rule)),
+  );
+  const books = reconcileDocument(proof);
   if (!books.ok) {
     throw new Error(`the ${name}'s books do not add up: ${JSON.stringify(books.findings[0])}`);
   }

@@ -1,28 +1,5 @@
+import { describeProgress, grouped, type Progress, progressEveryMs, type Report } from "../../../lib/text/progress.ts";
 import type { Io } from "./io.ts";
-
-/** A task that is done sooner says nothing; a longer one says where it is this often. Milliseconds. */
-const everyMs = 2000;
-
-/** Tells at a terminal how far a task is whose size is known. */
-export function trackProgress(
-  what: string,
-  unit: string,
-  { progress }: Pick<Io, "progress">,
-  now = () => performance.now(),
-) {
-  const startedAt = now();
-  let toldAt = startedAt;
-  return (done: number, total: number): void => {
-    const at = now();
-    if (at - toldAt < everyMs || done === 0) {
-      return;
-    }
-    toldAt = at;
-    const leftS = Math.ceil(((at - startedAt) / done) * ((total - done) / 1000));
-    const part = Math.floor((100 * done) / Math.max(total, 1));
-    progress(`${what}: ${part} %, ${grouped(done)} of ${grouped(total)} ${unit}, about ${leftS} s left`);
-  };
-}
 
 /** Tells at a terminal how far a task is whose size is not known, and where it is. */
 export function trackCount(
@@ -34,11 +11,29 @@ export function trackCount(
   let toldAt = now();
   return (done: number, place?: string): void => {
     const at = now();
-    if (at - toldAt >= everyMs) {
+    if (at - toldAt >= progressEveryMs) {
       toldAt = at;
       progress(`${what}: ${grouped(done)} ${unit} so far${place === undefined ? "" : `, at ${place}`}`);
     }
   };
+}
+
+/** Tells at a terminal how far a task is that reports its steps, also while one of them takes long. */
+export async function whileTelling<T>(
+  what: string,
+  unit: string,
+  { progress }: Pick<Io, "progress">,
+  work: (report: Report) => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  let where: Progress = { done: 0, total: 0 };
+  const report: Report = (done, total, place) => {
+    where = { done, total, ...(place !== undefined && { place }) };
+  };
+  return everyNowAndThen(
+    () => progress(describeProgress(what, unit, where, performance.now() - startedAt)),
+    () => work(report),
+  );
 }
 
 /** Tells at a terminal that another process is still at work, and the longest wait for it. */
@@ -49,17 +44,18 @@ export async function whileWaiting<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const startedAt = performance.now();
-  const timer = setInterval(() => {
+  const tell = () => {
     const since = Math.round((performance.now() - startedAt) / 1000);
     progress(`${what} for ${since} s; at most ${Math.max(0, Math.round(mostMs / 1000) - since)} s more`);
-  }, everyMs);
+  };
+  return everyNowAndThen(tell, work);
+}
+
+async function everyNowAndThen<T>(tell: () => void, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(tell, progressEveryMs);
   try {
     return await work();
   } finally {
     clearInterval(timer);
   }
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString("en-US");
 }

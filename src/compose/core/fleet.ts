@@ -1,5 +1,7 @@
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import type { Logger } from "../../../lib/logger.ts";
 import { systemLookup } from "../../../lib/net/lookup.ts";
+import { trackProgress } from "../../../lib/text/progress.ts";
 import { createCatalogueService } from "../../catalogue/catalogue-service.ts";
 import { createEngine } from "../../engines/create-engine.ts";
 import { createServerEvents } from "../../events/server-events.ts";
@@ -25,7 +27,7 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
     models: catalogue.list(),
     config: config.fleet,
     engines: (server, model) => {
-      const engine = createEngine(server, model, config.fleet);
+      const engine = createEngine(server, model, config.fleet, tellLoading(model.id, logger));
       return tracer === undefined ? engine : traceEngine(engine, server, tracer);
     },
     clock,
@@ -67,4 +69,12 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
       await fleet.close();
     },
   };
+}
+
+const mebibyte = 2 ** 20;
+
+/** Tells in the log how far a model is that is loaded into this process. */
+export function tellLoading(model: string, logger: Pick<Logger, "info">, now?: () => number) {
+  const report = trackProgress(`loading ${model}`, "MiB", (text) => logger.info({}, text), now);
+  return (done: number, total: number) => report(Math.floor(done / mebibyte), Math.ceil(total / mebibyte));
 }

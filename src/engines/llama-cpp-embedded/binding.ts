@@ -9,7 +9,11 @@ import { isBinary, isClone, packagedFile } from "../../../lib/assets.ts";
 export type Token = number & { readonly __token: never };
 
 export interface Llama {
-  loadModel(options: { readonly modelPath: string }): Promise<Model>;
+  loadModel(options: {
+    readonly modelPath: string;
+    /** Is told the part that is loaded, 0 to 1. */
+    readonly onLoadProgress?: (part: number) => void;
+  }): Promise<Model>;
   /** Throws on a schema with features that it does not know. */
   createGrammarForJsonSchema(schema: object): Promise<Grammar>;
   dispose(): Promise<void>;

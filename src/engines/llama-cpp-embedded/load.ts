@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import type { Tool } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { fieldsIn, figureIn } from "../shared/inspection/told.ts";
 import {
@@ -47,6 +48,8 @@ export interface LoadSettings {
   readonly contextLength: number;
   readonly capacity: number;
   readonly threads: number;
+  /** Is told how many bytes are in memory. */
+  readonly onLoading?: (done: number, total: number) => void;
 }
 
 /** Loads a model file. Rejects when llama.cpp is not installed or cannot read it. */
@@ -61,7 +64,9 @@ export async function load(path: string, settings: LoadSettings): Promise<Loaded
     logLevel: "error",
   });
   try {
-    const model = await llama.loadModel({ modelPath: path });
+    const { size } = await stat(path);
+    const onLoadProgress = (part: number) => settings.onLoading?.(Math.floor(part * size), size);
+    const model = await llama.loadModel({ modelPath: path, onLoadProgress });
     return await prepare(binding, llama, model, settings);
   } catch (error) {
     await llama.dispose();

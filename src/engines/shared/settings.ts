@@ -12,4 +12,6 @@ export interface ModelSettings {
   readonly systemAnywhere: boolean;
   /** Most tokens of prompt and answer together; of one input for an embedding model. */
   readonly contextLength: number;
+  /** Is told how many bytes of the model are in memory, by an engine that loads it itself. */
+  readonly onLoading?: (done: number, total: number) => void;
 }

@@ -1,23 +1,18 @@
 import { expect, test } from "@jest/globals";
-import { trackCount, trackProgress, whileWaiting } from "../../../src/cli/shared/progress.ts";
+import { trackCount, whileTelling, whileWaiting } from "../../../src/cli/shared/progress.ts";
 
-test("a task of known size tells where it is every two seconds, and how long it still takes", () => {
+test("a task that reports its steps tells where it is, also while one takes long; a short one nothing", async () => {
   const notes: string[] = [];
-  let now = 0;
-  const report = trackProgress("copying", "rows", { progress: (text) => void notes.push(text) }, () => now);
-  for (const [at, done] of [
-    [500, 0],
-    [1999, 100_000],
-    [2000, 100_000],
-    [3000, 200_000],
-    [4000, 250_000],
-  ] as const) {
-    now = at;
-    report(done, 1_000_000);
-  }
+  const told = Promise.withResolvers<void>();
+  const io = { progress: (text: string) => told.resolve(void notes.push(text)) };
+  expect(await whileTelling("proving", "rules", io, async (report) => report(1, 2))).toBeUndefined();
+  expect(notes).toEqual([]);
+  await whileTelling("proving", "rules", io, (report) => {
+    report(8, 32, "every receipt has its lines");
+    return told.promise;
+  });
   expect(notes).toEqual([
-    "copying: 10 %, 100,000 of 1,000,000 rows, about 18 s left",
-    "copying: 25 %, 250,000 of 1,000,000 rows, about 12 s left",
+    expect.stringMatching(/^proving: 25 %, 8 of 32 rules, about ([6-9]|\d\d+) s left, at every receipt has its lines$/),
   ]);
 });
 

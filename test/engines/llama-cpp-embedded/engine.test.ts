@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,11 +25,17 @@ const settings = { systemAnywhere: false, capacity: 2 };
 
 let chat: LlamaCppEngine;
 let embedder: LlamaCppEngine;
+const loaded: number[][] = [];
 
 beforeAll(async () => {
   writeChatModel(chatModel);
   writeEmbeddingModel(embeddingModel);
-  chat = new LlamaCppEngine(pathToFileURL(chatModel).href, { ...settings, kind: "generation", contextLength: 2048 });
+  chat = new LlamaCppEngine(pathToFileURL(chatModel).href, {
+    ...settings,
+    kind: "generation",
+    contextLength: 2048,
+    onLoading: (done, total) => void loaded.push([done, total]),
+  });
   embedder = new LlamaCppEngine(pathToFileURL(embeddingModel).href, {
     ...settings,
     kind: "embedding",
@@ -48,6 +54,12 @@ const tokens = (text: string) => text.replace(/<\|\w+\|>|th|in|er/g, "-").length
 const seeded = (seed: bigint) => create(SamplingSchema, { temperature: 0.7, topP: 1, seed });
 const generate = (text: string, more = {}) =>
   drain(chat.generate(chatRequest(text, { sampling: seeded(1n), maxOutputTokens: 40, ...more }), never()));
+
+test("how much of a model is loaded is told, up to all of it", () => {
+  const { size } = statSync(chatModel);
+  expect(loaded.at(-1)).toEqual([size, size]);
+  expect(loaded).toEqual(loaded.toSorted(([a = 0], [b = 0]) => a - b));
+});
 
 test("describes the models that it can run", async () => {
   expect(await describeGguf(chatModel)).toEqual({

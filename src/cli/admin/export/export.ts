@@ -1,11 +1,16 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
-import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import {
+  MeteringService,
+  type StreamUsageRequestSchema,
+  UsageGroup,
+} from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
-import { trackCount } from "../../shared/progress.ts";
+import { trackCount, whileTelling } from "../../shared/progress.ts";
 import { addQuestion } from "../ask-core.ts";
 import { receiptDocument } from "../output/documents.ts";
 import { groups, toUsageRequest, type UsageOptions, usageDocument, usualGroups } from "../usage.ts";
@@ -95,19 +100,36 @@ async function exportReceipts(
   const isNew = behind(file.last);
   // The list begins with the millisecond of the last receipt, of which there may be more.
   const before = file.last === undefined ? to : new Date(Date.parse(String(file.last.settled_at)) + 1);
-  const filter = { accountId, to: timestampFromDate(before), ...(from && { from: timestampFromDate(from) }), pageSize };
-  const told = trackCount("receipts", "receipts", io);
-  let written = 0;
-  let pageToken = "";
-  do {
-    const page = await client.listReceipts({ ...filter, pageToken });
-    const rows = page.receipts.map(receiptDocument).filter(isNew);
-    await file.write(rows);
-    written += rows.length;
-    told(written, rows.at(-1)?.settled_at ?? undefined);
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "");
-  return written;
+  const filter = { accountId, to: timestampFromDate(before), ...(from && { from: timestampFromDate(from) }) };
+  return whileTelling("receipts", "receipts", io, async (report) => {
+    const total = await countReceipts(core, filter);
+    let written = 0;
+    let pageToken = "";
+    do {
+      const page = await client.listReceipts({ ...filter, pageSize, pageToken });
+      const rows = page.receipts.map(receiptDocument).filter(isNew);
+      await file.write(rows);
+      written += rows.length;
+      report(written, Math.max(total, written), rows.at(-1)?.settled_at ?? undefined);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return written;
+  });
+}
+
+/** How many receipts there are, by the sums of usage, which takes no time. */
+async function countReceipts(
+  core: Transport,
+  filter: MessageInitShape<typeof StreamUsageRequestSchema>,
+): Promise<number> {
+  let total = 0n;
+  for await (const { rows } of createClient(MeteringService, core).streamUsage({
+    ...filter,
+    groupBy: [UsageGroup.MODEL],
+  })) {
+    total += rows.reduce((sum, { requests }) => sum + requests, 0n);
+  }
+  return Number(total);
 }
 
 type ReceiptDocument = ReturnType<typeof receiptDocument>;
