@@ -1,5 +1,5 @@
 // Writes the migrations that bring both databases from the last snapshot to the entities as they are now:
-//   node scripts/create-migration.ts
+//   npm run migration && npm run format
 // Afterwards list the new files in the folders' index.ts.
 import { openStorage } from "../src/storage/orm.ts";
 import { startPostgresql } from "./test-services/postgres-server.ts";

@@ -84,7 +84,7 @@ function listOperations(schema: Schema, options: Options, service: DescService):
   });
 }
 
-/** One path and verb. Where both surfaces have it, the caller's headers choose, and either shape may come. */
+/** One path and verb. Where several surfaces have it, the caller's headers choose, and either shape may come. */
 function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
   const [first] = shared;
   if (first === undefined) {

@@ -4,6 +4,7 @@ import { newRequestId } from "../../lib/ids/request-id.ts";
 import { toNetwork } from "../../lib/net/network.ts";
 import { sendWhole } from "../../lib/net/send-whole.ts";
 import { type RateLimitState, readRateLimit } from "../../lib/rpc/rate-limit.ts";
+import type { PublicSurface } from "../../lib/surface-names.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
 import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";
@@ -23,8 +24,8 @@ export class Exchange {
   route: string | undefined;
   /** Which header has the key when both do. */
   keyHeader: KeyHeader = "x-api-key";
-  /** The surface that answers. Empty: none is chosen yet. */
-  surface = "";
+  /** The surface that answers. Undefined: none is chosen yet. */
+  surface: PublicSurface | undefined;
   #address: string | undefined;
   readonly #gone = new AbortController();
   readonly #trace: ExchangeTrace | undefined;

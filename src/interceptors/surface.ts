@@ -1,7 +1,5 @@
-import { type SurfaceName, surfaceNames } from "../storage/entities/metering/usage.ts";
-
-/** Where a facade says which of its surfaces a request came through. */
-const surfaceHeader = "x-tollgate-surface";
+import { surfaceHeader } from "../../lib/rpc/call-headers.ts";
+import { type SurfaceName, surfaceNames } from "../../lib/surface-names.ts";
 
 /** The door that a call came through: what a facade says, else this contract itself. */
 export function readSurface(header: Headers): SurfaceName {

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { clientAddressHeader, surfaceHeader } from "../../../lib/rpc/call-headers.ts";
+import type { PublicSurface } from "../../../lib/surface-names.ts";
 
 /** The headers of a call to the core: the credential, the client's address, and the surface of the HTTP request. */
 export type CallHeaders = Readonly<Record<string, string>>;
@@ -7,14 +9,14 @@ export type CallHeaders = Readonly<Record<string, string>>;
 export type KeyHeader = "authorization" | "x-api-key";
 
 /**
- * The key of a request as the core takes it. Both surfaces accept both headers; where both are sent, `preferred` wins.
+ * The key of a request as the core takes it. Every surface accepts both headers; where both are sent, `preferred` wins.
  * Without a key the core refuses the call, so that there is one place that does.
  */
 export function callHeaders(
   request: IncomingMessage,
   address: string | undefined,
   preferred: KeyHeader,
-  surface: string,
+  surface: PublicSurface | undefined,
 ): CallHeaders {
   const headers: Record<string, string> = {};
   const key =
@@ -24,11 +26,11 @@ export function callHeaders(
   if (key !== undefined) {
     headers.authorization = `Bearer ${key}`;
   }
-  if (surface !== "") {
-    headers["x-tollgate-surface"] = surface;
+  if (surface !== undefined) {
+    headers[surfaceHeader] = surface;
   }
   if (address !== undefined) {
-    headers["x-tollgate-client-address"] = address;
+    headers[clientAddressHeader] = address;
   }
   return headers;
 }

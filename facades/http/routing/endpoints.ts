@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import type { PublicSurface } from "../../../lib/surface-names.ts";
 import type { CoreClients } from "../core/core-clients.ts";
 import type { Exchange } from "../exchange.ts";
 import { jsonDecoder } from "../json/decoder.ts";
@@ -29,7 +30,7 @@ export function createEndpoints<Table extends RouteTable>(options: {
   /** Which header has the key when both do, as this surface's clients mean it. */
   readonly keyHeader: KeyHeader;
   /** The surface's name, which the core notes of each request. */
-  readonly surface: string;
+  readonly surface: PublicSurface;
 }): Endpoint[] {
   const { core, routes, handlers, keyHeader, surface } = options;
   return Object.entries(routes).map(([name, { verb, path, method }]): Endpoint => {

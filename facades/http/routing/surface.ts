@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { PublicSurface } from "../../../lib/surface-names.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** The handler of a method on a path. */
@@ -23,8 +24,8 @@ export type RequestHead = Pick<IncomingMessage, "url" | "headers">;
 
 /** A public surface: what is its own, so that whoever chooses among surfaces need not know them. */
 export interface Surface {
-  /** Short and in lower case, such as "chat". */
-  readonly name: string;
+  /** The name that receipts have, too. */
+  readonly name: PublicSurface;
   /** Paths that belong to it, with all below them. No surface claims a path that several have, such as the models. */
   readonly claims: readonly string[];
   /** Whether a request is of one of its clients: chooses where the path does not. */

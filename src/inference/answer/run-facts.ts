@@ -1,7 +1,8 @@
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import type { SurfaceName } from "../../../lib/surface-names.ts";
 import type { EngineUsage } from "../../engines/interface.ts";
 import type { RunFacts } from "../../metering/ledger/settlement/interface.ts";
-import type { FinishName, SurfaceName } from "../../storage/entities/metering/usage.ts";
+import type { FinishName } from "../../storage/entities/metering/usage.ts";
 
 /** The facts that are known when a run begins. */
 export interface RunStart {

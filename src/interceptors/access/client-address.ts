@@ -1,10 +1,8 @@
 import { isIP } from "node:net";
 import { inNetworks } from "../../../lib/net/networks.ts";
+import { clientAddressHeader } from "../../../lib/rpc/call-headers.ts";
 import type { CallHead } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";
-
-/** The address of the client that a facade calls for. */
-export const clientAddressHeader = "x-tollgate-client-address";
 
 /** Tells whether a peer, by its address, is believed about the addresses of its clients. */
 export type TrustsPeer = (peer: string) => boolean;

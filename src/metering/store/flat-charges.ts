@@ -1,5 +1,5 @@
 import type { Charge, ChargeLine } from "../ledger/settlement/charge.ts";
-import { lineColumns, usageColumns, type Value } from "./usage-columns.ts";
+import { isFact, lineColumns, usageColumns, type Value } from "./usage-columns.ts";
 
 /** Charges as one list of their values, which goes from thread to thread at half the cost of objects with names. */
 export type FlatCharges = readonly Value[];
@@ -21,47 +21,36 @@ export function flatten(charges: readonly Charge[]): FlatCharges {
   return values;
 }
 
+/** The columns of a receipt in their order, and which of them are facts of the run. */
+const places = usageColumns.map(({ property }) => ({ property, isFact: isFact(property) }));
+
 /** Reads charges that were written down. */
 export function unflatten(values: FlatCharges): Charge[] {
   const charges: Charge[] = [];
   let at = 0;
-  const read = (columns: readonly { readonly property: string }[]) => {
-    const row: Record<string, Value> = {};
-    for (const { property } of columns) {
-      row[property] = values[at++] as Value;
-    }
-    return row;
-  };
   while (at < values.length) {
-    const { maxInputRate: input, maxOutputRate: output, ...row } = read(usageColumns);
-    const {
-      admittedInputTokens: inputTokens,
-      admittedOutputTokens: outputTokens,
-      finish,
-      delivery,
-      firstTokenMs,
-      durationMs,
-      reasoningTokens,
-      cachedInputTokens,
-      server,
-      surface,
-      budgetSliceId,
-      ...charge
-    } = row;
-    const facts = withoutNulls({
-      ...{ finish, delivery, firstTokenMs, durationMs, reasoningTokens, cachedInputTokens, server, surface },
+    const row: Record<string, Value> = {};
+    const facts: Record<string, Value> = {};
+    for (const { property, isFact } of places) {
+      const value = values[at++] as Value;
+      if (value !== null) {
+        (isFact ? facts : row)[property] = value;
+      }
+    }
+    const { maxInputRate, maxOutputRate, admittedInputTokens, admittedOutputTokens, ...charge } = row;
+    const lines: ChargeLine[] = Array.from({ length: values[at++] as number }, () => {
+      const line = Object.fromEntries(lineColumns.map(({ property }) => [property, values[at++] as Value]));
+      return line as unknown as ChargeLine;
     });
-    const lines = Array.from({ length: values[at++] as number }, () => read(lineColumns) as unknown as ChargeLine);
-    const terms = input === null ? {} : { maxRates: { input, output } };
-    const admitted = inputTokens === null ? {} : { admitted: { inputTokens, outputTokens } };
-    const budget = budgetSliceId === null ? {} : { budgetSliceId };
-    charges.push({ ...charge, ...terms, ...admitted, ...facts, ...budget, lines } as unknown as Charge);
+    charges.push({
+      ...charge,
+      ...(maxInputRate !== undefined && { maxRates: { input: maxInputRate, output: maxOutputRate } }),
+      ...(admittedInputTokens !== undefined && {
+        admitted: { inputTokens: admittedInputTokens, outputTokens: admittedOutputTokens },
+      }),
+      ...(Object.keys(facts).length > 0 && { facts }),
+      lines,
+    } as unknown as Charge);
   }
   return charges;
-}
-
-/** The facts that are known. Without any there are none. */
-function withoutNulls(facts: Record<string, Value | undefined>): { facts?: object } {
-  const known = Object.entries(facts).filter(([, value]) => value !== null);
-  return known.length === 0 ? {} : { facts: Object.fromEntries(known) };
 }

@@ -2,6 +2,7 @@
 
 import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
 import type { Charge, ChargeLine } from "../ledger/settlement/charge.ts";
+import type { RunFacts } from "../ledger/settlement/interface.ts";
 
 /** A column's value on its way to the database. Null: absent. */
 export type Value = string | number | null;
@@ -25,12 +26,10 @@ const types: Readonly<Record<string, Column<never>["type"]>> = {
   DateTimeType: "float8",
 };
 
-/** The columns of a receipt. */
-export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge>(Usage.meta.properties, {
-  maxInputRate: ({ maxRates }) => maxRates?.input ?? null,
-  maxOutputRate: ({ maxRates }) => maxRates?.output ?? null,
-  admittedInputTokens: ({ admitted }) => admitted?.inputTokens ?? null,
-  admittedOutputTokens: ({ admitted }) => admitted?.outputTokens ?? null,
+type ReadCharge = (charge: Charge) => Value;
+
+/** Reads each fact of a run into the column of its own name: a fact without a column does not compile. */
+const facts: Readonly<Record<keyof Pick<Usage, keyof RunFacts>, ReadCharge>> = {
   finish: ({ facts }) => facts?.finish ?? null,
   delivery: ({ facts }) => facts?.delivery ?? null,
   firstTokenMs: ({ facts }) => facts?.firstTokenMs ?? null,
@@ -39,6 +38,21 @@ export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge>(U
   cachedInputTokens: ({ facts }) => facts?.cachedInputTokens ?? null,
   server: ({ facts }) => facts?.server ?? null,
   surface: ({ facts }) => facts?.surface ?? null,
+};
+
+/** True for a column that holds a fact of the run. */
+export const isFact = (property: string): boolean => Object.hasOwn(facts, property);
+
+/** The parts of a charge that are stored in columns of other names, or in rows of their own. */
+type ChargeParts = "maxRates" | "admitted" | "facts" | "lines";
+
+/** The columns of a receipt. */
+export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge, ChargeParts>(Usage.meta.properties, {
+  maxInputRate: ({ maxRates }) => maxRates?.input ?? null,
+  maxOutputRate: ({ maxRates }) => maxRates?.output ?? null,
+  admittedInputTokens: ({ admitted }) => admitted?.inputTokens ?? null,
+  admittedOutputTokens: ({ admitted }) => admitted?.outputTokens ?? null,
+  ...facts,
 });
 
 const lineKey = ["requestId", "runId", "seq"] as const;
@@ -58,8 +72,11 @@ export const lineColumns: readonly Column<ChargeLine>[] = describe<
 export const listNames = (columns: readonly { readonly name: string }[]): string =>
   columns.map(({ name }) => name).join(", ");
 
-/** A column has the property of its own name, or what is said of it: one that has neither does not compile. */
-function describe<Row, From>(
+/**
+ * A column has the property of its own name, or what is said of it; a property has the column of its own name, or is one
+ * of the parts that are stored otherwise. What has neither does not compile.
+ */
+function describe<Row extends Record<Exclude<keyof From, Parts>, unknown>, From, Parts = never>(
   properties: object,
   made: { readonly [Name in Exclude<Extract<keyof Row, string>, keyof From>]: (from: From) => Value },
 ): readonly Column<From>[] {

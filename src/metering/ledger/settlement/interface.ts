@@ -1,4 +1,5 @@
-import type { Delivery, FinishName, SurfaceName } from "../../../storage/entities/metering/usage.ts";
+import type { SurfaceName } from "../../../../lib/surface-names.ts";
+import type { Delivery, FinishName } from "../../../storage/entities/metering/usage.ts";
 import type { PicoUsd } from "../../interface.ts";
 
 /** How a charged request ended. */

@@ -1,4 +1,5 @@
-import { deliveries, finishNames, surfaceNames } from "../../../storage/entities/metering/usage.ts";
+import { surfaceNames } from "../../../../lib/surface-names.ts";
+import { deliveries, finishNames } from "../../../storage/entities/metering/usage.ts";
 import type { RunFacts } from "./interface.ts";
 
 /** The longest name of a server that a column takes. */

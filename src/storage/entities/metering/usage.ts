@@ -15,10 +15,6 @@ export type FinishName = (typeof finishNames)[number];
 export const deliveries = ["streamed", "gathered"] as const;
 export type Delivery = (typeof deliveries)[number];
 
-/** The doors that requests come through. */
-export const surfaceNames = ["chat", "messages", "grpc"] as const;
-export type SurfaceName = (typeof surfaceNames)[number];
-
 /**
  * A charged run of a request: its receipt. Without foreign keys, because rows come by the thousand a second;
  * reconciliation proves what the keys would.

@@ -1,0 +1,7 @@
+/** The public surfaces, as receipts name them. */
+export const publicSurfaces = ["chat", "messages"] as const;
+export type PublicSurface = (typeof publicSurfaces)[number];
+
+/** The doors that requests come through: the public surfaces, and the contract itself. */
+export const surfaceNames = [...publicSurfaces, "grpc"] as const;
+export type SurfaceName = (typeof surfaceNames)[number];
