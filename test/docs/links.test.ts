@@ -1,20 +1,17 @@
-import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
+import { toAnchor } from "../../scripts/docs/site/anchor.js";
+import { listPages } from "../../scripts/docs/site/stage.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = globSync(["*.md", "docs/**/*.md"], { cwd: root });
+const pages = listPages(root);
 const read = (page: string) => readFileSync(join(root, page), "utf8");
 
 /** Names that headings get when the page is shown. */
 const anchorsOf = (page: string) =>
-  [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, "")
-      .replaceAll(" ", "-"),
-  );
+  [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => toAnchor(heading));
 
 test.each(pages)("every link of %s leads somewhere", (page) => {
   for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {

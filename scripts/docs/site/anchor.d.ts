@@ -1,0 +1,1 @@
+export function toAnchor(heading: string): string;
