@@ -14,7 +14,6 @@ import { sendCallError, sendError } from "./sessions/answers.ts";
 import { readToken } from "./sessions/cookie.ts";
 import { CoreSessions } from "./sessions/core.ts";
 import { followLink } from "./sessions/link.ts";
-import { beginOidc, finishOidc } from "./sessions/oidc.ts";
 import { createSessionCalls } from "./sessions/session-calls.ts";
 
 /** `/package.Service/Method`: no page has a dot in the first part of its path. */
@@ -31,12 +30,6 @@ export function createConsole(options: ConsoleOptions): RequestListener {
     const sessionCall = sessionCalls.get(`${request.method} ${path}`);
     if (sessionCall !== undefined) {
       return sessionCall(request, response);
-    }
-    if (path === "/sign-in/oidc" && request.method === "GET") {
-      return beginOidc(request, response, options, core);
-    }
-    if (path === "/sign-in/oidc/callback" && request.method === "GET") {
-      return finishOidc(request, response, options, core);
     }
     if (path.startsWith("/link/")) {
       return followLink(path.slice("/link/".length), request, response, options, core);
@@ -89,6 +82,12 @@ export function createConsole(options: ConsoleOptions): RequestListener {
     options.surfaces(request, response);
   }
 
+  /** True when nobody is signed in, or no longer. */
+  async function hasEnded(request: IncomingMessage): Promise<boolean> {
+    const { kind } = await core.read(readToken(request, readReach(request, options)), request);
+    return kind === "ended";
+  }
+
   async function servePage(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (path !== "/index.html" && sendFile(options.files, path.slice(1), request, response)) {
       return;
@@ -96,11 +95,8 @@ export function createConsole(options: ConsoleOptions): RequestListener {
     if (!isPage(path)) {
       return sendNote(response, 404, "There is no such page", "The console begins at /overview.");
     }
-    if (path !== "/sign-in") {
-      const { kind } = await core.read(readToken(request, readReach(request, options)), request);
-      if (kind === "ended") {
-        return path === "/" ? serveHome(request, response, options) : redirectToSignIn(request, response);
-      }
+    if (path !== "/sign-in" && (await hasEnded(request))) {
+      return path === "/" ? serveHome(request, response, options) : redirectToSignIn(request, response);
     }
     if (!sendFile(options.files, "index.html", request, response)) {
       sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");

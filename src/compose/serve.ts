@@ -1,5 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { systemRandom } from "../../lib/ids/random.ts";
+import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { effectiveConfig } from "../config/effective.ts";
@@ -63,10 +64,7 @@ async function start(
   const logger = createLogger(options.log);
   const lifecycle = new Lifecycle(logger, configured.shutdown);
   const tls = await openTls(configured.listen.tls, systemClock, logger);
-  const admin =
-    worker === undefined
-      ? await startAdmin(configured.listen.admin, lifecycle, tls)
-      : reportToSupervisor(worker, configured.listen.admin, lifecycle);
+  const admin = await openAdmin(worker, configured.listen.admin, lifecycle, tls);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   refuseBothModels(options, configured);
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
@@ -99,6 +97,16 @@ async function start(
   } else {
     lifecycle.ready(all);
   }
+}
+
+/** The supervisor of workers has the port of its own. */
+async function openAdmin(
+  worker: string | undefined,
+  address: Config["listen"]["admin"],
+  lifecycle: Lifecycle,
+  tls: ServerTls | undefined,
+) {
+  return worker === undefined ? startAdmin(address, lifecycle, tls) : reportToSupervisor(worker, address, lifecycle);
 }
 
 /** Tells people where everything is, and how the operator gets in. */

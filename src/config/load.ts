@@ -109,16 +109,14 @@ function locate(contents: Node | null, path: Path): { offset: number; found: boo
   let offset = contents?.range?.[0] ?? 0;
   for (const part of path) {
     const pair: Pair | undefined = isMap(node) ? findPair(node, String(part)) : undefined;
-    if (isNode(pair?.key)) {
-      offset = pair.key.range?.[0] ?? offset;
+    const next: unknown = isMap(node) ? pair?.value : findElement(node, Number(part));
+    // A value may stand lines below its key; the line of the value's field is the one to name.
+    const named: unknown = pair?.key ?? next;
+    if (isNode(named)) {
+      offset = named.range?.[0] ?? offset;
     }
-    const next: unknown = pair ? pair.value : isMap(node) ? undefined : findElement(node, Number(part));
     if (!isNode(next)) {
       return { offset, found: false, node: null };
-    }
-    // A value may stand lines below its key; the line of the value's field is the one to name.
-    if (!pair) {
-      offset = next.range?.[0] ?? offset;
     }
     node = next;
   }

@@ -36,6 +36,7 @@ export class PooledFleet implements Fleet {
     };
   }
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one attempt after another, each ended in one place.
   async *generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const route = { request, promptTokens: estimateTokens(request.prompt) };
     const attempts = new Attempts(this.#pool(model.id), route, request, this.#parts);

@@ -74,6 +74,13 @@ function answerer(host: Host): (request: IncomingMessage, response: ServerRespon
   const routes = new Map(Object.entries(listRoutes(dialect, settings.setup)));
   const loadedAt = settings.clock.monotonic() + settings.loading;
   const authorization = settings.apiKey === undefined ? undefined : `Bearer ${settings.apiKey}`;
+  const refusal = (request: IncomingMessage, path: string): EngineError | undefined => {
+    const isOpen = !path.startsWith("/v1") || authorization === undefined;
+    if (!isOpen && request.headers.authorization !== authorization) {
+      return new EngineError(401, "Unauthorized");
+    }
+    return settings.loading > 0 && settings.clock.monotonic() < loadedAt ? dialect.loading() : undefined;
+  };
   return (request, response) => {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     const guard = (action: () => void) => {
@@ -89,15 +96,9 @@ function answerer(host: Host): (request: IncomingMessage, response: ServerRespon
         if (route === undefined) {
           throw new EngineError(404, "Not Found");
         }
-        const open = !path.startsWith("/v1") || authorization === undefined;
-        if (!open && request.headers.authorization !== authorization) {
-          throw new EngineError(401, "Unauthorized");
-        }
-        if (settings.loading > 0 && settings.clock.monotonic() < loadedAt) {
-          throw dialect.loading();
-        }
-        if (body instanceof EngineError) {
-          throw body;
+        const refused = refusal(request, path);
+        if (refused !== undefined || body instanceof EngineError) {
+          throw refused ?? body;
         }
         const exchange: Exchange = { host, request, response, path, body, guard };
         route(exchange);

@@ -168,10 +168,11 @@ function valueReader(field: DescField): Read {
   if (field.fieldKind === "map") {
     throw new Error(`${field}: maps are not used on an HTTP surface`);
   }
-  if (field.fieldKind !== "list") {
-    return onlyReader(rules) ?? itemReader(field, rules);
-  }
   const read = onlyReader(rules) ?? itemReader(field, rules);
+  return field.fieldKind === "list" ? listReader(read, rules) : read;
+}
+
+function listReader(read: Read, rules: JsonField | undefined): Read {
   const least = rules?.minItems ?? 0;
   const most = rules?.maxItems ?? maxItems;
   return (json, path) => {
@@ -181,19 +182,23 @@ function valueReader(field: DescField): Read {
     if (json.length < least) {
       throw path.error(json.length === 0 ? "must not be empty" : `must have at least ${least} items`);
     }
-    const isTooLong = json.length > most;
-    const items: unknown[] = [];
-    for (let i = 0; i < (isTooLong ? 1 : json.length); i++) {
-      path.push(i);
-      items.push(read(json[i], path));
-      path.pop();
-    }
-    // After the first item: that all are of the wrong kind is the better advice.
-    if (isTooLong) {
+    if (json.length > most) {
+      // After the first item: that all are of the wrong kind is the better advice.
+      readItems(json.slice(0, 1), read, path);
       throw path.error(`must have at most ${most} item${most === 1 ? "" : "s"}`);
     }
-    return items;
+    return readItems(json, read, path);
   };
+}
+
+function readItems(json: readonly unknown[], read: Read, path: JsonPath): unknown[] {
+  const items: unknown[] = [];
+  for (let i = 0; i < json.length; i++) {
+    path.push(i);
+    items.push(read(json[i], path));
+    path.pop();
+  }
+  return items;
 }
 
 function itemReader(field: DescField, rules: JsonField | undefined): Read {

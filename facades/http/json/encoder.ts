@@ -72,15 +72,12 @@ function objectWriter(desc: DescMessage): Write {
     let text = "{";
     for (const field of fields) {
       const value = message[field.property];
-      if (field.isUnset(value)) {
-        if (!field.nullable) {
-          continue;
-        }
-        text += text.length === 1 ? `${field.key}null` : `,${field.key}null`;
-      } else {
-        text += text.length === 1 ? field.key : `,${field.key}`;
-        text += field.write(value);
+      const isUnset = field.isUnset(value);
+      if (isUnset && !field.nullable) {
+        continue;
       }
+      text += text.length === 1 ? field.key : `,${field.key}`;
+      text += isUnset ? "null" : field.write(value);
     }
     return `${text}}`;
   };

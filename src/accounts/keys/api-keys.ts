@@ -11,7 +11,7 @@ import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { KeyDigest } from "./key-filter.ts";
 import { type KeyLimits, settlePeriod } from "./key-limits.ts";
-import { findKey, lockAccount, refuseRepetition, requireRoom } from "./key-rules.ts";
+import { findKey, lockAccount, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
 import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
 
 /** Keys of one page of digests. */
@@ -121,20 +121,8 @@ export class ApiKeys {
       await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       const old = await em.refreshOrFail(await findKey(em, id));
-      const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
-      if (old.revokedAt) {
-        throw refuse("The key has been revoked.");
-      }
-      if (old.rotatedTo) {
-        throw refuse(`The key has already been rotated: ${old.rotatedTo} takes its place.`);
-      }
-      if (old.expiresAt && old.expiresAt <= now) {
-        throw refuse("The key has expired.");
-      }
-      const before = old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
-      if (overlapMs > 0 && before?.expiresAt && before.expiresAt > now && !before.revokedAt) {
-        throw refuse(`The key ${before.id}, whose place this one takes, has not run out: revoke it first.`);
-      }
+      const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
+      requireRotatable(old, before, now);
       const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod } = old;
       const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod };
       const limitsOf = old.limitsOf ?? old.id;

@@ -21,6 +21,26 @@ export async function refuseRepetition(em: SqlEntityManager, accountId: string, 
   );
 }
 
+/**
+ * Throws KEY_STATE_CONFLICT for a key that has ended or is being rotated, and when the new key would overlap with both it
+ * and `before`, whose place it took itself. Null: it took none, or nothing overlaps.
+ */
+export function requireRotatable(key: ApiKey, before: ApiKey | null, now: Date): void {
+  const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
+  if (key.revokedAt) {
+    throw refuse("The key has been revoked.");
+  }
+  if (key.rotatedTo) {
+    throw refuse(`The key has already been rotated: ${key.rotatedTo} takes its place.`);
+  }
+  if (key.expiresAt && key.expiresAt <= now) {
+    throw refuse("The key has expired.");
+  }
+  if (before?.expiresAt && before.expiresAt > now && !before.revokedAt) {
+    throw refuse(`The key ${before.id}, whose place this one takes, has not run out: revoke it first.`);
+  }
+}
+
 /** Throws KEY_LIMIT_REACHED when an account, locked, has as many live keys as it may have. */
 export async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account, now: Date): Promise<void> {
   // A key that another has taken over from does not count while it runs out.

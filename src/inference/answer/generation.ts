@@ -19,6 +19,7 @@ import { RunNotes, type RunStart } from "./run-facts.ts";
  * what is charged; nothing is charged when the engine never began. One message a read of the engine, or
  * one for a gathered answer.
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of count, hold and message is what is to be read here.
 export async function* generation(
   planned: PlannedGeneration,
   start: RunStart,

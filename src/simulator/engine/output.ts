@@ -92,13 +92,12 @@ export class Output {
       if (at < from) {
         continue;
       }
-      for (const sequence of sequences) {
-        const found = text.indexOf(sequence, Math.max(0, text.length - piece.length - sequence.length + 1));
-        if (found < 0) {
-          continue;
-        }
+      const completed = (sequence: string) =>
+        text.indexOf(sequence, Math.max(0, text.length - piece.length - sequence.length + 1));
+      const sequence = sequences.find((one) => completed(one) >= 0);
+      if (sequence !== undefined) {
         this.#cut(at + 1);
-        this.#shorten(text.length - found - (keep ? sequence.length : 0));
+        this.#shorten(text.length - completed(sequence) - (keep ? sequence.length : 0));
         this.finish = "stop";
         this.stopSequence = sequence;
         return;

@@ -17,6 +17,12 @@ export interface Counters {
   preempted: number;
 }
 
+/** The work of one step: sequences, and tokens of their prompts. */
+interface Step {
+  batch: number;
+  prefill: number;
+}
+
 /**
  * Continuous batching, as real engines do it: in every step each running sequence gets one token,
  * and prompts are worked through in chunks beside that. A sequence joins as soon as a place and KV
@@ -95,40 +101,47 @@ export class Scheduler {
 
   /** Gives out the work of the next step. Returns how long it takes; undefined: there is nothing to do. */
   #schedule(): number | undefined {
-    let batch = 0;
-    let prefill = 0;
+    const step: Step = { batch: 0, prefill: 0 };
+    this.#goOn(step);
+    this.#begin(step);
+    if (step.batch === 0) {
+      return undefined;
+    }
+    const { stepBase, stepPerSequence, prefillPerSecond } = this.#gpu;
+    return stepBase + stepPerSequence * step.batch + (step.prefill / prefillPerSecond) * 1000;
+  }
+
+  /** Gives work to the sequences that run. */
+  #goOn(step: Step): void {
     for (let at = 0; at < this.#running.length; at++) {
       const sequence = this.#running[at];
       if (sequence === undefined || sequence.stalled) {
         continue;
       }
       const missing = sequence.length - sequence.computed;
-      const tokens = missing === 1 ? 1 : Math.min(missing, this.#gpu.prefillChunk - prefill);
+      const tokens = missing === 1 ? 1 : Math.min(missing, this.#gpu.prefillChunk - step.prefill);
       if (tokens === 0 || !this.#reserve(sequence, sequence.computed + tokens)) {
         continue;
       }
       sequence.scheduled = tokens;
-      if (missing > 1) {
-        prefill += tokens;
-      }
-      batch++;
+      step.prefill += missing > 1 ? tokens : 0;
+      step.batch++;
     }
-    while (prefill < this.#gpu.prefillChunk && this.#running.length < this.#gpu.maxRunning) {
+  }
+
+  /** Admits sequences that wait, as far as the step has room for their prompts. */
+  #begin(step: Step): void {
+    while (step.prefill < this.#gpu.prefillChunk && this.#running.length < this.#gpu.maxRunning) {
       const sequence = this.#waiting[0];
       if (sequence === undefined || !this.#admit(sequence)) {
         break;
       }
-      const tokens = Math.min(sequence.length - sequence.computed, this.#gpu.prefillChunk - prefill);
+      const tokens = Math.min(sequence.length - sequence.computed, this.#gpu.prefillChunk - step.prefill);
       this.#reserve(sequence, sequence.computed + tokens);
       sequence.scheduled = tokens;
-      prefill += tokens;
-      batch++;
+      step.prefill += tokens;
+      step.batch++;
     }
-    if (batch === 0) {
-      return undefined;
-    }
-    const { stepBase, stepPerSequence, prefillPerSecond } = this.#gpu;
-    return stepBase + stepPerSequence * batch + (prefill / prefillPerSecond) * 1000;
   }
 
   #complete(): void {
