@@ -10,6 +10,7 @@ test("runs everything at length unless told otherwise", () => {
     retakes: 4,
     minutes: 30,
     systems: [],
+    traces: undefined,
     against: undefined,
     out: "docs/performance",
     peer: undefined,

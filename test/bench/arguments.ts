@@ -16,6 +16,8 @@ export interface Options {
   readonly minutes: number;
   /** Names of the systems that take part; all of a scenario when empty. */
   readonly systems: readonly string[];
+  /** A directory with recorded traces; such are made up when undefined. */
+  readonly traces: string | undefined;
   /** A report of an earlier run to compare with. */
   readonly against: string | undefined;
   /** Where the report and the plots go; nowhere for a quick run unless it is said. */
@@ -37,6 +39,7 @@ ${list}
   --seconds S         how long each turn is measured (2; quick 1.5)
   --retakes N         how often a turn is taken again that others disturbed (4)
   --minutes M         how long a soak lasts (30)
+  --traces DIR        recorded traces for routing, which else makes some up (docs/performance)
   --systems A,B       only these systems (pass-through is always there)
   --against FILE      print what changed by more than 5 % since that report
   --out DIR           where the report and the plots go (docs/performance)
@@ -57,6 +60,7 @@ export function parseOptions(args: readonly string[]): Options {
       retakes: { type: "string" },
       minutes: { type: "string" },
       systems: { type: "string" },
+      traces: { type: "string" },
       against: { type: "string" },
       out: { type: "string" },
       "peer-url": { type: "string" },
@@ -78,6 +82,7 @@ export function parseOptions(args: readonly string[]): Options {
     retakes: retakes(values.retakes),
     minutes: positive("--minutes", values.minutes, 30),
     systems: values.systems?.split(",") ?? [],
+    traces: values.traces,
     against: values.against,
     out: values.out ?? (quick ? undefined : "docs/performance"),
     peer: peerOptions(values["peer-url"], values["peer-command"], values["peer-header"]),

@@ -9,7 +9,7 @@ export const fleet = z.strictObject({
     .positive()
     .max(16_777_216)
     .default(262_144)
-    .describe("Blocks of prompts that prefix routing remembers, a model: 12 bytes each with up to 32 servers."),
+    .describe("Blocks of prompts that prefix routing remembers, a model: 100 bytes each at most."),
   reserve: z
     .number()
     .min(0)

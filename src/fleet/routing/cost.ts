@@ -7,18 +7,24 @@ import type { Member } from "../servers/member.ts";
 const prefillRate = 8000;
 
 /**
- * The cost of each running request. It slows an answer of 256 tokens by 0.09 s, but a prompt that is read
- * twice takes time from all others, so that affinity is worth three times as much.
+ * The cost of each running request: it slows an answer of 256 tokens by 0.09 s, as that one slows it. Less of it, and what
+ * many ask would stay on one server.
  */
-const perRunning = 0.03;
+const perRunning = 0.2;
 
-/** The cost of a full KV cache: preempted requests are read again. */
-const kvWeight = 0.15;
+/**
+ * How much more a token costs that has to be read than one that is waited for: it takes time from all who come while it is
+ * read, and room in the cache from prompts that will come again. Three to six times do alike.
+ */
+const uncachedWeight = 4;
+
+/** The cost of a full KV cache: preempted requests are read again. Little, as the figure is seconds old. */
+const kvWeight = 0.02;
 const fullestKv = 0.99;
 
-/** The time that a request with so many uncached tokens would take on a server, answer's own steps aside. */
+/** What a request with so many uncached tokens would cost on a server, itself and others, as a time. */
 export function estimateCost(member: Member, uncachedTokens: number): number {
   const kv = Math.min(member.load?.kvUsage ?? 0, fullestKv);
-  const prefill = (member.unreadTokens + uncachedTokens) / prefillRate;
+  const prefill = (member.unreadTokens + uncachedWeight * uncachedTokens) / prefillRate;
   return prefill + member.running * perRunning + (kvWeight * kv) / (1 - kv);
 }

@@ -20,6 +20,8 @@ export class LeastLoad implements Policy {
 
   replace(): void {}
 
+  learn(): void {}
+
   forget(): void {}
 }
 

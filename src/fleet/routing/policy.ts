@@ -15,6 +15,15 @@ export interface Choice {
   readonly member: Member;
   /** Tokens of the prompt that it is expected to have to read, the others being in its cache. */
   readonly uncachedTokens: number;
+  /** What is believed to be in the cache. Undefined: the policy has no belief. */
+  readonly known?: Known;
+}
+
+/** The beginning of a prompt that a server is believed to have in its cache. */
+export interface Known {
+  readonly tokens: number;
+  /** When its last block was used last, as the policy counts. Undefined: it is not there. */
+  readonly usedAt: number | undefined;
 }
 
 /** The members that would soon read a prompt of which nothing is in their caches. */
@@ -29,6 +38,8 @@ export interface Policy {
   replace(members: readonly Member[]): void;
   /** One of the candidates, of which there is at least one. Undefined: each of them has more to read than it should. */
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
+  /** A server has said how many tokens of a prompt that it was chosen for were in its cache. */
+  learn(choice: Choice, cachedTokens: number): void;
   /** A server has lost its cache, or is suspected to. */
   forget(member: Member): void;
 }

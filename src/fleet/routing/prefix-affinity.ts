@@ -1,6 +1,7 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { Member } from "../servers/member.ts";
+import { CachedBlocks } from "./cached-blocks.ts";
 import { estimateCost } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";
 import { type Choice, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
@@ -8,11 +9,17 @@ import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
 /** Requests that go to any server, to learn and to spread what is asked by many. */
-const exploration = 0.01;
+const exploration = 0.002;
 
 /** Costs this near to the lowest, in seconds or as a part of it, are as good. */
 const tieSeconds = 0.005;
 const tiePart = 0.02;
+
+/** Blocks that are remembered for all servers together, as a multiple of those that are told apart: some have the same. */
+const blocksShare = 2;
+
+/** The part of what was expected in a cache from which on the belief was right. */
+const rightPart = 0.75;
 
 /**
  * The server that would be done first, given what it has in its prefix cache and what it has to do. A
@@ -27,6 +34,8 @@ export class PrefixAffinity implements Policy {
   readonly #slots = new Map<Member, number>();
   /** Made for the first choice: a single server is none, and embeddings have no beginning to be remembered. */
   #index: PrefixIndex | undefined;
+  /** What each server is believed to have in its cache. */
+  readonly #caches = new Map<Member, CachedBlocks>();
   #matched = new Int32Array();
   #costs = new Float64Array();
 
@@ -83,14 +92,47 @@ export class PrefixAffinity implements Policy {
     const member = lessLoaded(explores ? readers : this.#best(readers, route), this.#random);
     const slot = this.#slots.get(member) as number;
     const uncachedTokens = this.#uncached(slot, route);
+    const matched = this.#matched[slot] as number;
+    const usedAt = this.#use(member, slot, matched);
     this.#index.add(this.#blocks, slot);
-    return { member, uncachedTokens };
+    return { member, uncachedTokens, known: { tokens: Math.floor(matched / charactersPerToken), usedAt } };
+  }
+
+  learn({ member, known }: Choice, cachedTokens: number): void {
+    if (known?.usedAt !== undefined && cachedTokens < known.tokens * rightPart) {
+      this.#caches.get(member)?.loseUntil(known.usedAt);
+    }
+  }
+
+  /** Notes the blocks in a server's cache, the beginning as what is lost last. Returns when the last known one was used before. */
+  #use(member: Member, slot: number, matched: number): number | undefined {
+    const { hashes, ends, count } = this.#blocks;
+    let cache = this.#caches.get(member);
+    if (cache === undefined) {
+      const most = Math.ceil((blocksShare * this.#remembered) / this.#slots.size);
+      cache = new CachedBlocks(most, (high, low) => this.#index?.lose(high, low, slot));
+      this.#caches.set(member, cache);
+    }
+    let usedAt: number | undefined;
+    for (let block = count - 1; block >= 0; block--) {
+      const end = ends[block] as number;
+      const start = block === 0 ? 0 : (ends[block - 1] as number);
+      const tokens = (end - start) / charactersPerToken;
+      const before = cache.use(hashes[2 * block] as number, hashes[2 * block + 1] as number, tokens);
+      usedAt = end === matched ? before : usedAt;
+    }
+    const { cacheTokens } = member;
+    if (cacheTokens !== undefined) {
+      cache.bound(cacheTokens);
+    }
+    return usedAt;
   }
 
   forget(member: Member): void {
     const slot = this.#slots.get(member);
     if (slot !== undefined) {
       this.#index?.forget(slot);
+      this.#caches.delete(member);
     }
   }
 

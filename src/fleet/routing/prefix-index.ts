@@ -99,6 +99,15 @@ export class PrefixIndex {
     }
   }
 
+  /** A server has lost a block. */
+  lose(high: number, low: number, server: number): void {
+    const at = this.#findIn((high & (this.#buckets - 1)) * this.#stride, low);
+    if (at !== -1) {
+      const held = at + holders + Math.floor(server / 32) * ways;
+      this.#table[held] = (this.#table[held] as number) & ~(1 << (server % 32));
+    }
+  }
+
   /** A server has nothing in its cache any more. */
   forget(server: number): void {
     const table = this.#table;
@@ -113,9 +122,11 @@ export class PrefixIndex {
 
   /** The place of a block's tag. -1: the block is not known. */
   #find(blocks: PromptBlocks, block: number): number {
+    return this.#findIn(this.#bucket(blocks, block), blocks.hashes[2 * block + 1] as number);
+  }
+
+  #findIn(first: number, tag: number): number {
     const table = this.#table;
-    const tag = blocks.hashes[2 * block + 1];
-    const first = this.#bucket(blocks, block);
     for (let at = first; at < first + ways; at++) {
       if (table[at] === tag) {
         return at;

@@ -3,7 +3,7 @@ import type { FleetRequest } from "../interface.ts";
 /** Characters of the smallest blocks. */
 const smallestBlock = 64;
 
-/** Blocks after which a block is twice as large; of the smallest ones there are twice as many. */
+/** A block is between this part of all that is before it and half of it; the first ones are of the smallest size. */
 const blocksOfSize = 8;
 
 /**
@@ -13,8 +13,14 @@ const blocksOfSize = 8;
 const sample = 4;
 const closeSpacing = 8;
 
-/** The most blocks of a prompt. All together reach over 500,000 characters. */
-export const maxBlocks = 88;
+/** Blocks of these sizes alone that reach over 500,000 characters. */
+const sizedBlocks = 88;
+
+/** The most blocks of a prompt. */
+export const maxBlocks = 224;
+
+/** A block also ends where a message does, unless it would be a smaller part than this of all that is before its end. */
+const smallestPart = 1 / 64;
 
 /** Of two multiplicative hashes (FNV-1a) side by side, which make one of 64 bits. */
 const highFactor = 0x01000193;
@@ -64,6 +70,7 @@ export class PromptBlocks {
       for (const call of toolCalls) {
         this.#addText(call.argumentsJson);
       }
+      this.#endMessage();
       if (this.count === maxBlocks) {
         return;
       }
@@ -113,16 +120,26 @@ export class PromptBlocks {
     }
   }
 
+  /** What comes after a message is often new, where all before it is known. */
+  #endMessage(): void {
+    const length = this.#position - (this.ends[this.count - 1] ?? 0);
+    const isLarge = length >= smallestBlock && length >= this.#position * smallestPart;
+    if (isLarge && this.count < maxBlocks - sizedBlocks) {
+      this.#closeBlock();
+    }
+  }
+
   #closeBlock(): void {
     this.hashes[2 * this.count] = spread(this.#high);
     this.hashes[2 * this.count + 1] = spread(this.#low);
-    this.ends[this.count] = this.#blockEnd;
+    this.ends[this.count] = this.#position;
     this.count++;
     this.#openBlock();
   }
 
   #openBlock(): void {
-    const size = smallestBlock << Math.max(0, Math.floor(this.count / blocksOfSize) - 1);
+    const eighths = Math.floor(this.#position / (smallestBlock * blocksOfSize));
+    const size = eighths === 0 ? smallestBlock : smallestBlock << (31 - Math.clz32(eighths));
     this.#blockEnd = this.#position + size;
     this.#spacing = size === smallestBlock ? closeSpacing : size / 2;
   }

@@ -18,5 +18,7 @@ export class RoundRobin implements Policy {
 
   replace(): void {}
 
+  learn(): void {}
+
   forget(): void {}
 }

@@ -85,9 +85,14 @@ export class Member {
     );
   }
 
-  /** Tokens of its KV cache that requests may take together. Undefined: neither configured nor told. */
+  /** Tokens that its KV cache holds. Undefined: neither configured nor told. */
+  get cacheTokens(): number | undefined {
+    return this.config.kv_tokens ?? this.#load?.kvTokens;
+  }
+
+  /** Tokens of its KV cache that requests may take together. Undefined: its size is not known. */
   get room(): number | undefined {
-    const tokens = this.config.kv_tokens ?? this.#load?.kvTokens;
+    const tokens = this.cacheTokens;
     return tokens === undefined ? undefined : tokens * usableKv;
   }
 

@@ -1,11 +1,11 @@
 import type { EngineUsage } from "../../engines/interface.ts";
+import type { Choice } from "../routing/policy.ts";
 import type { Member } from "./member.ts";
 
 /** The expected load of a request on a server, in tokens. */
 export interface Footprint {
-  /** Tokens of its prompt, and those of them that are not in the server's cache. */
+  /** Tokens of its prompt. */
   readonly prompt: number;
-  readonly uncached: number;
   /** Tokens of its answer. */
   readonly output: number;
 }
@@ -24,6 +24,8 @@ function toWork({ prompt, output }: Pick<Footprint, "prompt" | "output">): numbe
 /** A request's place on a server. */
 export class Place {
   readonly member: Member;
+  /** Why it is on that server. */
+  readonly choice: Choice;
   /** The account, or other key, whose turn the request took. */
   readonly key: string;
   /** The work that it was expected to be. */
@@ -35,9 +37,12 @@ export class Place {
   #unread: number;
   #prompt: number;
   #output = 0;
+  #cached: number | undefined;
 
-  constructor(member: Member, key: string, { prompt, uncached, output }: Footprint) {
+  constructor(choice: Choice, key: string, { prompt, output }: Footprint) {
+    const { member, uncachedTokens: uncached } = choice;
     this.member = member;
+    this.choice = choice;
     this.key = key;
     this.expectedWork = toWork({ prompt, output });
     this.#prompt = prompt;
@@ -52,6 +57,11 @@ export class Place {
     return this.#output;
   }
 
+  /** Tokens of its prompt that the server found in its cache. Undefined: it has not said so. */
+  get cached(): number | undefined {
+    return this.#cached;
+  }
+
   /** The work that it has been so far. */
   get work(): number {
     return toWork({ prompt: this.#prompt, output: this.#output });
@@ -64,8 +74,9 @@ export class Place {
   }
 
   /** The server has counted. */
-  counted({ inputTokens, outputTokens, isLowerBound }: EngineUsage): void {
+  counted({ inputTokens, outputTokens, cachedInputTokens, isLowerBound }: EngineUsage): void {
     this.#output = outputTokens;
+    this.#cached = cachedInputTokens ?? this.#cached;
     if (!isLowerBound) {
       this.#prompt = inputTokens;
     }

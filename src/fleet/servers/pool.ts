@@ -91,6 +91,9 @@ export class Pool {
   /** Gives a place back. */
   release(place: Place): void {
     place.leave();
+    if (place.cached !== undefined) {
+      this.#policy.learn(place.choice, place.cached);
+    }
     this.#output.learn(place.output);
     this.#shares.leave(place);
     this.#turns.serve(place.key, place.work - place.expectedWork);
@@ -183,8 +186,7 @@ export class Pool {
       kept?.add(emptiest(candidates));
       return undefined;
     }
-    const { member, uncachedTokens } = choice;
-    const place = new Place(member, key, { prompt, uncached: uncachedTokens, output });
+    const place = new Place(choice, key, { prompt, output });
     this.#shares.enter(place);
     this.#turns.serve(key, place.expectedWork);
     return place;

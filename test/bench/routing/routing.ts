@@ -2,21 +2,29 @@ import type { Scenario } from "../scenario.ts";
 import { choiceFigures, choicePlot, measureChoices } from "./choice.ts";
 import { compareRoutings, comparisonFigures, comparisonPlots } from "./comparison.ts";
 import { floodFigures, measureFloods } from "./floods.ts";
+import { replayTraces, traceFigures } from "./traces.ts";
 
 /** What the ways to choose a server are worth, in virtual time, and what choosing costs, in real time. */
 export const routing: Scenario = {
   name: "routing",
   shows:
     "cache hits, waits and balance under each way to choose a server, what a flood does to others, and what choosing costs",
-  async run({ options: { quick, rounds }, progress }) {
+  async run({ options: { quick, rounds, traces }, progress }) {
     progress("simulating a fleet under each policy");
     const comparisons = compareRoutings(quick ? 1.5 : 5, rounds);
     progress("simulating floods");
     const floods = await measureFloods(quick ? 1 : 4, rounds);
+    progress("replaying traces");
+    const replayed = await replayTraces(traces, quick, rounds);
     progress("measuring the choice");
     const costs = measureChoices(rounds);
     return {
-      figures: [...comparisonFigures(comparisons), ...floodFigures(floods), ...choiceFigures(costs)],
+      figures: [
+        ...comparisonFigures(comparisons),
+        ...floodFigures(floods),
+        ...traceFigures(replayed),
+        ...choiceFigures(costs),
+      ],
       plots: new Map([...comparisonPlots(comparisons), ["routing/choice", choicePlot(costs)]]),
     };
   },

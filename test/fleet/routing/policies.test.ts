@@ -123,6 +123,38 @@ describe("prefix affinity", () => {
     expect(choose(policy, all, route(long)).member).not.toBe(member);
   });
 
+  test("believes a server's cache to hold no more than it says, the latest", () => {
+    const all = members(2);
+    const policy = affinity(all, 4);
+    const [first] = all as [Member, Member];
+    first.load = { kvTokens: 10_000 };
+    const read = (text: string) => choose(policy, [first], route(text)).uncachedTokens;
+    read(long);
+    read("another day ".repeat(1400));
+    expect(read(long)).toBeLessThan(4250 / 8);
+    read("yet another day ".repeat(1000));
+    expect(read(long)).toBeLessThan(4250 / 8);
+    expect(read("another day ".repeat(1400))).toBeGreaterThan(2000); // its end is lost first
+  });
+
+  test("what a server has lost, and all that it used before, is not believed to be there", () => {
+    const all = members(2);
+    const policy = affinity(all, 4);
+    const [first] = all as [Member, Member];
+    const read = (text: string) => choose(policy, [first], route(text));
+    read("an earlier day ".repeat(1000));
+    read(long);
+    read("a later day ".repeat(1000));
+    const again = read(long);
+    policy.learn(again, 4000);
+    expect(read("an earlier day ".repeat(1000)).uncachedTokens).toBeLessThan(500);
+    read(long);
+    policy.learn(again, 0);
+    expect(read("an earlier day ".repeat(1000)).uncachedTokens).toBeLessThan(500);
+    policy.learn(read(long), 0);
+    expect(read("a later day ".repeat(1000)).uncachedTokens).toBe(3000);
+  });
+
   test("spreads what has nothing in common", () => {
     const all = members(8);
     const policy = affinity(all, 2);

@@ -65,9 +65,20 @@ test("what differs later shares what comes before", () => {
 
 test("the longest prompts have no more blocks than others", () => {
   const read = new PromptBlocks();
-  read.read(chat(["x".repeat(3_000_000), "y".repeat(1000)]));
+  read.read(chat(Array.from({ length: 800 }, (_, at) => "x".repeat(64 * 1.017 ** at))));
   expect(read.count).toBe(maxBlocks);
-  expect(read.ends[maxBlocks - 1]).toBeGreaterThan(340_000);
+  expect(read.ends[maxBlocks - 1]).toBeGreaterThan(500_000);
+});
+
+test.each([
+  ["ends a block", 400, 1],
+  ["is too little for a block", 40, 0],
+])("a message that %s at %i characters is shared by what goes on otherwise", (_, length, more) => {
+  const begin = [letters.slice(0, 640), "a".repeat(10_000), "c".repeat(length)];
+  const one = blocks(chat([...begin, "d".repeat(5000)]));
+  const other = blocks(chat([...begin, "e".repeat(5000)]));
+  const without = blocks(chat([...begin.slice(0, 2), "f".repeat(5000)]));
+  expect(common(one, other) - common(one, without)).toBe(more);
 });
 
 test("tools count as part of the beginning", () => {

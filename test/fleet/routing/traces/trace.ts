@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PromptTree } from "./prompt-tree.ts";
+
+/** One request of a trace. */
+export interface TracedRequest {
+  /** The full blocks of its prompt, as places in the tree of all prompts: equal places are equal beginnings. */
+  readonly blocks: Int32Array;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Requests that follow each other: each comes when the one before is answered and its time of thinking is over. */
+export interface TracedSession {
+  /** When its first request comes, in milliseconds. Undefined: when a place among those that run is free. */
+  readonly at?: number;
+  readonly steps: readonly { readonly thinkMs: number; readonly request: TracedRequest }[];
+}
+
+/** What was recorded, or made up in its likeness. */
+export interface Trace {
+  readonly sessions: readonly TracedSession[];
+  readonly tree: PromptTree;
+}
+
+/** No request is longer, as no context is. */
+const mostTokens = 131_072;
+
+/**
+ * Mooncake's conversations (FAST '25), of which each line has a time, lengths, and ids of blocks of 512 tokens. Times are
+ * rounded to three seconds there; here requests of one time are spread over it. `speed` makes them come faster.
+ */
+export function readConversations(file: string, speed: number): Trace {
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  const requests = lines.map((line) => JSON.parse(line) as MooncakeLine);
+  const tree = new PromptTree(512);
+  const roundedMs = 3000;
+  const sessions = requests.map(({ timestamp, input_length, output_length, hash_ids }, at): TracedSession => {
+    const first = requests.findIndex((other) => other.timestamp === timestamp);
+    const together = requests.slice(first, first + 400).filter((other) => other.timestamp === timestamp).length;
+    const request = {
+      blocks: tree.insert(hash_ids.slice(0, Math.floor(input_length / 512))),
+      promptTokens: input_length,
+      outputTokens: Math.max(1, output_length),
+    };
+    return {
+      at: (timestamp + (roundedMs * (at - first)) / together) / speed,
+      steps: [{ thinkMs: 0, request }],
+    };
+  });
+  return { sessions, tree };
+}
+
+interface MooncakeLine {
+  readonly timestamp: number;
+  readonly input_length: number;
+  readonly output_length: number;
+  readonly hash_ids: readonly number[];
+}
+
+/** Blocks of 64 tokens are taken together to blocks of 256. */
+const joined = 4;
+
+/** Sessions of coding agents (kv-cache-tester), a file each with ids of blocks of 64 tokens. */
+export function readAgents(directory: string, most: number): Trace {
+  const tree = new PromptTree(64 * joined);
+  const sessions: TracedSession[] = [];
+  for (const file of readdirSync(directory).sort()) {
+    if (sessions.length >= most) {
+      break;
+    }
+    const { requests } = JSON.parse(readFileSync(join(directory, file), "utf8")) as {
+      requests: readonly AgentRequest[];
+    };
+    const steps: TracedSession["steps"][number][] = [];
+    for (const { in: promptTokens, out, hash_ids, think_time } of requests) {
+      if (hash_ids === undefined || promptTokens === undefined || promptTokens > mostTokens) {
+        continue;
+      }
+      const ids = Array.from(
+        { length: Math.floor(hash_ids.length / joined) },
+        (_, at) => hash_ids[at * joined + joined - 1] as number,
+      );
+      const request = {
+        blocks: tree.insert(ids, sessions.length + 1),
+        promptTokens: Math.max(promptTokens, ids.length * 64 * joined),
+        outputTokens: Math.max(1, out ?? 1),
+      };
+      steps.push({ thinkMs: 1000 * (think_time ?? 0), request });
+    }
+    if (steps.length > 0) {
+      sessions.push({ steps });
+    }
+  }
+  return { sessions, tree };
+}
+
+interface AgentRequest {
+  readonly in?: number;
+  readonly out?: number;
+  readonly hash_ids?: readonly number[];
+  readonly think_time?: number;
+}
