@@ -71,7 +71,7 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
       requestTimeoutMs: http.body_timeout_s * 1000,
     },
   });
-  lifecycle.onStop((graceMs) => {
+  lifecycle.onStop("the console", (graceMs) => {
     // Pages watch for as long as they are open: their streams end at once, and they call again.
     shutdown.abort(failure(Reason.SHUTTING_DOWN, "The service is shutting down."));
     return server.close(graceMs);

@@ -67,10 +67,10 @@ export async function serveCore(
   const grpc = await startGrpcServer({ ...common, address: listen.grpc, maxConnectionAgeMs });
   const connect = await startConnectServer({ ...common, address: listen.connect });
   const webhooks = await serveWebhooks(core, listen.webhooks, tls);
-  lifecycle.onStop(async (graceMs) => {
+  lifecycle.onStop("the core's servers", async (graceMs) => {
     await Promise.all([grpc, connect, webhooks].map((server) => server?.stop(graceMs)));
   });
-  lifecycle.onStop(async () => health.drain());
+  lifecycle.onStop("health", async () => health.drain());
   return { grpc: grpc.address, connect: connect.address, ...(webhooks && { webhooks: webhooks.address }) };
 }
 

@@ -30,17 +30,17 @@ export async function composeCore(
   overload: Overload,
   settings: readonly Setting[] = [],
 ): Promise<Core> {
-  const running = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
-    lifecycle.onStop(() => part.stop());
+  const running = <Part extends { stop(): Promise<void> }>(name: string, part: Part): Part => {
+    lifecycle.onStop(name, () => part.stop());
     return part;
   };
-  const foundation = running(await openFoundation(config, secrets, logger, telemetry));
-  const money = running(await composeMoney(foundation));
-  const { fleet, drains, ...fleetPart } = running(await composeFleet(foundation, money));
-  const access = running(await composeAccess(foundation, money));
-  const events = running(composeEvents(foundation, money));
-  const serving = running(composeServing(foundation, money, fleet, overload));
-  const overview = running(composeOverview(foundation, money, fleet, telemetry.registry, settings));
+  const foundation = running("storage", await openFoundation(config, secrets, logger, telemetry));
+  const money = running("the ledger", await composeMoney(foundation));
+  const { fleet, drains, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
+  const access = running("access", await composeAccess(foundation, money));
+  const events = running("events", composeEvents(foundation, money));
+  const serving = running("serving", composeServing(foundation, money, fleet, overload));
+  const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
   const intercepted = createInterceptors(foundation, access, overload, money, services);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });

@@ -48,7 +48,7 @@ export async function facade(options: FacadeOptions): Promise<void> {
     target: options.core,
     ...(clientTls && { credentials: createTlsCredentials(clientTls) }),
   });
-  lifecycle.onStop(async () => transport.close());
+  lifecycle.onStop("the channel to the core", async () => transport.close());
   const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
   const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
   const http = front.address;
@@ -102,6 +102,6 @@ export async function startFront(
     requestTimeoutMs: http.body_timeout_s * 1000,
   };
   const server = await startHttpServer(listener, listen.http, { tls, limits, answerMalformed });
-  lifecycle.onStop((graceMs) => server.close(graceMs));
+  lifecycle.onStop("the public surfaces", (graceMs) => server.close(graceMs));
   return { listener, answerMalformed, address: server.address };
 }

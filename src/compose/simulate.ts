@@ -15,6 +15,6 @@ export interface SimulateOptions extends ProcessOptions, Omit<SimulatorOptions, 
 export async function simulate({ log, models = defaultModels, ...options }: SimulateOptions): Promise<void> {
   const lifecycle = new Lifecycle(createLogger(log));
   const simulator = await startSimulator({ ...options, models });
-  lifecycle.onStop(() => simulator.close());
+  lifecycle.onStop("the simulated fleet", () => simulator.close());
   lifecycle.ready({ http: new URL(simulator.url).host, models: simulator.models.join(" ") });
 }

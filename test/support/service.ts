@@ -105,11 +105,11 @@ export async function serveModels(
   const transport = createDirectTransport(core.services, core.interceptors);
   const grpc = isSplit ? await startGrpcServer({ ...core, address: "127.0.0.1:0" }) : undefined;
   if (grpc !== undefined) {
-    lifecycle.onStop(() => grpc.stop(0));
+    lifecycle.onStop("gRPC", () => grpc.stop(0));
   }
   const channel = grpc === undefined ? undefined : createChannelTransport({ target: grpc.address });
   if (channel !== undefined) {
-    lifecycle.onStop(async () => channel.close());
+    lifecycle.onStop("the channel", async () => channel.close());
   }
   const front = await startFront(
     { ...config, listen: { ...config.listen, http: "127.0.0.1:0" } },

@@ -31,7 +31,7 @@ export async function embeddedModels(options: ServeOptions, lifecycle: Lifecycle
   }
   const found = (await findLocalServers()).map(hint);
   const simulators = await startDefaultFleet();
-  lifecycle.onStop(async () => {
+  lifecycle.onStop("the simulated fleet", async () => {
     await Promise.all(simulators.map((simulator) => simulator.close()));
   });
   const notice = ["Tollgate serves a SIMULATED GPU fleet: answers are made-up words, no model runs.", ...found];

@@ -16,6 +16,6 @@ export interface Admin {
 export async function startAdmin(address: string, lifecycle: Lifecycle, tls: ServerTls | undefined): Promise<Admin> {
   const registry = createRegistry(lifecycle.readiness);
   const server = await startAdminServer(address, registry, lifecycle.readiness, tls);
-  lifecycle.onStop(() => server.close());
+  lifecycle.onStop("the admin server", () => server.close());
   return { address: server.address, registry };
 }

@@ -6,31 +6,36 @@ import type { Readiness } from "../../telemetry/admin-server.ts";
 /** Ends a part; what still runs after the grace in milliseconds is cut off. */
 export type Stop = (graceMs: number) => Promise<void>;
 
+/** How long after the grace the parts may take to end. What is not charged by then is in the journal. */
+export const settleMs = 8_000;
 /** A signal that comes again so soon is the same one: Ctrl-C under npm comes from the terminal and from npm. */
 const sameWishMs = 1000;
 
 /** The parts of a process: started one by one, stopped in the reverse order. */
 export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
-  readonly #stops: Stop[] = [];
+  readonly #parts: { readonly name: string; readonly stop: Stop }[] = [];
   readonly #drains: (() => void)[] = [];
   readonly #logger: Logger;
   readonly #graceMs: number;
+  readonly #settleMs: number;
   #onHangup: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
+  #stoppingPart: string | undefined;
   #askedAt: number | undefined;
   #announce = (addresses: Record<string, string>): void =>
     this.#logger.info({ ...addresses, pid: process.pid }, "tollgate ready");
 
   /** The grace is how long running requests may go on after SIGTERM. */
-  constructor(logger: Logger, { grace_s }: Config["shutdown"] = defaultConfig().shutdown) {
+  constructor(logger: Logger, { grace_s }: Config["shutdown"] = defaultConfig().shutdown, settle = settleMs) {
     this.#logger = logger;
+    this.#settleMs = settle;
     this.#graceMs = grace_s * 1000;
   }
 
-  /** Notes how to end a part that has been started. */
-  onStop(stop: Stop): void {
-    this.#stops.push(stop);
+  /** Notes how to end a part that has been started, and what it is called in the log. */
+  onStop(name: string, stop: Stop): void {
+    this.#parts.push({ name, stop });
   }
 
   /** Sets the action of SIGHUP; none at first. In a terminal SIGHUP says that the terminal is gone, and ends the process. */
@@ -73,7 +78,8 @@ export class Lifecycle {
       listener();
     }
     const deadline = performance.now() + this.#graceMs;
-    for (const stop of this.#stops.toReversed()) {
+    for (const { name, stop } of this.#parts.toReversed()) {
+      this.#stoppingPart = name;
       await stop(Math.max(0, deadline - performance.now()));
     }
   }
@@ -87,6 +93,10 @@ export class Lifecycle {
     }
     this.#askedAt = performance.now();
     this.#logger.info({ signal }, "draining");
+    setTimeout(() => {
+      this.#logger.error({ part: this.#stoppingPart }, "could not stop in time: the next start recovers what is left");
+      process.exit(1);
+    }, this.#graceMs + this.#settleMs).unref();
     try {
       await this.stop();
       this.#logger.info({}, "stopped");

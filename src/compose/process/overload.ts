@@ -20,7 +20,7 @@ export function startOverload(
   const readMemory = memoryReader(processes);
   const monitor = new OverloadMonitor({ limits, clock: systemClock, readMemory, collectGarbage, logger });
   lifecycle.readiness.overload = monitor;
-  lifecycle.onStop(async () => monitor.stop());
+  lifecycle.onStop("the watch over the load", async () => monitor.stop());
   watchOverload(registry, monitor);
   return monitor;
 }

@@ -18,6 +18,6 @@ export async function startTracing(lifecycle: Lifecycle, logger: Logger): Promis
   }
   const { exportingTracer } = await import("../../telemetry/traces/sdk.ts");
   const { tracer, close } = exportingTracer(env, logger);
-  lifecycle.onStop(close);
+  lifecycle.onStop("traces", close);
   return tracer;
 }

@@ -1,11 +1,15 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "../../../lib/logger.ts";
+import { settleMs } from "../process/lifecycle.ts";
 import { Backoff } from "./backoff.ts";
 import type { Drain, FromWorker, ToWorker } from "./messages.ts";
 import { Handoffs } from "./workarounds/lost-handoffs.ts";
 
 /** How long a worker may take to show its metrics; one that is too busy is left out. */
 const metricsMs = 2000;
+
+/** How long after its grace a worker may take to end: it gives up first, and says why. */
+const endMs = settleMs + 1000;
 
 /** A place that is always filled: when its worker dies, another one takes it. */
 interface Place {
@@ -76,15 +80,22 @@ export class WorkerPool {
     }
   }
 
-  /** Lets every worker drain and end, each within its own grace. */
-  async stop(): Promise<void> {
+  /** Lets every worker drain and end, each within its own grace. One that does not is ended. */
+  async stop(graceMs: number, settle = endMs): Promise<void> {
     this.#phase = "stopping";
     const alive = this.#places.filter(({ worker }) => !worker.isDead());
     const ended = alive.map(({ worker }) => new Promise((resolve) => worker.once("exit", resolve)));
     for (const { worker } of alive) {
       worker.process.kill("SIGTERM");
     }
+    const late = setTimeout(() => {
+      for (const { worker, number } of this.#places.filter((place) => !place.worker.isDead())) {
+        this.#logger.error({ worker: number }, "worker did not end: it is killed");
+        worker.process.kill("SIGKILL");
+      }
+    }, graceMs + settle);
     await Promise.all(ended);
+    clearTimeout(late);
   }
 
   #ask(worker: Worker): Promise<string | undefined> {

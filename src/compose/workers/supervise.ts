@@ -10,7 +10,7 @@ import { type Readiness, type ShownMetrics, startAdminServer } from "../../telem
 import { createRegistry } from "../../telemetry/registry.ts";
 import type { ServeOptions } from "../options.ts";
 import { announceReady } from "../process/announce.ts";
-import { Lifecycle } from "../process/lifecycle.ts";
+import { Lifecycle, settleMs } from "../process/lifecycle.ts";
 import { createLogger } from "../process/logger.ts";
 import { explainTakenPort } from "../process/taken-port.ts";
 import { mergeMetrics } from "./merge-metrics.ts";
@@ -27,7 +27,7 @@ export async function supervise(
   }
   const config = await load();
   const { dataDir } = await demandSharedState(workers, config);
-  const lifecycle = new Lifecycle(logger, config.shutdown);
+  const lifecycle = new Lifecycle(logger, config.shutdown, settleMs + 1500);
   const tls = await openTls(config.listen.tls, systemClock, logger);
 
   const pool = new WorkerPool(workers, { program: programOfWorkers(), logger });
@@ -41,8 +41,8 @@ export async function supervise(
   const admin = await startAdminServer(config.listen.admin, metrics, readiness, tls).catch(async (error: unknown) => {
     throw await explainTakenPort(error, config.listen, dataDir);
   });
-  lifecycle.onStop(() => admin.close());
-  lifecycle.onStop(() => pool.stop());
+  lifecycle.onStop("the admin server", () => admin.close());
+  lifecycle.onStop("workers", (graceMs) => pool.stop(graceMs));
   lifecycle.onHangup(() => pool.reload());
   const addresses = await pool.started;
   await announceReady(lifecycle, logger, dataDir, { ...addresses, admin: admin.address, workers: String(workers) });
