@@ -113,16 +113,26 @@ class Reception implements PacedBody {
   async read(pace: BodyPace): Promise<Buffer> {
     const request = this.#request;
     const { promise, resolve, reject } = this.#done;
+    let isWhole = false;
     const onData = (chunk: Buffer) => this.#take(chunk);
-    const onClose = () => reject(endedEarly());
+    const onEnd = () => {
+      isWhole = true;
+      resolve();
+    };
+    // Every request closes before the promise's reader goes on, and an error costs the stack that it captures.
+    const onClose = () => {
+      if (!isWhole) {
+        reject(endedEarly());
+      }
+    };
     pace.add(this);
-    request.on("data", onData).on("end", resolve).on("close", onClose);
+    request.on("data", onData).on("end", onEnd).on("close", onClose);
     request.resume();
     try {
       await promise;
     } finally {
       pace.delete(this);
-      request.off("data", onData).off("end", resolve).off("close", onClose);
+      request.off("data", onData).off("end", onEnd).off("close", onClose);
     }
     return this.#buffer.bytes;
   }

@@ -21,16 +21,32 @@ export interface FoundRoute {
 export class Routes {
   readonly #router = new Router();
   readonly #routes = new Map<Layer, Route>();
+  /** What was found for paths that stand in the table as they are, by method and path: no more than there are routes. */
+  readonly #found = new Map<string, FoundRoute>();
+  readonly #literal = new Set<string>();
 
   add(route: Route): void {
+    this.#found.clear();
+    if (!/[:*{(]/.test(route.path)) {
+      this.#literal.add(`${route.verb} ${route.path}`);
+    }
     this.#routes.set(this.#router.register(route.path, [route.verb], []) as Layer, route);
   }
 
   /** The route of a method and a path. Undefined: none that has the path takes the method. */
   find(method: string, path: string): FoundRoute | undefined {
+    const key = `${method} ${path}`;
+    return this.#found.get(key) ?? this.#match(method, path, key);
+  }
+
+  #match(method: string, path: string, key: string): FoundRoute | undefined {
     const [layer] = this.#router.match(path, method).pathAndMethod;
     const route = layer && this.#routes.get(layer);
-    return route && { route, params: layer.params(path, layer.captures(path)) };
+    const found = route && { route, params: layer.params(path, layer.captures(path)) };
+    if (found !== undefined && this.#literal.has(key)) {
+      this.#found.set(key, found);
+    }
+    return found;
   }
 
   /** The methods that a path takes. */

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Head } from "./head.ts";
+import { type Head, HeadReader } from "./head.ts";
 import { HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 
@@ -15,6 +15,7 @@ export interface ConnectionOwner {
 export class Connection implements ResponseSink {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
+  readonly #heads = new HeadReader();
   #handler: ResponseHandler | undefined;
   #parser: ResponseParser | undefined;
   #head: Head | undefined;
@@ -35,7 +36,7 @@ export class Connection implements ResponseSink {
   /** Sends a call. The connection is idle. */
   start(host: string, message: RequestMessage, handler: ResponseHandler): void {
     this.#handler = handler;
-    this.#parser = new ResponseParser(this);
+    this.#parser = new ResponseParser(this, this.#heads);
     this.#silentTurns = 0;
     this.#socket.ref();
     this.#socket.write(encodeRequest(host, message));

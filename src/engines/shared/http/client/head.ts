@@ -41,6 +41,21 @@ export function parseHead(text: string): Head {
   };
 }
 
+/** Reads the heads of one connection. A server's heads differ by their date alone, so the last one is often the next one. */
+export class HeadReader {
+  #text: string | undefined;
+  #head: Head | undefined;
+
+  /** As parseHead. */
+  read(text: string): Head {
+    if (this.#head === undefined || text !== this.#text) {
+      this.#head = parseHead(text);
+      this.#text = text;
+    }
+    return this.#head;
+  }
+}
+
 function parseHeaders(lines: readonly string[]): ResponseHeaders {
   const headers: Record<string, string | string[] | undefined> = Object.create(null);
   for (let index = 1; index < lines.length; index++) {

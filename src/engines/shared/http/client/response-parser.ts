@@ -1,5 +1,5 @@
 import { type BodyReader, createBodyReader } from "./body.ts";
-import { type Head, parseHead } from "./head.ts";
+import type { Head, HeadReader } from "./head.ts";
 import { malformed } from "./interface.ts";
 
 const headEnd = Buffer.from("\r\n\r\n");
@@ -17,14 +17,16 @@ export interface ResponseSink {
 /** Reads one answer out of the pieces that a socket brings. */
 export class ResponseParser {
   readonly #sink: ResponseSink;
+  readonly #heads: HeadReader;
   readonly #onData: (piece: Buffer) => void;
   #body: BodyReader | undefined;
   /** The part of a head whose end has not come. */
   #rest: Buffer | undefined;
   #informational = 0;
 
-  constructor(sink: ResponseSink) {
+  constructor(sink: ResponseSink, heads: HeadReader) {
     this.#sink = sink;
+    this.#heads = heads;
     this.#onData = (piece) => sink.onData(piece);
   }
 
@@ -67,7 +69,7 @@ export class ResponseParser {
   }
 
   #readHead(text: string): void {
-    const head = parseHead(text);
+    const head = this.#heads.read(text);
     if (head.status >= 200) {
       this.#body = createBodyReader(head.framing);
       this.#sink.onHead(head);

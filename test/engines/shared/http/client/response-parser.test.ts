@@ -1,17 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
-import type { Head } from "../../../../../src/engines/shared/http/client/head.ts";
+import { type Head, HeadReader } from "../../../../../src/engines/shared/http/client/head.ts";
 import { ResponseParser } from "../../../../../src/engines/shared/http/client/response-parser.ts";
 
 /** What a parser makes of pieces: the head, the body's text, whether the answer is whole. */
-function read(pieces: readonly string[]) {
+function read(pieces: readonly string[], of = new HeadReader()) {
   const heads: Head[] = [];
   let body = "";
-  const parser = new ResponseParser({
-    onHead: (head) => heads.push(head),
-    onData: (piece) => {
+  const sink = {
+    onHead: (head: Head) => void heads.push(head),
+    onData: (piece: Buffer) => {
       body += piece.toString("latin1");
     },
-  });
+  };
+  const parser = new ResponseParser(sink, of);
   for (const piece of pieces) {
     parser.push(Buffer.from(piece, "latin1"));
   }
@@ -108,4 +109,14 @@ describe("an answer is not believed", () => {
   ])("when the connection ends %s", (_, text) => {
     expect(read([text])).toMatchObject({ done: false, endsWell: false });
   });
+});
+
+test("a head that is like the one before is read as that one, and another one anew", () => {
+  const heads = new HeadReader();
+  const answer = (status: string) => [`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`];
+  const [first, same, other] = ["200 OK", "200 OK", "503 Busy"].map((status) => read(answer(status), heads).head);
+  expect(same).toBe(first);
+  expect([first?.status, other?.status]).toEqual([200, 503]);
+  expect(() => heads.read("HTTP/1.1 200 OK\r\nbroken")).toThrow("a header line cannot be read");
+  expect(read(answer("503 Busy"), heads).head).toBe(other);
 });
