@@ -109,9 +109,16 @@ export function createAccountMethods(deps: AccountsDependencies) {
     },
 
     async listAccounts(request) {
-      const { name } = request;
+      const { name, accountIds } = request;
+      if (name !== "" && accountIds.length > 0) {
+        throw invalid("name", "Accounts are looked for by their ids or by a name, not by both.");
+      }
+      const ids = accountIds.filter((id) => isUuid(id));
+      if (ids.length < accountIds.length && ids.length === 0) {
+        return {};
+      }
       const { entries, nextPageToken } = await (name === ""
-        ? readPage("accounts", request, (start) => accounts.list(start), toId, isUuid)
+        ? readPage("accounts", request, (start) => accounts.list(start, ids), toId, isUuid)
         : readPage(`accounts by ${name}`, request, (start) => accounts.listByName(name, start), toListKey, isListKey));
       if (request.withoutMoney) {
         return { accounts: entries.map(withoutMoney), nextPageToken };

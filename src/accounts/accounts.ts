@@ -50,9 +50,10 @@ export class Accounts {
     return account;
   }
 
-  /** Accounts after the one of an id, oldest first: ids sort by age. */
-  async list({ after, limit }: PageStart): Promise<Account[]> {
-    const where = after === undefined ? {} : { id: { $gt: after } };
+  /** Accounts after the one of an id, oldest first: ids sort by age. Of these ids alone if there are some. */
+  async list({ after, limit }: PageStart, ids: readonly string[] = []): Promise<Account[]> {
+    const id = { ...(after === undefined ? {} : { $gt: after }), ...(ids.length === 0 ? {} : { $in: [...ids] }) };
+    const where = Object.keys(id).length === 0 ? {} : { id };
     return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
   }
 

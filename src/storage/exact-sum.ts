@@ -8,6 +8,12 @@ export function sumColumns(amount: string, name: string): string {
   return `sum((${amount}) / ${part}) as ${name}_high, sum((${amount}) % ${part}) as ${name}_low`;
 }
 
+/** The order of groups by such a sum of theirs, whose parts are summed up again, the largest first. */
+export function bySum(name: string): string {
+  const [high, low] = [`sum(${name}_high)`, `sum(${name}_low)`];
+  return `${high} + ${low} / ${part} desc, ${low} % ${part} desc`;
+}
+
 /** Hands such columns on, as texts, which no driver rounds. */
 export function textColumns(name: string, table: string): string {
   return ["high", "low"].map((half) => `cast(${table}.${name}_${half} as text) as ${name}_${half}`).join(", ");

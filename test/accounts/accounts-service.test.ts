@@ -134,6 +134,20 @@ test("accounts are found by how their names begin, whatever the case, by name an
   });
 });
 
+test("accounts are listed by their ids, oldest first, without those that there are not", async () => {
+  const [first, second, third] = [await newAccount(), await newAccount(), await newAccount()];
+  const list = async (accountIds: string[]) =>
+    (await client.listAccounts({ accountIds })).accounts.map((account) => account.id);
+  expect(await list([third, "no uuid", first, v7(), second])).toEqual([first, second, third]);
+  expect(await list(["no uuid"])).toEqual([]);
+  const { accounts, nextPageToken } = await client.listAccounts({ accountIds: [first, third], pageSize: 1 });
+  expect(accounts).toMatchObject([{ id: first }]);
+  const next = await client.listAccounts({ accountIds: [first, third], pageSize: 1, pageToken: nextPageToken });
+  expect(next).toMatchObject({ accounts: [{ id: third }], nextPageToken: "" });
+  const both = client.listAccounts({ accountIds: [first], name: "A" });
+  expect(await detail(both)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "name" });
+});
+
 test("an account's keys are listed in pages, oldest first", async () => {
   const accountId = await newAccount();
   const made: string[] = [];

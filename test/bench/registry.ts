@@ -1,3 +1,4 @@
+import { consolePages } from "./console/pages.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
@@ -20,4 +21,5 @@ export const scenarios: readonly Scenario[] = [
   soak,
   profile,
   usage,
+  consolePages,
 ];

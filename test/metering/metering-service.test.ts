@@ -249,6 +249,10 @@ describe.each(dialects)("%s", (dialect) => {
       { keyId: "b", hour: "2026-05-02T00:00:00Z", requests: 1n },
       { keyId: "c", hour: "2026-05-02T00:00:00Z" },
     ]);
+    expect(await usage(operator, { groupBy: [UsageGroup.KEY], dearest: 2 })).toMatchObject([
+      { keyId: "b", requests: 2n },
+      { keyId: "a", requests: 1n },
+    ]);
     expect(await usage(operator, { keyId: "b", groupBy: [UsageGroup.MODEL] })).toMatchObject([{ requests: 2n }]);
     expect(await usage(operator, { model: "other" })).toEqual([]);
     expect(await usage(operator, { accountId: "no uuid" })).toEqual([]);

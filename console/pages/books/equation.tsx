@@ -1,5 +1,5 @@
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { Amount } from "../../parts/figures/amount.tsx";
+import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 
 interface Props {
   /** Absent: nothing was proven since the page was opened. */
@@ -26,6 +26,8 @@ const terms: readonly { readonly sign: string; readonly name: string; readonly f
 
 /** The equation with its numbers. */
 export function Equation({ answer }: Props) {
+  const amount = (field: Field) => BigInt(answer?.[field] || "0");
+  const decimals = mostDecimals(terms.map(({ field }) => amount(field)));
   return (
     <dl class="equation card">
       {terms.map(({ sign, name, field }) => (
@@ -35,7 +37,7 @@ export function Equation({ answer }: Props) {
           </span>
           <dt>{name}</dt>
           <dd>
-            {answer === undefined ? <span class="muted">–</span> : <Amount pico={BigInt(answer[field] || "0")} />}
+            {answer === undefined ? <span class="muted">–</span> : <Amount pico={amount(field)} decimals={decimals} />}
           </dd>
         </div>
       ))}

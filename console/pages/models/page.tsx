@@ -1,6 +1,6 @@
 import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { catalogue } from "../../contract/clients.ts";
-import { countOf, formatShort } from "../../format/numbers.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
 import { mostDecimals, Rate, tokensPerRate } from "../../parts/figures/amount.tsx";
@@ -55,7 +55,7 @@ function ModelTable({ rows }: { readonly rows: readonly Model[] }) {
           show: (row) => <Rate picoPerToken={row.inputPicoUsdPerToken} decimals={decimals.input} />,
         },
         { name: "Output", isNumber: true, show: (row) => <OutputRate model={row} decimals={decimals.output} /> },
-        { name: "Context", isNumber: true, isOptional: true, show: (row) => formatShort(row.contextLength) },
+        { name: "Context", isNumber: true, isOptional: true, show: (row) => formatCount(row.contextLength) },
         { name: "Longest answer", isNumber: true, isOptional: true, show: (row) => <LongestAnswer model={row} /> },
         { name: "Thinks", isOptional: true, show: (row) => thinking[row.thinking] },
       ]}
@@ -74,6 +74,6 @@ function LongestAnswer({ model }: { readonly model: Model }) {
   return model.kind === ModelKind.EMBEDDING ? (
     <span class="muted">{model.dimensions > 0 ? countOf(model.dimensions, "dimension") : "–"}</span>
   ) : (
-    <span>{formatShort(model.maxOutputTokens)}</span>
+    <span>{formatCount(model.maxOutputTokens)}</span>
   );
 }

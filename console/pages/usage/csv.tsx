@@ -1,24 +1,46 @@
+import { useState } from "preact/hooks";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../../lib/money.ts";
+import { Failure } from "../../parts/calls/answer.tsx";
 import { costOf } from "./view.ts";
 
 const names = ["time", "account_id", "key_id", "model", "requests", "input_tokens", "output_tokens", "cost_usd"];
 
-/** The rows of the page as a file for a spreadsheet, exact. */
-export function CsvButton({ rows }: { readonly rows: readonly UsageRow[] }) {
-  const download = (): void => {
-    const url = URL.createObjectURL(new Blob([toCsv(rows)], { type: "text/csv" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = "usage.csv";
-    link.click();
-    URL.revokeObjectURL(url);
+interface Props {
+  readonly load: (signal: AbortSignal) => Promise<readonly UsageRow[]>;
+}
+
+/** All groups of the page, hour by hour or day by day, as a file for a spreadsheet, exact. */
+export function CsvButton({ load }: Props) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const download = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      save(toCsv(await load(new AbortController().signal)));
+    } catch (failure) {
+      setError(failure);
+    }
+    setBusy(false);
   };
   return (
-    <button type="button" onClick={download}>
-      Download CSV
-    </button>
+    <>
+      <button type="button" aria-busy={isBusy} disabled={isBusy} onClick={() => void download()}>
+        Download CSV
+      </button>
+      {error !== undefined && <Failure error={error} />}
+    </>
   );
+}
+
+function save(text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "usage.csv";
+  link.click();
+  URL.revokeObjectURL(url);
 }
 
 function toCsv(rows: readonly UsageRow[]): string {

@@ -1,35 +1,25 @@
 import type { ComponentChildren } from "preact";
-import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { setQuery } from "../../app/router.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
+import type { Used } from "./load.ts";
 import type { Names } from "./names.ts";
-import { costOf, type GroupName, groupOf } from "./view.ts";
-
-/** The sums of one group over the whole period. */
-interface Sum {
-  readonly name: string;
-  readonly requests: bigint;
-  readonly inputTokens: bigint;
-  readonly outputTokens: bigint;
-  readonly cost: bigint;
-}
+import type { GroupName, Sum } from "./view.ts";
 
 const titles: Readonly<Record<GroupName, string>> = { account: "Account", key: "Key", model: "Model" };
 
 interface Props {
-  readonly rows: readonly UsageRow[];
+  readonly used: Used;
   readonly group: GroupName;
   readonly names: Names;
+  readonly onMore: () => void;
 }
 
-/** Sums, dearest first; each opens its receipts. */
-export function GroupTable({ rows, group, names }: Props) {
-  const sums = sumUp(rows, group);
-  const decimals = mostDecimals(sums.map(({ cost }) => cost));
-  const total = (pick: (sum: Sum) => bigint) => sums.reduce((all, sum) => all + pick(sum), 0n);
+/** Sums, dearest first; each opens its receipts. Those that are not shown are in the total. */
+export function GroupTable({ used: { sums, total, hasMore }, group, names, onMore }: Props) {
+  const decimals = mostDecimals([total, ...sums].map(({ cost }) => cost));
   const number = (name: string, pick: (sum: Sum) => bigint) => ({
     name,
     isNumber: true,
@@ -40,12 +30,12 @@ export function GroupTable({ rows, group, names }: Props) {
       <Table
         caption={`Usage by ${group}`}
         rows={sums}
-        keyOf={({ name }) => name}
+        keyOf={({ id, accountId }) => `${accountId} ${id}`}
         columns={[
           {
             name: titles[group],
             isHeader: true,
-            show: ({ name }) => <GroupLabel group={group} name={name} names={names} />,
+            show: (sum) => <GroupLabel group={group} sum={sum} names={names} />,
           },
           {
             name: "Cost",
@@ -58,46 +48,47 @@ export function GroupTable({ rows, group, names }: Props) {
         ]}
         foot={[
           "In all",
-          <Amount key="cost" pico={total(({ cost }) => cost)} name="total" decimals={decimals} />,
-          formatCount(total(({ requests }) => requests)),
-          formatCount(total(({ inputTokens }) => inputTokens)),
-          formatCount(total(({ outputTokens }) => outputTokens)),
+          <Amount key="cost" pico={total.cost} name="total" decimals={decimals} />,
+          formatCount(total.requests),
+          formatCount(total.inputTokens),
+          formatCount(total.outputTokens),
         ]}
       />
+      {hasMore && (
+        <div class="below-table">
+          <span>The {formatCount(sums.length)} that cost most; the sums are of all.</span>
+          <button type="button" class="small-button" onClick={onMore}>
+            Show more
+          </button>
+        </div>
+      )}
     </Section>
   );
 }
 
 interface LabelProps {
   readonly group: GroupName;
-  /** The group's id. */
-  readonly name: string;
+  readonly sum: Sum;
   readonly names: Names;
 }
 
-function GroupLabel({ group, name, names }: LabelProps) {
-  if (name === "") {
-    return <span class="muted">service tokens</span>;
+function GroupLabel({ group, sum: { id, accountId }, names }: LabelProps) {
+  const account = names.get(accountId);
+  const below = group === "key" && account !== undefined && <span class="muted small">{account}</span>;
+  if (id === "") {
+    return (
+      <div class="two-lines">
+        <span class="muted">service tokens</span>
+        {below}
+      </div>
+    );
   }
   return (
-    <button type="button" class="link" title="Open its receipts" onClick={() => setQuery({ open: name })}>
-      {group === "model" ? name : (names.get(name) ?? <code>{name}</code>)}
-    </button>
+    <div class="two-lines">
+      <button type="button" class="link" title="Open its receipts" onClick={() => setQuery({ open: id })}>
+        {group === "model" ? id : (names.get(id) ?? <code>{id}</code>)}
+      </button>
+      {below}
+    </div>
   );
-}
-
-function sumUp(rows: readonly UsageRow[], group: GroupName): readonly Sum[] {
-  const sums = new Map<string, Sum>();
-  for (const row of rows) {
-    const name = groupOf(row, group);
-    const before = sums.get(name);
-    sums.set(name, {
-      name,
-      requests: (before?.requests ?? 0n) + row.requests,
-      inputTokens: (before?.inputTokens ?? 0n) + row.inputTokens,
-      outputTokens: (before?.outputTokens ?? 0n) + row.outputTokens,
-      cost: (before?.cost ?? 0n) + costOf(row),
-    });
-  }
-  return [...sums.values()].sort((one, other) => (one.cost < other.cost ? 1 : -1));
 }

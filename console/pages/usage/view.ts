@@ -49,9 +49,34 @@ export function groupNames(isCustomer: boolean): readonly { readonly value: Grou
   return isCustomer ? names : [...names, { value: "account", text: "Account" }];
 }
 
-/** What a row is of. */
-export function groupOf(row: UsageRow, group: GroupName): string {
-  return { account: row.accountId, key: row.keyId, model: row.model }[group];
+/** The sums of one group over the whole period. */
+export interface Sum {
+  /** The id of the account, the key or the model. Empty: service tokens. */
+  readonly id: string;
+  /** Whose it is. Empty: of more than one. */
+  readonly accountId: string;
+  readonly requests: bigint;
+  readonly inputTokens: bigint;
+  readonly outputTokens: bigint;
+  readonly cost: bigint;
+}
+
+export function toSum(row: UsageRow, group: GroupName): Sum {
+  const { accountId, requests, inputTokens, outputTokens } = row;
+  const id = { account: accountId, key: row.keyId, model: row.model }[group];
+  return { id, accountId, requests, inputTokens, outputTokens, cost: costOf(row) };
+}
+
+/** One sum of many. */
+export function addUp(sums: readonly Sum[]): Sum {
+  const total = (pick: (sum: Sum) => bigint) => sums.reduce((all, sum) => all + pick(sum), 0n);
+  return {
+    ...{ id: "", accountId: "" },
+    requests: total(({ requests }) => requests),
+    inputTokens: total(({ inputTokens }) => inputTokens),
+    outputTokens: total(({ outputTokens }) => outputTokens),
+    cost: total(({ cost }) => cost),
+  };
 }
 
 export function costOf(row: UsageRow): bigint {

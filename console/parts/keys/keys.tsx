@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { mayBill } from "../../app/session.ts";
+import { isCustomer, mayBill } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
+import { isId } from "../../format/ids.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
@@ -18,9 +19,13 @@ interface Props {
 export function Keys({ accountId }: Props) {
   const [isCreating, setCreating] = useState(false);
   const [version, setVersion] = useState(0);
+  const isChosen = isCustomer.value || isId(accountId);
   const changed = () => setVersion((before) => before + 1);
   const pages = usePages<ApiKey>(
     async (pageToken, signal) => {
+      if (!isChosen) {
+        return { rows: [], next: "" };
+      }
       const answer = await accounts.listKeys({ accountId, pageToken, pageSize: 100 }, { signal });
       return { rows: answer.keys, next: answer.nextPageToken };
     },
@@ -41,16 +46,22 @@ export function Keys({ accountId }: Props) {
     >
       <Answer query={pages}>
         {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
-          ) : (
-            <KeyTable rows={newestFirst(rows)} onChanged={changed} />
-          )
+          rows.length === 0 ? <NoKeys isChosen={isChosen} /> : <KeyTable rows={newestFirst(rows)} onChanged={changed} />
         }
       </Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "key")} />
       {isCreating && <CreateKey accountId={accountId} onClose={() => setCreating(false)} onCreated={changed} />}
     </Section>
+  );
+}
+
+function NoKeys({ isChosen }: { readonly isChosen: boolean }) {
+  return isChosen ? (
+    <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
+  ) : (
+    <Empty title="No account is chosen">
+      Type how its name begins, or open it from the <a href="/accounts">accounts</a>.
+    </Empty>
   );
 }
 

@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListReceiptsRequestSchema } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { metering } from "../../contract/clients.ts";
+import { isCustomer } from "../../app/session.ts";
+import { accounts, metering } from "../../contract/clients.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
@@ -20,12 +21,21 @@ interface Props {
   readonly pageSize?: number;
 }
 
+/** What is shown of a receipt: with the name of who pays where that is not clear, and may be known. */
+interface Row {
+  readonly receipt: Receipt;
+  readonly account: string;
+}
+
 /** Receipts, newest first. */
 export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
-  const pages = usePages<Receipt>(
+  const isNamed = !isCustomer.value && filter.accountId === undefined && filter.keyId === undefined;
+  const pages = usePages<Row>(
     async (pageToken, signal) => {
       const answer = await metering.listReceipts({ ...filter, pageToken, pageSize }, { signal });
-      return { rows: answer.receipts, next: answer.nextPageToken };
+      const names = isNamed ? await loadNames(answer.receipts, signal) : new Map();
+      const rows = answer.receipts.map((receipt) => ({ receipt, account: names.get(receipt.accountId) ?? "" }));
+      return { rows, next: answer.nextPageToken };
     },
     [filter.accountId, filter.keyId, filter.model, filter.from?.seconds, filter.to?.seconds],
     version,
@@ -39,7 +49,7 @@ export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
               Send one from the <a href="/playground">playground</a>; its receipt is here at once.
             </Empty>
           ) : (
-            <ReceiptTable rows={rows} />
+            <ReceiptTable rows={rows} isNamed={isNamed} />
           )
         }
       </Answer>
@@ -48,28 +58,53 @@ export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
   );
 }
 
-function ReceiptTable({ rows }: { readonly rows: readonly Receipt[] }) {
-  const decimals = mostDecimals(rows.map((row) => row.costPicoUsd));
+async function loadNames(receipts: readonly Receipt[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const accountIds = [...new Set(receipts.map(({ accountId }) => accountId))];
+  if (accountIds.length === 0) {
+    return new Map();
+  }
+  const request = { accountIds, pageSize: accountIds.length, withoutMoney: true };
+  const found = (await accounts.listAccounts(request, { signal })).accounts;
+  return new Map(found.map(({ id, name }) => [id, name]));
+}
+
+function ReceiptTable({ rows, isNamed }: { readonly rows: readonly Row[]; readonly isNamed: boolean }) {
+  const decimals = mostDecimals(rows.map(({ receipt }) => receipt.costPicoUsd));
+  const account = {
+    name: "Account",
+    show: ({ receipt: { accountId }, account }: Row) => (
+      <a href={`/accounts/${accountId}`}>{account || <code class="id">{accountId}</code>}</a>
+    ),
+  };
+  const count = (name: string, pick: (receipt: Receipt) => bigint) => ({
+    ...{ name, isNumber: true, isOptional: true },
+    show: ({ receipt }: Row) => formatCount(pick(receipt)),
+  });
   return (
     <Table
       caption="Receipts"
       rows={rows}
-      keyOf={(row) => row.runId + row.requestId}
+      keyOf={({ receipt }) => receipt.runId + receipt.requestId}
       columns={[
         {
           name: "Settled",
           isHeader: true,
-          show: (row) => (
-            <a href={`/receipts/${row.requestId}`}>
-              <Time at={row.settledAt} />
+          show: ({ receipt }) => (
+            <a href={`/receipts/${receipt.requestId}`}>
+              <Time at={receipt.settledAt} />
             </a>
           ),
         },
-        { name: "Cost", isNumber: true, show: (row) => <Amount pico={row.costPicoUsd} decimals={decimals} /> },
-        { name: "Model", show: (row) => row.model },
-        { name: "Input", isNumber: true, isOptional: true, show: (row) => formatCount(row.inputTokens) },
-        { name: "Output", isNumber: true, isOptional: true, show: (row) => formatCount(row.outputTokens) },
-        { name: "Ended", isOptional: true, show: (row) => <ReceiptStatusBadge status={row.status} /> },
+        {
+          name: "Cost",
+          isNumber: true,
+          show: ({ receipt }) => <Amount pico={receipt.costPicoUsd} decimals={decimals} />,
+        },
+        ...(isNamed ? [account] : []),
+        { name: "Model", show: ({ receipt }) => receipt.model },
+        count("Input", ({ inputTokens }) => inputTokens),
+        count("Output", ({ outputTokens }) => outputTokens),
+        { name: "Ended", isOptional: true, show: ({ receipt }) => <ReceiptStatusBadge status={receipt.status} /> },
       ]}
     />
   );

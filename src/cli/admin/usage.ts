@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { MeteringService, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../../lib/money.ts";
-import { moment, words } from "../shared/arguments.ts";
+import { count, moment, words } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 
@@ -24,6 +24,7 @@ export interface UsageOptions {
   readonly from?: Date;
   readonly to?: Date;
   readonly by: readonly string[];
+  readonly dearest?: number;
 }
 
 /** What is kept apart unless asked otherwise. */
@@ -40,7 +41,8 @@ export function addUsage(program: Command, io: Io): void {
         .option("--model <model>", "only this model")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to keep apart: account, key, model, day, hour", groups, usualGroups),
+        .option("--by <groups>", "what to keep apart: account, key, model, day, hour", groups, usualGroups)
+        .option("--dearest <n>", "only so many groups, those that cost most", count),
     ask: async (core, options) => {
       const rows = [];
       for await (const piece of createClient(MeteringService, core).streamUsage(toUsageRequest(options))) {
@@ -54,9 +56,9 @@ export function addUsage(program: Command, io: Io): void {
 }
 
 /** The question as the contract has it. */
-export function toUsageRequest({ account = "", key = "", model = "", from, to, by }: UsageOptions) {
+export function toUsageRequest({ account = "", key = "", model = "", from, to, by, dearest = 0 }: UsageOptions) {
   return {
-    ...{ accountId: account, keyId: key, model },
+    ...{ accountId: account, keyId: key, model, dearest },
     ...(from ? { from: timestampFromDate(from) } : {}),
     ...(to ? { to: timestampFromDate(to) } : {}),
     groupBy: by.map((group) => groupings[group] ?? UsageGroup.UNSPECIFIED),

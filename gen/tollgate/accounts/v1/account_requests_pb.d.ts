@@ -168,6 +168,13 @@ export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAcco
    * @generated from field: string name = 4;
    */
   name: string;
+
+  /**
+   * Only accounts of these ids, at most 1,000; unknown ones are left out. Empty: all accounts.
+   *
+   * @generated from field: repeated string account_ids = 5;
+   */
+  accountIds: string[];
 };
 
 /**

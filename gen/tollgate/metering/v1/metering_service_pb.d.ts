@@ -238,6 +238,13 @@ export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsa
    * @generated from field: repeated tollgate.metering.v1.UsageGroup group_by = 6;
    */
   groupBy: UsageGroup[];
+
+  /**
+   * Only so many groups, those that cost most, dearest first. 0: all, in their own order.
+   *
+   * @generated from field: uint32 dearest = 7;
+   */
+  dearest: number;
 };
 
 /**
@@ -358,7 +365,8 @@ export declare const MeteringService: GenService<{
     output: typeof ListReceiptsResponseSchema;
   },
   /**
-   * Streams the sums of requests, tokens and cost of the groups asked for: one a group, in the order of the groups. A caller sees its own account.
+   * Streams the sums of requests, tokens and cost of the groups asked for: one a group, in the order
+   * of the groups or the dearest first. A caller sees its own account.
    *
    * @generated from rpc tollgate.metering.v1.MeteringService.StreamUsage
    */

@@ -1,6 +1,7 @@
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { bySum } from "../../../storage/exact-sum.ts";
 import type { Storage } from "../../../storage/orm.ts";
-import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
+import { allAccounts, hourOf, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
 import { Conditions } from "./conditions.ts";
 
 const hourMs = 3_600_000;
@@ -15,15 +16,17 @@ export interface UsageQuestion {
   readonly fromMs?: number;
   /** Settled before. Absent: until now. */
   readonly toMs?: number;
+  /** Only so many groups, the dearest first. 0: all, in the order of the groups. */
+  readonly dearest?: number;
 }
 
-/** What rows are kept apart by, in their order, from what every part of the query has. */
-const columns = new Map([
-  [UsageGroup.ACCOUNT, { name: "account_id", sql: "account_id" }],
-  [UsageGroup.KEY, { name: "key_id", sql: "key_id" }],
-  [UsageGroup.MODEL, { name: "model", sql: "model" }],
-  [UsageGroup.DAY, { name: "day", sql: "hour / 24" }],
-  [UsageGroup.HOUR, { name: "hour", sql: "hour" }],
+/** What rows are kept apart by, in their order, from what is known of the hour. */
+const columns = new Map<UsageGroup, { readonly name: string; readonly sql: (hour: string) => string }>([
+  [UsageGroup.ACCOUNT, { name: "account_id", sql: () => "account_id" }],
+  [UsageGroup.KEY, { name: "key_id", sql: () => "key_id" }],
+  [UsageGroup.MODEL, { name: "model", sql: () => "model" }],
+  [UsageGroup.DAY, { name: "day", sql: (hour) => `${hour} / 24` }],
+  [UsageGroup.HOUR, { name: "hour", sql: (hour) => hour }],
 ]);
 
 /** A span of whole hours or days. An end that is absent is open. */
@@ -32,7 +35,7 @@ interface Span {
   readonly to: number | undefined;
 }
 
-/** A part of the union: its columns are account, key, model, hour and the sums. */
+/** A part of the union: its columns are those of the groups and the sums. */
 interface Part {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -47,13 +50,27 @@ export function usageQuery(
     question.fromMs === undefined && question.toMs === undefined
       ? sumParts(question, { from: undefined, to: undefined })
       : boundedParts(dialect, question);
-  const kept = [...columns].filter(([group]) => question.groups.has(group)).map(([, column]) => column);
+  const kept = keptColumns(question);
   const places = kept.map((_, at) => at + 1).join(", ");
+  const { dearest = 0 } = question;
+  const order = dearest === 0 ? places : `${bySum("cost")}, ${places} limit ${dearest}`;
   const sql = `
-    select ${kept.map(({ name, sql }) => `${sql} as ${name}, `).join("")}${sumsOfSums}
+    select ${kept.map(({ name }) => `${name}, `).join("")}${sumsOfSums}
     from (${parts.map((part) => part.sql).join(" union all ")}) parts
-    ${kept.length === 0 ? "having count(*) > 0" : `group by ${places} order by ${places}`}`;
+    group by ${places} order by ${order}`;
   return { sql, parameters: parts.flatMap((part) => part.parameters) };
+}
+
+function keptColumns({ groups }: UsageQuestion) {
+  return [...columns].filter(([group]) => groups.has(group)).map(([, column]) => column);
+}
+
+/** A part that is summed up by itself, in the order of an index where there is one, so that no union of all rows is sorted. */
+function summedPart(question: UsageQuestion, hour: string, from: string, sums: string, where: Conditions): Part {
+  const kept = keptColumns(question).map(({ name, sql }) => `${sql(hour)} as ${name}, `);
+  const places = kept.map((_, at) => at + 1).join(", ");
+  const sql = `select ${kept.join("")}${sums} from ${from} ${where.where} group by ${places}`;
+  return { sql, parameters: where.parameters };
 }
 
 /** Whole hours from sums; the parts of hours at either end from receipts. */
@@ -77,7 +94,6 @@ function receiptPart(
   dialect: Storage["dialect"],
   { fromMs, toMs, ...question }: { [Name in keyof UsageQuestion]: UsageQuestion[Name] | undefined },
 ): Part {
-  const hour = hourOf[dialect]("settled_at");
   const conditions = filter(question as UsageQuestion);
   if (fromMs !== undefined) {
     conditions.add("settled_at >= ?", new Date(fromMs));
@@ -85,10 +101,8 @@ function receiptPart(
   if (toMs !== undefined) {
     conditions.add("settled_at < ?", new Date(toMs));
   }
-  const sql = `
-    select account_id, key_id, model, ${hour} as hour, ${sumsOfReceipts} from usage ${conditions.where}
-    group by account_id, key_id, model, ${hour}`;
-  return { sql, parameters: conditions.parameters };
+  const hour = hourOf[dialect]("settled_at");
+  return summedPart(question as UsageQuestion, hour, "usage", sumsOfReceipts, conditions);
 }
 
 /** Sums of whole hours: days where hours are not kept apart, hours beside them, and what is not folded yet. */
@@ -125,16 +139,13 @@ function rollupPart(question: UsageQuestion, span: "hour" | "day", { from, to }:
   conditions.add("span = ?", span);
   within(conditions, "slot", { from, to });
   const hour = span === "hour" ? "slot" : "slot * 24";
-  const sql = `
-    select account_id, key_id, model, ${hour} as hour, ${sumNames.join(", ")} from usage_rollup ${conditions.where}`;
-  return { sql, parameters: conditions.parameters };
+  return summedPart(question, hour, "usage_rollup", sumsOfSums, conditions);
 }
 
 function tallyPart(question: UsageQuestion, hours: Span): Part {
   const conditions = filter(question);
   within(conditions, "hour", hours);
-  const sql = `select account_id, key_id, model, hour, ${sumNames.join(", ")} from usage_tally ${conditions.where}`;
-  return { sql, parameters: conditions.parameters };
+  return summedPart(question, "hour", "usage_tally", sumsOfSums, conditions);
 }
 
 function within(conditions: Conditions, column: string, { from, to }: Span): void {

@@ -78,7 +78,7 @@ describe.each(dialects)("%s", (dialect) => {
     const storage = await openStorage(await newDatabase(dialect));
     const asked: Asked[] = [];
     const spy = spied(storage, asked);
-    const all = { accountId: "", keyId: "", model: "" };
+    const all = { accountId: "", keyId: "", model: "", dearest: 0 };
     for (const filter of filters) {
       for (const groupBy of groups) {
         for await (const _ of streamUsage(spy, {

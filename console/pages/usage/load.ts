@@ -1,0 +1,73 @@
+import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { isCustomer } from "../../app/session.ts";
+import { metering } from "../../contract/clients.ts";
+import { addUp, type GroupName, type Period, type Sum, toSum } from "./view.ts";
+
+/** What was used in a period. */
+export interface Used {
+  /** The dearest groups, the dearest first. */
+  readonly sums: readonly Sum[];
+  /** Whether there are more groups than these. */
+  readonly hasMore: boolean;
+  /** Of all groups. */
+  readonly total: Sum;
+  /** The dearest of them all, hour by hour or day by day. */
+  readonly lines: readonly { readonly id: string; readonly rows: readonly UsageRow[] }[];
+}
+
+/** Lines beyond these are not told apart; they are in the table. */
+const mostLines = 4;
+
+/** With keys go their accounts, whose names say more. */
+const groupsOf = (group: GroupName): UsageGroup[] =>
+  ({
+    account: [UsageGroup.ACCOUNT],
+    key: isCustomer.peek() ? [UsageGroup.KEY] : [UsageGroup.ACCOUNT, UsageGroup.KEY],
+    model: [UsageGroup.MODEL],
+  })[group];
+const stepOf = ({ step }: Period) => (step === "hour" ? UsageGroup.HOUR : UsageGroup.DAY);
+const filters = { account: "accountId", key: "keyId", model: "model" } as const;
+
+/** Asks for the dearest groups alone and the sum of all, however many there are. */
+export async function loadUsage(
+  group: GroupName,
+  period: Period,
+  from: Date,
+  most: number,
+  signal: AbortSignal,
+): Promise<Used> {
+  const [found, all] = await Promise.all([
+    ask({ groupBy: groupsOf(group), from: toTimestamp(from), dearest: most + 1 }, signal),
+    ask({ groupBy: [UsageGroup.MODEL], from: toTimestamp(from) }, signal),
+  ]);
+  const sums = found.slice(0, most).map((row) => toSum(row, group));
+  const lines = sums
+    .filter(({ id }) => id !== "")
+    .slice(0, mostLines)
+    .map(async ({ id }) => ({
+      id,
+      rows: await ask({ groupBy: [stepOf(period)], from: toTimestamp(from), [filters[group]]: id }, signal),
+    }));
+  return {
+    sums,
+    hasMore: found.length > most,
+    total: addUp(all.map((row) => toSum(row, "model"))),
+    lines: await Promise.all(lines),
+  };
+}
+
+/** Every group, hour by hour or day by day, for a file. */
+export function loadAll(group: GroupName, period: Period, from: Date, signal: AbortSignal): Promise<UsageRow[]> {
+  return ask({ groupBy: [...groupsOf(group), stepOf(period)], from: toTimestamp(from) }, signal);
+}
+
+const toTimestamp = (date: Date) => ({ seconds: BigInt(Math.floor(date.getTime() / 1000)) });
+
+async function ask(request: Parameters<typeof metering.streamUsage>[0], signal: AbortSignal): Promise<UsageRow[]> {
+  const rows: UsageRow[] = [];
+  for await (const piece of metering.streamUsage(request, { signal })) {
+    rows.push(...piece.rows);
+  }
+  return rows;
+}
