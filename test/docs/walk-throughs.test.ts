@@ -23,6 +23,12 @@ test("every file that CONTRIBUTING.md names is there", () => {
   expect(paths.filter((path) => !path?.includes("NAME") && !existsSync(root + path))).toEqual([]);
 });
 
+test("the map of architecture.md names every folder", () => {
+  const map = readFileSync(`${root}docs/architecture.md`, "utf8");
+  const folders = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(folders.map(({ name }) => name).filter((name) => !map.includes(`\`src/${name}/\``))).toEqual([]);
+});
+
 test("an engine's folder has the files that the walk-through names", () => {
   const of = named("An engine").filter((path) => /^(driver|dialect|engine|inspect|start)\.ts$/.test(path));
   expect(of).toEqual(["dialect.ts", "engine.ts", "inspect.ts", "start.ts"]);

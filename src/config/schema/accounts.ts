@@ -25,7 +25,9 @@ const tier = z.strictObject({
   rpm: rpm.describe("Requests a minute."),
   in_flight: rpm
     .optional()
-    .describe("Requests that an account may run at once, on each core. Default: as many as a key's requests a minute."),
+    .describe(
+      "Requests that an account may run at once, on all cores together. Default: as many as a key's requests a minute.",
+    ),
 });
 
 /** Rates by what an account has paid and how old it is. */
