@@ -52,13 +52,13 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     prices: createClient(PricesService, transport),
     close: () => transport.close(),
 
-    /** A new account with money, and a key that no rate limit stops. */
+    /** A new account with money, and a key that no rate limit stops; it has a budget, which is leased and charged beside the money. */
     async customer(usd: bigint): Promise<{ account: string; key: string }> {
       const { account: made } = await accounts.createAccount({ name: "customer" });
       const accountId = made?.id ?? "";
       const amountPicoUsd = usd * 1_000_000_000_000n;
       await accounts.topUp({ accountId, amountPicoUsd, reference: `payment-${accountId}` });
-      const { secret } = await accounts.createKey({ accountId, rpm: 1_000_000 });
+      const { secret } = await accounts.createKey({ accountId, rpm: 1_000_000, budgetPicoUsd: 2n * amountPicoUsd });
       return { account: accountId, key: secret };
     },
 
@@ -82,6 +82,11 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
       const begun = asked.filter(({ status }) => status === 200);
       const found = await Promise.all(begun.map(async ({ name, id }) => [name, await this.receipt(id)] as const));
       return new Map(found.flatMap(([name, receipt]) => (receipt === undefined ? [] : [[name, receipt]])));
+    },
+
+    /** What the account's only key has spent of its budget, in pico-USD. */
+    async budgetSpent(accountId: string): Promise<bigint | undefined> {
+      return (await accounts.listKeys({ accountId })).keys[0]?.budgetSpentPicoUsd;
     },
 
     /** How many receipts the account has. */

@@ -62,7 +62,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       expect(charged).toBeLessThanOrEqual(receipts.size + unheard);
       const { account: after } = await service.books.accounts.getAccount({ accountId: account });
       expect(after).toMatchObject({ heldPicoUsd: 0n, debtPicoUsd: 0n });
-      expect(await service.books.reconcile()).toMatchObject({ ok: true, debtPicoUsd: "0" });
+      const proof = await service.books.reconcile();
+      expect(proof).toMatchObject({ ok: true, debtPicoUsd: "0" });
+      expect(await service.books.budgetSpent(account)).toBe(BigInt(proof.spentPicoUsd));
     } finally {
       await Promise.all([load.finish(), service.stop()]);
       await service.remove();

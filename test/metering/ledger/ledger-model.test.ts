@@ -4,6 +4,7 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
+import type { Budget } from "../../../src/accounts/interface.ts";
 import { createDebts } from "../../../src/metering/books/debts.ts";
 import { createFunds } from "../../../src/metering/books/payments/funds.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
@@ -20,6 +21,7 @@ import type { Rates } from "../../../src/metering/prices/interface.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
+import { BudgetSlice } from "../../../src/storage/entities/metering/budget.ts";
 import { Slice } from "../../../src/storage/entities/metering/slice.ts";
 import { Usage } from "../../../src/storage/entities/metering/usage.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
@@ -29,7 +31,8 @@ import { silentObserver } from "../silent-observer.ts";
 
 // Random lives of two accounts on the real ledger beside a ledger of a few lines: an amount an account. Which lots pay a
 // charge is not its business, so while prices move it knows the most and the least that one may cost: its tokens at the
-// dearest price up to its admission, and at the cheapest of all. With one price they are the same.
+// dearest price up to its admission, and at the cheapest of all. With one price they are the same. Some requests are of a
+// key with a budget: what they cost in all is known to the pico-USD, too, and the rest of it can be spent in the end.
 
 const firstRates: Rates = { input: 200_000, output: 250_000 };
 const mostOf = (a: Rates, b: Rates): Rates => ({
@@ -69,6 +72,7 @@ const step = fc.oneof(
       input: tokens,
       output: fc.integer({ min: 0, max: 4000 }),
       counts: fc.boolean(),
+      budgeted: fc.boolean(),
     }),
   },
   {
@@ -111,6 +115,15 @@ const step = fc.oneof(
   },
 );
 
+const balanceRefusals = [Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD];
+const budgetRefusals = [Reason.BUDGET_EXHAUSTED, Reason.BUDGET_HELD];
+
+/** The store's functions whose replies each fault loses. */
+const lostReplies = {
+  after: ["settle"],
+  lost: ["acquire", "giveBack", "close", "acquireBudget", "giveBackBudgets", "closeBudgets"],
+};
+
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Running {
@@ -122,6 +135,7 @@ interface Running {
   readonly dearest: Rates;
   /** Output tokens that progress was last told of. Undefined: it was told of nothing. */
   counted: number | undefined;
+  readonly budgeted: boolean;
 }
 
 /** A request whose charge was acknowledged, or is to be. */
@@ -130,6 +144,7 @@ interface Charged {
   readonly account: number;
   readonly tokens: ChargedTokens;
   readonly dearest: Rates;
+  readonly budgeted: boolean;
 }
 
 /** Everything of one life. */
@@ -151,12 +166,16 @@ async function live(steps: readonly Step[]): Promise<void> {
   let fault: "before" | "after" | "lost" | undefined;
   /** Whether an engine ever passed its cap, or a refund may have taken what a lost lease held: only then may something be owed. */
   let mayOwe = false;
+  /** Spent by both accounts' requests with a budget, and whether that may pass it: an engine passed its cap, or a charge came after its slice was lost. */
+  const budget: Budget = { id: v7(), limit: 1_500_000_003, period: "total" };
+  let budgetSpent = 0;
+  let mayPass = false;
   let disk = "";
   let era = 0;
 
   const never = new Promise(() => {});
   /** The store's functions whose replies are lost now. */
-  const repliesLost = () => (fault === "after" ? ["settle"] : fault === "lost" ? ["acquire", "giveBack", "close"] : []);
+  const repliesLost = () => (fault === undefined || fault === "before" ? [] : lostReplies[fault]);
 
   /** The store of one process: it fails when told so, and does nothing any more once the process is dead. */
   const storeOf = (mine: number): LedgerStore => {
@@ -275,17 +294,18 @@ async function live(steps: readonly Step[]): Promise<void> {
       const wanted = request(
         accounts[now.account] ?? "",
         { inputTokens: now.input, outputTokens: now.output },
-        now.counts ? { countInput: async () => exact } : {},
+        { ...(now.counts && { countInput: async () => exact }), ...(now.budgeted && { budget }) },
       );
       const held = await clock.until(ledger.hold(wanted, new AbortController().signal)).catch((error: unknown) => {
-        expect([Reason.BALANCE_EXHAUSTED, Reason.BALANCE_HELD, ...unavailable()]).toContain(readDetail(error)?.reason);
+        const refusals = [...balanceRefusals, ...(now.budgeted ? budgetRefusals : []), ...unavailable()];
+        expect(refusals).toContain(readDetail(error)?.reason);
       });
       if (held === undefined) {
         return;
       }
       const input = now.counts ? exact : now.input;
       const { requestId: id } = wanted;
-      running.push({ id, account: now.account, input, hold: held, dearest, counted: undefined });
+      running.push({ id, account: now.account, input, hold: held, dearest, counted: undefined, budgeted: now.budgeted });
     },
     async progress(now) {
       const one = running[now.which % Math.max(1, running.length)];
@@ -303,10 +323,11 @@ async function live(steps: readonly Step[]): Promise<void> {
       const outputTokens = Math.max(one.counted ?? 0, Math.floor((one.hold.outputTokens * now.part) / 100));
       if (now.part > 100) {
         mayOwe = true;
+        mayPass ||= one.budgeted;
       }
       unsettled.add(one.hold.settle({ inputTokens: one.input, outputTokens }, "completed"));
-      const { id, account, dearest } = one;
-      charged.push({ id, account, dearest, tokens: { inputTokens: one.input, outputTokens } });
+      const { id, account, dearest, budgeted } = one;
+      charged.push({ id, account, dearest, budgeted, tokens: { inputTokens: one.input, outputTokens } });
     },
     async release(now) {
       const one = running[now.which % Math.max(1, running.length)];
@@ -339,6 +360,7 @@ async function live(steps: readonly Step[]): Promise<void> {
         expect(receipt.outputTokens).toBeLessThanOrEqual(one.counted ?? 0);
         expect(receipt.cost).toBeLessThanOrEqual(costOf(receipt, one.dearest));
         balances[one.account] = (balances[one.account] ?? 0) - receipt.cost;
+        budgetSpent += one.budgeted ? receipt.cost : 0;
       }
       const lost = await storage.orm.em.fork().find(Slice, { open: true });
       expect(lost.every((slice) => accounts.includes(slice.accountId))).toBe(true);
@@ -353,10 +375,35 @@ async function live(steps: readonly Step[]): Promise<void> {
       const open = await storage.orm.em.fork().find(Slice, { open: true });
       const reaper = new SqliteLedgerStore(storage.exclusive, systemRandom, "core", { epoch: open[0]?.epoch });
       await reaper.close(open.map(({ id }) => id));
+      const budgeted = await storage.orm.em.fork().find(BudgetSlice, { open: true });
+      await reaper.closeBudgets(budgeted.map(({ id }) => id));
       mayOwe ||= open.length > 0;
+      mayPass ||= running.some((one) => one.budgeted);
       return clock.advanceAsync(31_000);
     },
   };
+
+  /** Spends what is left of the budget, as nobody but these requests needs it any more. Returns the cost. */
+  async function spendRest(): Promise<number> {
+    const accountId = accounts[0] ?? "";
+    await clock.until(fundsNow().credit({ accountId, kind: "paid", amount: 5_000_000_000, reference: v7() }));
+    balances[0] = (balances[0] ?? 0) + 5_000_000_000;
+    let spent = 0;
+    for (let refused = false; !refused; ) {
+      const wanted = request(accountId, { inputTokens: 0, outputTokens: 900 }, { budget });
+      const held = await clock.until(ledger.hold(wanted, new AbortController().signal)).catch((error: unknown) => {
+        expect(readDetail(error)?.reason).toBe(Reason.BUDGET_EXHAUSTED);
+      });
+      refused = held === undefined;
+      const settled = held && (await clock.until(held.settle({ inputTokens: 0, outputTokens: held.outputTokens }, "completed")));
+      spent += settled?.cost ?? 0;
+    }
+    await clock.advanceAsync(3000); // what the journal promised reaches the store
+    const left = budget.limit - budgetSpent - spent;
+    expect(left).toBeGreaterThanOrEqual(0);
+    expect(left).toBeLessThan(64 * Math.max(dearest.input, dearest.output));
+    return spent;
+  }
 
   for (const now of steps) {
     await (acts[now.do] as (now: Step) => Promise<void>)(now);
@@ -369,12 +416,19 @@ async function live(steps: readonly Step[]): Promise<void> {
   // What the journal promised reaches the store, what became of lost replies is known, and free money has paid what is owed,
   // which is looked for each minute.
   await clock.advanceAsync(63_000);
-  for (const { id, account, tokens, dearest } of charged) {
+  for (const { id, account, tokens, dearest, budgeted } of charged) {
     const receipt = await storage.orm.em.fork().findOneOrFail(Usage, { requestId: id });
     expect(receipt).toMatchObject(tokens);
     expect(receipt.cost).toBeLessThanOrEqual(costOf(tokens, dearest));
     expect(receipt.cost).toBeGreaterThanOrEqual(costOf(tokens, cheapest));
     balances[account] = (balances[account] ?? 0) - receipt.cost;
+    budgetSpent += budgeted ? receipt.cost : 0;
+  }
+  expect((await ledger.budgetState(budget)).spent).toBe(budgetSpent);
+  if (!mayPass) {
+    expect(budgetSpent).toBeLessThanOrEqual(budget.limit);
+    const spent = await spendRest();
+    balances[0] = (balances[0] ?? 0) - spent;
   }
   const proof = await clock.until(reconcile(storage, ledger));
   expect(proof).toMatchObject({ ok: true, findings: [], ...(mayOwe ? {} : { debtPicoUsd: "0" }) });
@@ -388,6 +442,7 @@ async function live(steps: readonly Step[]): Promise<void> {
   }
   await clock.until(ledger.close());
   expect(await storage.orm.em.fork().count(Slice, { open: true })).toBe(0);
+  expect(await storage.orm.em.fork().count(BudgetSlice, { open: true })).toBe(0);
   expect(await reconcile(storage)).toMatchObject({ ok: true });
   await storage.close();
 }
