@@ -87,6 +87,8 @@ const answers = {
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, "invalid_request_error", "permission_denied", message),
   [Reason.RECEIPT_NOT_FOUND]: ({ message }) =>
     answer(404, "invalid_request_error", "generation_not_found", message, { param: "id" }),
+  [Reason.RECEIPT_ARCHIVED]: ({ message }) =>
+    answer(410, "invalid_request_error", "generation_archived", message, { param: "id" }),
   [Reason.ACCOUNT_FROZEN]: ({ message }) => answer(403, "permission_error", "account_frozen", message),
   [Reason.MODEL_NOT_FOUND]: noModel,
   [Reason.MODEL_KIND_MISMATCH]: noModel,

@@ -113,6 +113,7 @@ const answers = {
   [Reason.PAYMENT_REFERENCE_CONFLICT]: unexpected,
   [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
   [Reason.RECEIPT_NOT_FOUND]: unexpected,
+  [Reason.RECEIPT_ARCHIVED]: unexpected,
   [Reason.SERVER_NOT_FOUND]: unexpected,
   [Reason.KEY_STATE_CONFLICT]: unexpected,
   [Reason.KEY_ALREADY_MADE]: unexpected,

@@ -49,6 +49,7 @@ function toCode(reason: Reason): Code {
     case Reason.ACCOUNT_NOT_FOUND:
     case Reason.KEY_NOT_FOUND:
     case Reason.RECEIPT_NOT_FOUND:
+    case Reason.RECEIPT_ARCHIVED:
     case Reason.SERVER_NOT_FOUND:
     case Reason.OPERATOR_NOT_FOUND:
     case Reason.WEBHOOK_NOT_FOUND:

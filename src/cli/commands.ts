@@ -22,6 +22,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   receipt: async () => (await import("./admin/receipt.ts")).addReceipt,
   receipts: async () => (await import("./admin/receipt.ts")).addReceipts,
   export: async () => (await import("./admin/export/export.ts")).addExport,
+  archives: async () => (await import("./admin/archives.ts")).addArchives,
   charges: async () => (await import("./admin/charges.ts")).addCharges,
   reconcile: async () => (await import("./admin/reconcile.ts")).addReconcile,
   servers: async () => (await import("./admin/servers.ts")).addServers,

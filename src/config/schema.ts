@@ -4,6 +4,7 @@ import { fleet, readers } from "./schema/fleet.ts";
 import { listen } from "./schema/listen.ts";
 import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
+import { receipts } from "./schema/receipts.ts";
 import { service } from "./schema/service.ts";
 import { signIn } from "./schema/sign-in.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
@@ -38,6 +39,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe("Endpoints that are told of events."),
   usage_events: usageEvents,
+  receipts,
   sign_in: signIn,
   services: z
     .array(service)

@@ -8,17 +8,19 @@ import type { CallObserver } from "../interceptors/observation/observe.ts";
 import type { LedgerState } from "../metering/ledger/interface.ts";
 import type { MeteringObserver } from "../metering/observer.ts";
 import type { Prices } from "../metering/prices/interface.ts";
+import type { RetentionObserver } from "../metering/retention/retention.ts";
 import type { WebhookObserver } from "../payments/stripe-webhook.ts";
 import type { UsageEventsObserver } from "../usage-events/usage-sender.ts";
 import { auditMetrics } from "./audit-metrics.ts";
-import { budgetMetrics } from "./budget-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { deliveryMetrics } from "./events/delivery-metrics.ts";
 import { usageEventMetrics } from "./events/usage-event-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
 import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./metering-metrics.ts";
-import { watchPrices } from "./price-metrics.ts";
+import { budgetMetrics } from "./money/budget-metrics.ts";
+import { watchPrices } from "./money/price-metrics.ts";
+import { retentionMetrics } from "./money/retention-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
 /** Events of a core that its metrics count. */
@@ -32,6 +34,7 @@ export interface CoreMetrics {
   readonly usageEvents: UsageEventsObserver;
   /** A change was made that could not be noted in the audit log. */
   readonly audit: () => void;
+  readonly retention: RetentionObserver;
   /** So many percent of a key's budget are spent. */
   readonly budgets: ReturnType<typeof budgetMetrics>;
   /** Reads gauges at the time of the scrape. */
@@ -55,6 +58,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     webhook: webhookMetrics(registry),
     audit: auditMetrics(registry),
     budgets: budgetMetrics(registry),
+    retention: retentionMetrics(registry),
     deliveries: deliveryMetrics(registry),
     usageEvents: usageEventMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {

@@ -4,9 +4,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { systemRandom } from "../../lib/ids/random.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
 import { readReceipts } from "../../src/metering/books/receipts/receipts.ts";
+import { Retention } from "../../src/metering/retention/retention.ts";
+import { createLedgerStore } from "../../src/metering/store/create.ts";
 import { openStorage } from "../../src/storage/orm.ts";
+import { silentLogger } from "../support/loggers.ts";
 
 // A file that an early version wrote and closed in order: payments of a customer at two prices, a refund, seven
 // requests over the wire. It knows neither of facts about runs nor of budgets, events or sums of usage.
@@ -66,5 +72,22 @@ test("an upgrade keeps every receipt of an old file, and the books prove before 
     });
     expect(receipt?.lines.reduce((total, { costPicoUsd }) => total + costPicoUsd, 0n)).toBe(BigInt(old.cost));
   }
+
+  // Its receipts are years younger than the clock of this retention: all of them leave, and the books prove on.
+  const store = createLedgerStore(storage, systemRandom, v7());
+  const later = Date.now() + 10 * 365 * 86_400_000;
+  await store.foldTallies(Math.floor(later / 3_600_000));
+  const retention = new Retention({
+    ...{ storage, store, keepDays: 180, directory, random: systemRandom, logger: silentLogger },
+    clock: { ...systemClock, now: () => later, monotonic: () => performance.now() },
+    note: async () => {},
+    lease: { hold: async () => true, release: async () => {} },
+    observer: { removed() {}, looked() {} },
+  });
+  await retention.work();
+  expect(await reconcile(storage)).toMatchObject({ ok: true, receipts: 7n, spentPicoUsd: String(spent) });
+  const left = readReceipts(storage, receipts[0]?.request_id ?? "", undefined);
+  await expect(left).rejects.toThrow("left the books");
+  await store.end();
   await storage.close();
-});
+}, 60_000);

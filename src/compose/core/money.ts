@@ -28,9 +28,9 @@ import type { LedgerStore } from "../../metering/store/ledger-store.ts";
 import { BalanceEvents } from "../../metering/thresholds/balance-events.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import { readPicoUsd } from "./amount.ts";
+import { describeProof } from "./books/proof-event.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
-import { describeProof } from "./proof-event.ts";
 
 /** Prices, the ledger with its journal, payments, rate limits. */
 export interface Money extends Part {
@@ -43,7 +43,7 @@ export interface Money extends Part {
   readonly funds: Funds;
   readonly windows: Awaited<ReturnType<typeof openWindows>>;
   readonly rateLimits: ConfiguredRateLimits;
-  readonly store: Pick<LedgerStore, "foldTallies" | "unseenTallies" | "markSeen" | "budgetSpending">;
+  readonly store: Pick<LedgerStore, "foldTallies" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending">;
   /** Tells of balances that run low. */
   readonly balances: BalanceEvents;
   /** The announcements about accounts between cores that share a store. */

@@ -11,6 +11,7 @@ import type { Storage } from "../../storage/orm.ts";
 import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
 import type { MeteringObserver } from "../observer.ts";
+import { listArchives, toArchiveMessage } from "../retention/archives.ts";
 import { type ReconcileStep, reconcile } from "./proof/reconcile.ts";
 
 /** Dependencies. */
@@ -61,6 +62,17 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
         ({ id }) => id,
       );
       return { deadLetters: entries.map(toDeadLetter), nextPageToken };
+    },
+
+    async listReceiptArchives(request) {
+      const { entries, nextPageToken } = await readPage(
+        "archives of receipts",
+        request,
+        (start) => listArchives(storage, start),
+        ({ day }) => String(day),
+        (key) => /^\d{1,7}$/.test(key),
+      );
+      return { archives: entries.map(toArchiveMessage), nextPageToken };
     },
 
     async settleDeadLetter({ deadLetterId: id, inputTokens, outputTokens }, context) {

@@ -3,6 +3,7 @@ import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
+import { ArchivedCost, ReceiptArchive } from "./metering/archive.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
 import { Lot, LotEntry } from "./metering/lot.ts";
@@ -29,6 +30,8 @@ export const entities = [
   Usage,
   UsageLine,
   UsageEvent,
+  ReceiptArchive,
+  ArchivedCost,
   UsageTally,
   UsageRollup,
   Budget,

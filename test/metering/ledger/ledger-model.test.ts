@@ -305,7 +305,15 @@ async function live(steps: readonly Step[]): Promise<void> {
       }
       const input = now.counts ? exact : now.input;
       const { requestId: id } = wanted;
-      running.push({ id, account: now.account, input, hold: held, dearest, counted: undefined, budgeted: now.budgeted });
+      running.push({
+        id,
+        account: now.account,
+        input,
+        hold: held,
+        dearest,
+        counted: undefined,
+        budgeted: now.budgeted,
+      });
     },
     async progress(now) {
       const one = running[now.which % Math.max(1, running.length)];
@@ -395,7 +403,8 @@ async function live(steps: readonly Step[]): Promise<void> {
         expect(readDetail(error)?.reason).toBe(Reason.BUDGET_EXHAUSTED);
       });
       refused = held === undefined;
-      const settled = held && (await clock.until(held.settle({ inputTokens: 0, outputTokens: held.outputTokens }, "completed")));
+      const settled =
+        held && (await clock.until(held.settle({ inputTokens: 0, outputTokens: held.outputTokens }, "completed")));
       spent += settled?.cost ?? 0;
     }
     await clock.advanceAsync(3000); // what the journal promised reaches the store

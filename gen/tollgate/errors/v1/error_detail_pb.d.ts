@@ -511,6 +511,13 @@ export enum Reason {
    * @generated from enum value: REASON_WEBHOOK_NOT_FOUND = 52;
    */
   WEBHOOK_NOT_FOUND = 52,
+
+  /**
+   * The receipts of that time have left the books; the message says when they were archived.
+   *
+   * @generated from enum value: REASON_RECEIPT_ARCHIVED = 53;
+   */
+  RECEIPT_ARCHIVED = 53,
 }
 
 /**

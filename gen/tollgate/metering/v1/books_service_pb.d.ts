@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { DeadLetter } from "./dead_letter_pb.js";
+import type { ReceiptArchive } from "./receipt_archive_pb.js";
 
 /**
  * Describes the file tollgate/metering/v1/books_service.proto.
@@ -354,6 +355,60 @@ export declare type DropDeadLetterResponse = Message<"tollgate.metering.v1.DropD
 export declare const DropDeadLetterResponseSchema: GenMessage<DropDeadLetterResponse>;
 
 /**
+ * Which page of the archives.
+ *
+ * @generated from message tollgate.metering.v1.ListReceiptArchivesRequest
+ */
+export declare type ListReceiptArchivesRequest = Message<"tollgate.metering.v1.ListReceiptArchivesRequest"> & {
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListReceiptArchivesRequest.
+ * Use `create(ListReceiptArchivesRequestSchema)` to create a new message.
+ */
+export declare const ListReceiptArchivesRequestSchema: GenMessage<ListReceiptArchivesRequest>;
+
+/**
+ * A page of the archives.
+ *
+ * @generated from message tollgate.metering.v1.ListReceiptArchivesResponse
+ */
+export declare type ListReceiptArchivesResponse = Message<"tollgate.metering.v1.ListReceiptArchivesResponse"> & {
+  /**
+   * The newest day first. Empty: all receipts are in the books.
+   *
+   * @generated from field: repeated tollgate.metering.v1.ReceiptArchive archives = 1;
+   */
+  archives: ReceiptArchive[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListReceiptArchivesResponse.
+ * Use `create(ListReceiptArchivesResponseSchema)` to create a new message.
+ */
+export declare const ListReceiptArchivesResponseSchema: GenMessage<ListReceiptArchivesResponse>;
+
+/**
  * The books: the proof that they add up, and the charges that could not be entered into them.
  *
  * @generated from service tollgate.metering.v1.BooksService
@@ -409,6 +464,16 @@ export declare const BooksService: GenService<{
     methodKind: "unary";
     input: typeof DropDeadLetterRequestSchema;
     output: typeof DropDeadLetterResponseSchema;
+  },
+  /**
+   * Lists the archives of receipts that have left the books, the newest day first.
+   *
+   * @generated from rpc tollgate.metering.v1.BooksService.ListReceiptArchives
+   */
+  listReceiptArchives: {
+    methodKind: "unary";
+    input: typeof ListReceiptArchivesRequestSchema;
+    output: typeof ListReceiptArchivesResponseSchema;
   },
 }>;
 

@@ -7,6 +7,7 @@ import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { formatRate, formatUsd } from "../../../../lib/money.ts";
@@ -168,6 +169,18 @@ export function deadLetterDocument(letter: DeadLetter) {
     reason: letter.reason,
     core_id: letter.coreId,
     at: time(letter.at),
+  };
+}
+
+export function archiveDocument(archive: ReceiptArchive) {
+  return {
+    day: archive.day,
+    receipts: Number(archive.receipts),
+    cost_usd: formatUsd(BigInt(archive.costPicoUsd)),
+    file: archive.file,
+    bytes: Number(archive.bytes),
+    sha256: archive.sha256,
+    archived_at: time(archive.archivedAt),
   };
 }
 

@@ -28,7 +28,9 @@ export const budgetRules: readonly Rule[] = [
     sql: `
       select budget_slice.id as id, coalesce(receipts.amount, 0) as expected, spent as found
       from budget_slice left join (
-        select budget_slice_id, sum(cost) as amount from usage where budget_slice_id is not null group by budget_slice_id) receipts
+        select budget_slice_id, sum(cost) as amount from (
+          select budget_slice_id, cost from usage where budget_slice_id is not null
+          union all select slice_id, cost from archived_cost) costs group by budget_slice_id) receipts
         on receipts.budget_slice_id = budget_slice.id
       where spent <> coalesce(receipts.amount, 0)`,
   },

@@ -86,7 +86,9 @@ export const rules: readonly Rule[] = [
     "slice",
     "id",
     "slice.spent",
-    "select slice_id as id, sum(cost) as amount from usage_line group by slice_id",
+    `select id, sum(amount) as amount from (
+       select slice_id as id, cost as amount from usage_line
+       union all select slice_id, cost from archived_cost) receipts group by id`,
   ),
   receipts("a receipt costs what its lines say and what is owed", "usage.cost - usage.shortfall", "cost"),
   receipts(

@@ -1,3 +1,4 @@
+import { keptFromDay } from "../../retention/kept-from.ts";
 import { allAccounts, hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
@@ -26,19 +27,42 @@ const rollups = (span: string, accounts: "=" | "<>") => `
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
   where span = '${span}' and account_id ${accounts} '${allAccounts}'`;
 
+/** The time from which all receipts are kept. */
+const timeOf = {
+  sqlite: `${keptFromDay} * 86400000`,
+  postgresql: `to_timestamp(${keptFromDay}::float8 * 86400)`,
+} as const;
+
+/** The sums of the hours whose receipts are all kept. */
+const keptHours = `select * from (${hourlySums}) hours where hour >= ${keptFromDay} * 24`;
+
 const receipts = (dialect: "sqlite" | "postgresql") => {
   const hour = hourOf[dialect]("settled_at");
   return `select account_id, ${hour} as hour, key_id, model, ${sumsOfReceipts} from usage
-    group by account_id, ${hour}, key_id, model`;
+    where settled_at >= ${timeOf[dialect]} group by account_id, ${hour}, key_id, model`;
 };
+
+/** The sums of an archive as a text that a finding tells. */
+const toldArchive = (table: string) =>
+  ["receipts", "cost_high", "cost_low"].map((name) => `cast(coalesce(${table}${name}, 0) as text)`).join(" || ' ' || ");
 
 const hourKeys = ["account_id", "hour", "key_id", "model"];
 
 /** The rules that sums of usage must keep: requests, tokens and cost, hour by hour. */
 export const rollupRules: readonly Rule[] = [
   ...(["sqlite", "postgresql"] as const).map((only) =>
-    same({ name: "the usage of an hour is that of its receipts", only }, hourKeys, receipts(only), hourlySums),
+    same({ name: "the usage of an hour is that of its receipts", only }, hourKeys, receipts(only), keptHours),
   ),
+  {
+    name: "the archive of a day has as many receipts, of the same cost, as were counted on that day",
+    table: "receipt_archive",
+    sql: `
+      select cast(day as text) as id, ${toldArchive("usage.")} as expected, ${toldArchive("archive.")} as found
+      from receipt_archive archive left join (
+        select slot, sum(requests) as receipts, sum(cost_high) as cost_high, sum(cost_low) as cost_low from usage_rollup
+        where account_id = '${allAccounts}' and span = 'day' group by slot) usage on usage.slot = archive.day
+      where ${toldArchive("usage.")} <> ${toldArchive("archive.")}`,
+  },
   same(
     { name: "the usage of a day is that of its hours" },
     ["account_id", "slot", "key_id", "model"],

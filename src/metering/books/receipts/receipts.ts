@@ -3,10 +3,12 @@ import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, type ReceiptHold, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
+import { readRequestTime } from "../../../../lib/ids/request-id.ts";
 import { isStorable } from "../../../../lib/text/storable.ts";
 import { toDuration } from "../../../../lib/time/duration.ts";
 import { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
 import type { Storage } from "../../../storage/orm.ts";
+import { dayMs, findArchive } from "../../retention/kept-from.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
 /** Most receipts of one request id in an answer: the first run's and those of further runs. */
@@ -21,7 +23,8 @@ const statuses = {
 
 /**
  * The receipts of a request's runs, oldest first; at least one. Given an account, only its own receipts are seen:
- * another account's request throws RECEIPT_NOT_FOUND like a request that never was.
+ * another account's request throws RECEIPT_NOT_FOUND like a request that never was. Where the receipts of its time have left
+ * the books it throws RECEIPT_ARCHIVED, whosever it was, if it ever was.
  */
 export async function readReceipts(storage: Storage, requestId: string, accountId: string | undefined) {
   const em = storage.orm.em.fork();
@@ -31,6 +34,7 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
     ? await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: mostRuns })
     : [];
   if (runs.length === 0) {
+    await refuseArchived(storage, requestId);
     throw failure(Reason.RECEIPT_NOT_FOUND, `There is no receipt for the request ${requestId}.`, {
       parameter: "request_id",
     });
@@ -39,6 +43,22 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
   const lines = await em.find(UsageLine, { requestId, runId: { $in: ids } }, { orderBy: { seq: "asc" } });
   const linesByRun = Map.groupBy(lines, ({ runId }) => runId);
   return runs.map((run) => toReceipt(run, linesByRun.get(run.runId) ?? []));
+}
+
+/** Throws RECEIPT_ARCHIVED for an id that was made on a day whose receipts have left the books. Ids of callers' own tell no day. */
+async function refuseArchived(storage: Storage, requestId: string): Promise<void> {
+  const madeAt = readRequestTime(requestId);
+  const archive = madeAt === undefined ? null : await findArchive(storage, Math.floor(madeAt / dayMs));
+  if (archive !== null) {
+    const [day, since] = [archive.day * dayMs, archive.at].map((at) => new Date(at).toISOString().slice(0, 10));
+    throw failure(
+      Reason.RECEIPT_ARCHIVED,
+      `The receipts of ${day} left the books on ${since}; the operator has an archive of them.`,
+      {
+        parameter: "request_id",
+      },
+    );
+  }
 }
 
 const span = (ms: number): Duration => ({ $typeName: "google.protobuf.Duration", ...toDuration(ms) });

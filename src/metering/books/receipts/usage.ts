@@ -1,10 +1,13 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { failure } from "../../../../lib/errors/failure.ts";
 import { readSum } from "../../../storage/exact-sum.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import type { Row, Snapshot } from "../../../storage/snapshot.ts";
+import { readKeptFrom } from "../../retention/kept-from.ts";
 import { usageQuery } from "./usage-query.ts";
 
 const mostInt64 = 2n ** 63n - 1n;
@@ -20,6 +23,7 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
   if (request.accountId !== "" && !isUuid(request.accountId)) {
     return;
   }
+  await refuseParts(storage, request);
   const groups = new Set(request.groupBy.length > 0 ? request.groupBy : usual);
   const snapshot = await storage.snapshot();
   try {
@@ -34,6 +38,20 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
     }
   } finally {
     await snapshot.close();
+  }
+}
+
+/** Throws INVALID_ARGUMENT for a span that begins or ends within an hour whose receipts have left the books: its sums are of the whole hour. */
+async function refuseParts(storage: Storage, { from, to }: Pick<StreamUsageRequest, "from" | "to">): Promise<void> {
+  for (const [parameter, time] of Object.entries({ from, to })) {
+    const ms = time && timestampMs(time);
+    if (ms !== undefined && ms % hourMs !== 0 && ms < (await readKeptFrom(storage))) {
+      throw failure(
+        Reason.INVALID_ARGUMENT,
+        `The usage of that time is kept by the hour: ${parameter} must be a whole one.`,
+        { parameter },
+      );
+    }
   }
 }
 

@@ -21,6 +21,7 @@ import { ChargeWriter, isViolation } from "./charge-writer.ts";
 import { Epochs } from "./epochs.ts";
 import { Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
+import { Receipts } from "./receipts.ts";
 import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
 
@@ -45,6 +46,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #charges: ChargeWriter;
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
+  readonly #receipts: Receipts;
   readonly #announcements: Announcements;
   readonly #listening: Pool | undefined;
 
@@ -57,6 +59,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#charges = new ChargeWriter(executor, this.#epochs, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
+    this.#receipts = new Receipts(executor);
     this.#listening = listening;
     // A session of a pooler's hears nothing: what is listened on belongs to somebody else in the next moment.
     this.#announcements = new Announcements(
@@ -143,6 +146,10 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   foldTallies(before: number): Promise<number> {
     return this.#tallies.fold(before);
+  }
+
+  removeReceipts(before: number, most: number): Promise<number> {
+    return this.#receipts.remove(before, most);
   }
 
   async reap(dead: readonly CoreBeat[]): Promise<number> {

@@ -19,6 +19,7 @@ import { ChargeWriter, isViolation } from "./charge-writer.ts";
 import { Epochs } from "./epochs.ts";
 import { type Exclusive, Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
+import { Receipts } from "./receipts.ts";
 import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
 
@@ -31,6 +32,7 @@ export class SqliteLedgerStore implements LedgerStore {
   readonly #charges: ChargeWriter;
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
+  readonly #receipts: Receipts;
 
   /** The epoch is one that this process has begun already; absent: none. */
   constructor(
@@ -46,6 +48,7 @@ export class SqliteLedgerStore implements LedgerStore {
     this.#charges = new ChargeWriter(executor, this.#epochs, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
+    this.#receipts = new Receipts(executor);
   }
 
   identify(): Promise<string> {
@@ -126,6 +129,10 @@ export class SqliteLedgerStore implements LedgerStore {
 
   foldTallies(before: number): Promise<number> {
     return this.#tallies.fold(before);
+  }
+
+  removeReceipts(before: number, most: number): Promise<number> {
+    return this.#receipts.remove(before, most);
   }
 
   async reap(): Promise<number> {

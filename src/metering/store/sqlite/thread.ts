@@ -118,6 +118,10 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("foldTallies", before);
   }
 
+  removeReceipts(before: number, most: number): Promise<number> {
+    return this.#call("removeReceipts", before, most);
+  }
+
   reap(dead: readonly CoreBeat[]): Promise<number> {
     return this.#call("reap", dead);
   }

@@ -21,6 +21,7 @@ import { Migration20261122120000 } from "./Migration20261122120000.ts";
 import { Migration20261122131600 } from "./Migration20261122131600.ts";
 import { Migration20261122140000 } from "./Migration20261122140000.ts";
 import { Migration20261122160000 } from "./Migration20261122160000.ts";
+import { Migration20261122162000 } from "./Migration20261122162000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -46,4 +47,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122131600", class: Migration20261122131600 },
   { name: "Migration20261122140000", class: Migration20261122140000 },
   { name: "Migration20261122160000", class: Migration20261122160000 },
+  { name: "Migration20261122162000", class: Migration20261122162000 },
 ];

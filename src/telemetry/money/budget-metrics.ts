@@ -1,5 +1,5 @@
 import { Counter, type Registry } from "prom-client";
-import type { ToldPart } from "../metering/thresholds/budget-events.ts";
+import type { ToldPart } from "../../metering/thresholds/budget-events.ts";
 
 /** Counts budgets of keys that come near their end, or to it. */
 export function budgetMetrics(registry: Registry): (percent: ToldPart) => void {

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { formatUsd } from "../../../../lib/money.ts";
+import type { AuditTrail } from "../../../audit/audit-trail.ts";
+import { WorkLease } from "../../../events/work-lease.ts";
+import { toArchiveMessage } from "../../../metering/retention/archives.ts";
+import { Retention } from "../../../metering/retention/retention.ts";
+import type { ReceiptArchive } from "../../../storage/entities/metering/archive.ts";
+import type { Foundation } from "../foundation.ts";
+import type { Part } from "../interface.ts";
+import type { Money } from "../money.ts";
+
+/** Takes old receipts out of the books, where the configuration says how old. */
+export function composeRetention(
+  { config, secrets, storage, clock, random, logger, metrics }: Foundation,
+  { store }: Pick<Money, "store">,
+  trail: Pick<AuditTrail, "addWithin">,
+): Part {
+  const { keep_days: keepDays, archive_dir: directory = join(secrets.dataDir, "archive") } = config.receipts;
+  if (keepDays === undefined) {
+    return { services: [], stop: async () => {} };
+  }
+  const retention = new Retention({
+    ...{ storage, store, keepDays, directory, clock, random, logger },
+    note: (em, archive) => noteArchive(trail, em, archive),
+    lease: new WorkLease({ storage, clock, random, name: "retention" }),
+    observer: metrics.retention,
+  });
+  return { services: [], stop: retention.start() };
+}
+
+/** The program itself makes this change, as the configuration tells it to. */
+function noteArchive(
+  trail: Pick<AuditTrail, "addWithin">,
+  em: SqlEntityManager,
+  archive: ReceiptArchive,
+): Promise<void> {
+  const { day, costPicoUsd, file, sha256 } = toArchiveMessage(archive);
+  return trail.addWithin(em, {
+    ...{ operator: "(configuration)", operatorId: null, method: "receipts.keep_days", address: "" },
+    target: day,
+    before: undefined,
+    after: { receipts: archive.receipts, cost_usd: formatUsd(BigInt(costPicoUsd)), file, sha256 },
+  });
+}

@@ -1,0 +1,21 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { PageStart } from "../../../lib/rpc/pages.ts";
+import { ReceiptArchive } from "../../storage/entities/metering/archive.ts";
+import type { Storage } from "../../storage/orm.ts";
+import { dayMs } from "./kept-from.ts";
+
+/** Archives of the days before the one of a key, the newest first. */
+export function listArchives(storage: Storage, { after, limit }: PageStart): Promise<ReceiptArchive[]> {
+  const before = after === undefined ? {} : { day: { $lt: Number(after) } };
+  return storage.orm.em.fork().find(ReceiptArchive, before, { orderBy: { day: "desc" }, limit });
+}
+
+/** An archive as the contract has it. */
+export function toArchiveMessage({ day, receipts, costHigh, costLow, file, bytes, sha256, at }: ReceiptArchive) {
+  return {
+    day: new Date(day * dayMs).toISOString().slice(0, 10),
+    receipts: BigInt(receipts),
+    costPicoUsd: String(BigInt(costHigh) * 1_000_000n + BigInt(costLow)),
+    ...{ file, bytes: BigInt(bytes), sha256, archivedAt: timestampFromDate(at) },
+  };
+}

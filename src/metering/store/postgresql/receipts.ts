@@ -1,0 +1,41 @@
+import type { Executor, Statement } from "./executor.ts";
+
+/**
+ * $1 the time before which receipts are removed, $2 how many at most. It waits for no lock and locks no slice, so that no
+ * settlement waits for it.
+ */
+export const removeReceiptsSql: Statement = {
+  name: "remove receipts",
+  text: `
+  with gone as (
+    delete from usage where ctid = any(array(
+      select ctid from usage where settled_at < to_timestamp($1::float8 / 1000) order by settled_at limit $2
+      for update skip locked))
+    returning request_id, run_id, cost, budget_slice_id),
+  line as (
+    delete from usage_line using gone
+    where usage_line.request_id = gone.request_id and usage_line.run_id = gone.run_id
+    returning slice_id, usage_line.cost),
+  archived as (
+    insert into archived_cost (slice_id, cost)
+    select slice_id, sum(cost)::bigint from (
+      select slice_id, cost from line
+      union all select budget_slice_id, cost from gone where budget_slice_id is not null) parts
+    group by slice_id order by slice_id
+    on conflict (slice_id) do update set cost = archived_cost.cost + excluded.cost)
+  select count(*)::int as removed from gone`,
+};
+
+/** Receipts: removed once they are archived. */
+export class Receipts {
+  readonly #executor: Executor;
+
+  constructor(executor: Executor) {
+    this.#executor = executor;
+  }
+
+  async remove(before: number, most: number): Promise<number> {
+    const [row] = await this.#executor.query<{ removed: number }>(removeReceiptsSql, [before, most]);
+    return row?.removed ?? 0;
+  }
+}
