@@ -1,85 +1,20 @@
 import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../lib/errors/detail.ts";
-import { systemRandom } from "../../lib/ids/random.ts";
 import { readAll } from "../../lib/rpc/pages.ts";
-import { Accounts } from "../../src/accounts/accounts.ts";
-import { createAccountsService } from "../../src/accounts/accounts-service.ts";
-import type { Principal } from "../../src/accounts/interface.ts";
-import { ApiKeys } from "../../src/accounts/keys/api-keys.ts";
-import { defaultConfig } from "../../src/config/load.ts";
-import { createDirectTransport } from "../../src/grpc/direct/direct-transport.ts";
-import { registration } from "../../src/grpc/server/registration.ts";
-import { principalKey } from "../../src/interceptors/access/principal.ts";
-import { limitRates } from "../../src/interceptors/limits/rate-limit.ts";
-import { validateRequests } from "../../src/interceptors/validation/validate.ts";
-import { findRatePolicy } from "../../src/metering/rate-limits/max-rpm.ts";
-import { MemoryWindows } from "../../src/metering/rate-limits/memory.ts";
-import { createRateLimits } from "../../src/metering/rate-limits/rate-limits.ts";
-import { openStorage, type Storage } from "../../src/storage/orm.ts";
-import { ManualClock } from "../support/clocks/manual-clock.ts";
-import { createFakeFunds } from "./fake-funds.ts";
+import { detail, operator, type ServedAccounts, serveAccounts, usd } from "./served-accounts.ts";
 
-const usd = 10n ** 12n;
-const clock = new ManualClock();
-const changed: string[] = [];
-let principal: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
-let storage: Storage;
-let funds: ReturnType<typeof createFakeFunds>;
-let client: Client<typeof AccountsService>;
+let served: ServedAccounts;
+let client: ServedAccounts["client"];
+let clock: ServedAccounts["clock"];
+let newAccount: ServedAccounts["newAccount"];
 beforeAll(async () => {
-  storage = await openStorage("sqlite::memory:");
-  funds = createFakeFunds(storage, clock);
-  const rateLimits = createRateLimits({
-    policy: findRatePolicy(defaultConfig()),
-    windows: new MemoryWindows(clock),
-    fundingState: (accountId) => funds.statement(accountId),
-    clock,
-  });
-  const implementation = createAccountsService({
-    accounts: new Accounts(storage),
-    keys: new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: { version: 1, secret: "p" } }),
-    funds,
-    clock,
-    random: systemRandom,
-    accountChanged: (accountId) => void changed.push(accountId),
-    budgetState: async ({ limit }) => ({ spent: 1, left: limit - 1, resetsAt: 86_400_000 }),
-    maxKeys: 20,
-    freeGrant: Number(usd),
-    models: () => ["open/chat", "open/embed"],
-  });
-  const transport = createDirectTransport(
-    [registration(AccountsService, implementation)],
-    [
-      (next) => (request) => {
-        request.contextValues.set(principalKey, principal);
-        return next(request);
-      },
-      limitRates(rateLimits),
-      validateRequests([AccountsService]),
-    ],
-  );
-  client = createClient(AccountsService, transport);
+  served = await serveAccounts();
+  ({ client, clock, newAccount } = served);
 });
-afterAll(() => storage.close());
-
-async function detail(answer: Promise<unknown>) {
-  return answer.then(
-    () => undefined,
-    (error: unknown) => readDetail(error),
-  );
-}
-
-async function newAccount(): Promise<string> {
-  return (await client.createAccount({ name: "A" })).account?.id ?? "";
-}
+afterAll(() => served.close());
 
 test("a new account has the free tier's money", async () => {
   const { account } = await client.createAccount({ name: "Ada", maxKeys: 2 });
@@ -146,26 +81,6 @@ test("accounts are listed by their ids, oldest first, without those that there a
   expect(next).toMatchObject({ accounts: [{ id: third }], nextPageToken: "" });
   const both = client.listAccounts({ accountIds: [first], name: "A" });
   expect(await detail(both)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "name" });
-});
-
-test("an account's keys are listed in pages, oldest first", async () => {
-  const accountId = await newAccount();
-  const made: string[] = [];
-  for (let each = 0; each < 5; each++) {
-    made.push((await client.createKey({ accountId })).key?.id ?? "");
-  }
-  const first = await client.listKeys({ accountId, pageSize: 2 });
-  const ask = (page: object) => client.listKeys({ accountId, ...page });
-  expect(
-    await readAll(
-      (page) => ask({ ...page, pageSize: 2 }),
-      ({ keys }) => keys.map(({ id }) => id),
-    ),
-  ).toEqual(made);
-  const foreign = client.listKeys({ accountId: await newAccount(), pageToken: first.nextPageToken });
-  expect(await detail(foreign)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "page_token" });
-  const forged = Buffer.from(JSON.stringify([`keys of ${accountId}`, "no uuid"])).toString("base64url");
-  expect(await detail(ask({ pageToken: forged }))).toMatchObject({ parameter: "page_token" });
 });
 
 test("all lots of an account are listed in pages, oldest first", async () => {
@@ -240,54 +155,6 @@ test("payments and grants become lots", async () => {
   expect(account?.lots[2]?.expiresAt).toEqual(expiresAt);
 });
 
-test("a key is shown once, listed without its secret, rotated and revoked", async () => {
-  const accountId = await newAccount();
-  const made = await client.createKey({ accountId, name: "laptop", rpm: 5 });
-  expect(made.secret).toMatch(/^tg-[0-9A-Za-z]{49}$/);
-  expect(made.key).toMatchObject({ accountId, name: "laptop", rpm: 5, last4: made.secret.slice(-4) });
-  const keyId = made.key?.id ?? "";
-
-  const rotated = await client.rotateKey({ keyId, overlap: durationFromMs(1000) });
-  expect(rotated.secret).not.toBe(made.secret);
-  const { keys } = await client.listKeys({ accountId });
-  expect(keys.map((key) => key.id)).toEqual([keyId, rotated.key?.id]);
-  expect(keys[0]?.expiresAt && timestampDate(keys[0].expiresAt).getTime()).toBe(clock.now() + 1000);
-
-  const revoked = await client.revokeKey({ keyId: rotated.key?.id ?? "" });
-  expect(revoked.key?.revokedAt).toBeDefined();
-  expect((await client.updateKey({ keyId, rpm: 9 })).key?.rpm).toBe(9);
-  expect((await client.updateKey({ keyId, updateMask: { paths: ["rpm"] } })).key?.rpm).toBeUndefined();
-  expect(changed.filter((id) => id === accountId)).toHaveLength(4);
-});
-
-test("limits of a key are told, and those that are not named stay", async () => {
-  const accountId = await newAccount();
-  const limits = {
-    models: ["open/chat"],
-    tokensPerMinute: 1000,
-    maxInFlight: 3,
-    budgetPicoUsd: 5n * usd,
-    budgetPeriod: BudgetPeriod.MONTH,
-    expiresAt: timestampFromMs(clock.now() + 1000),
-  };
-  const { key } = await client.createKey({ accountId, ...limits });
-  const keyId = key?.id ?? "";
-  expect(key).toMatchObject(limits);
-  const lifted = await client.updateKey({ keyId, updateMask: { paths: ["models", "expires_at"] } });
-  expect(lifted.key).toMatchObject({ tokensPerMinute: 1000, maxInFlight: 3, budgetPicoUsd: 5n * usd, models: [] });
-  expect(lifted.key?.expiresAt).toBeUndefined();
-  const bare = await client.updateKey({ keyId, updateMask: { paths: ["*"] } });
-  expect(bare.key).toMatchObject({ models: [], budgetPeriod: BudgetPeriod.UNSPECIFIED });
-  expect(bare.key?.tokensPerMinute ?? bare.key?.maxInFlight ?? bare.key?.budgetPicoUsd).toBeUndefined();
-  const total = await client.updateKey({ keyId, budgetPicoUsd: usd });
-  expect(total.key).toMatchObject({ budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.TOTAL });
-});
-
-test("an unknown model is refused with the nearest that is served", async () => {
-  const accountId = await newAccount();
-  await expect(client.createKey({ accountId, models: ["open/caht"] })).rejects.toThrow("Did you mean 'open/chat'?");
-});
-
 test("a request that is sent again makes no second account", async () => {
   const requestId = v7();
   const answers = await Promise.all(Array.from({ length: 5 }, () => client.createAccount({ name: "once", requestId })));
@@ -301,48 +168,17 @@ test("a request that is sent again makes no second account", async () => {
   expect(refused).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "request_id" });
 });
 
-test("a request that is sent again makes no second key, and names the one that it made", async () => {
-  const accountId = await newAccount();
-  const create = () => client.createKey({ accountId, requestId: "make" });
-  const [made, ...others] = await Promise.allSettled([create(), create(), create()]).then((all) => [
-    ...all.filter(({ status }) => status === "fulfilled"),
-    ...all.filter(({ status }) => status === "rejected"),
-  ]);
-  const keyId = made?.status === "fulfilled" ? (made.value.key?.id ?? "") : "";
-  for (const other of others) {
-    expect(readDetail((other as PromiseRejectedResult).reason)).toMatchObject({
-      reason: Reason.KEY_ALREADY_MADE,
-      made: keyId,
-    });
-  }
-  expect((await client.listKeys({ accountId })).keys.map(({ id }) => id)).toEqual([keyId]);
-
-  const { key } = await client.rotateKey({ keyId, requestId: "rotate" });
-  expect(await detail(client.rotateKey({ keyId, requestId: "rotate" }))).toMatchObject({
-    reason: Reason.KEY_ALREADY_MADE,
-    made: key?.id,
-  });
-  expect((await client.createKey({ accountId: await newAccount(), requestId: "make" })).secret).not.toBe("");
-});
-
-test("the overlap of a rotation is a day unless it is given", async () => {
-  const { key } = await client.createKey({ accountId: await newAccount() });
-  await client.rotateKey({ keyId: key?.id ?? "" });
-  const { keys } = await client.listKeys({ accountId: key?.accountId ?? "" });
-  expect(keys[0]?.expiresAt && timestampDate(keys[0].expiresAt).getTime()).toBe(clock.now() + 86_400_000);
-});
-
 test("a caller learns about its own key", async () => {
   const accountId = await newAccount();
   const { key } = await client.createKey({ accountId });
-  principal = { kind: "caller", accountId, keyId: key?.id ?? "" };
+  served.callAs({ kind: "caller", accountId, keyId: key?.id ?? "" });
   const status = await client.getKeyStatus({});
   expect(status).toMatchObject({ accountId, balancePicoUsd: usd, freeOnly: true, key: { id: key?.id } });
   expect(status.rateLimit).toMatchObject({ limit: 20, remaining: 20 });
   expect(await client.identifyCaller({})).toMatchObject({ accountId });
-  principal = { kind: "caller", accountId, keyId: "" };
+  served.callAs({ kind: "caller", accountId, keyId: "" });
   expect((await client.getKeyStatus({})).key).toBeUndefined();
-  principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
+  served.callAs(operator);
   expect((await detail(client.getKeyStatus({})))?.reason).toBe(Reason.PERMISSION_DENIED);
 });
 
@@ -350,7 +186,7 @@ test("a caller sees its own account, keys and payments, and no other's", async (
   const accountId = await newAccount();
   const other = await newAccount();
   const { key } = await client.createKey({ accountId });
-  principal = { kind: "caller", accountId, keyId: key?.id ?? "" };
+  served.callAs({ kind: "caller", accountId, keyId: key?.id ?? "" });
   try {
     for (const named of ["", accountId]) {
       expect((await client.getAccount({ accountId: named })).account).toMatchObject({ id: accountId, name: "" });
@@ -361,21 +197,8 @@ test("a caller sees its own account, keys and payments, and no other's", async (
       expect((await detail(call({ accountId: other })))?.reason).toBe(Reason.PERMISSION_DENIED);
     }
   } finally {
-    principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
+    served.callAs(operator);
   }
-});
-
-test("keys that are read tell how their budgets stand", async () => {
-  const accountId = await newAccount();
-  const limited = await client.createKey({ accountId, budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.DAY });
-  await client.createKey({ accountId });
-  const { keys } = await client.listKeys({ accountId });
-  const stands = { budgetSpentPicoUsd: 1n, budgetLeftPicoUsd: usd - 1n, budgetResetsAt: timestampFromMs(86_400_000) };
-  expect(keys[0]).toMatchObject({ id: limited.key?.id, ...stands });
-  expect(keys[1]?.budgetSpentPicoUsd).toBeUndefined();
-  principal = { kind: "caller", accountId, keyId: limited.key?.id ?? "" };
-  expect((await client.getKeyStatus({})).key).toMatchObject(stands);
-  principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 });
 
 test.each(["", "nobody", v7()])("there is no account and no key %j", async (id) => {
@@ -434,5 +257,5 @@ test("wrong fields are named", async () => {
   for (const [call, parameter] of refused) {
     expect(await detail(call())).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter });
   }
-  expect(funds.credits.filter((credit) => credit.accountId === accountId)).toEqual([]);
+  expect(served.funds.credits.filter((credit) => credit.accountId === accountId)).toEqual([]);
 });

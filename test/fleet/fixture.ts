@@ -1,4 +1,5 @@
 import type { input } from "zod";
+import { readDetail } from "../../lib/errors/detail.ts";
 import type { Lookup } from "../../lib/net/lookup.ts";
 import type { ServedModel } from "../../src/catalogue/interface.ts";
 import { configSchema } from "../../src/config/schema.ts";
@@ -88,3 +89,12 @@ export async function settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+/** The reason for which the core refuses, where it does. */
+export const toReason = async (answer: Promise<unknown>) =>
+  readDetail(
+    await answer.then(
+      () => undefined,
+      (error) => error,
+    ),
+  )?.reason;
