@@ -1,7 +1,7 @@
 import { FileJournal } from "../../src/metering/journal/file-journal.ts";
 import { BudgetAudit } from "../../src/metering/ledger/budget/budget-audit.ts";
 import { CoreWatch } from "../../src/metering/ledger/core/core-watch.ts";
-import { SliceAudit } from "../../src/metering/ledger/wallet/refill/slice-audit.ts";
+import { SliceAudit } from "../../src/metering/ledger/wallet/cache/slice-audit.ts";
 import { PriceBook } from "../../src/metering/prices/price-book.ts";
 import { usageColumns } from "../../src/metering/store/usage-columns.ts";
 import { budgetStatements } from "./database/budgets.ts";

@@ -6,7 +6,7 @@ import { invariant } from "./invariant.ts";
 import type { Run } from "./run.ts";
 import { toChargeable } from "./settlement/charge-faults.ts";
 import type { RunFacts, Settled, SettleStatus } from "./settlement/interface.ts";
-import type { CachedWallet } from "./wallet/refill/cached-wallet.ts";
+import type { CachedWallet } from "./wallet/cache/cached-wallet.ts";
 
 /** A running request is noted anew after this many more tokens. */
 const noteTokens = 256;

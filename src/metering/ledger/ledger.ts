@@ -28,7 +28,7 @@ import { Settlement } from "./settlement/settlement.ts";
 import { Settler } from "./settlement/settler.ts";
 import { unavailable } from "./unavailable.ts";
 import { startUpkeep } from "./upkeep.ts";
-import { WalletCache } from "./wallet/wallet-cache.ts";
+import { WalletCache } from "./wallet/cache/wallet-cache.ts";
 import type { StoredSlice } from "./wallet/wallet-store.ts";
 
 /** Dependencies. */

@@ -11,7 +11,7 @@ import type { Charge } from "./settlement/charge.ts";
 import type { StoredCharge } from "./settlement/charge-store.ts";
 import { toRest } from "./settlement/run-rest.ts";
 import type { Settler } from "./settlement/settler.ts";
-import type { WalletCache } from "./wallet/wallet-cache.ts";
+import type { WalletCache } from "./wallet/cache/wallet-cache.ts";
 
 /** A start waits so long for what an earlier process left behind; what takes longer is charged while requests run. */
 const recoveryMs = 10_000;

@@ -5,7 +5,7 @@ import type { Debts } from "../books/debts.ts";
 import type { BudgetCache } from "./budget/budget-cache.ts";
 import type { CoreLease } from "./core/core-lease.ts";
 import type { RunningRequests } from "./running-requests.ts";
-import type { WalletCache } from "./wallet/wallet-cache.ts";
+import type { WalletCache } from "./wallet/cache/wallet-cache.ts";
 
 /** Progress is noted in the journal at this interval: after a kill, requests are charged up to their last note. */
 const noteMs = 1000;

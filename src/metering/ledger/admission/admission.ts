@@ -8,10 +8,10 @@ import { type Held, type HoldKeeper, RunningHold } from "../hold.ts";
 import type { Hold, HoldRequest } from "../interface.ts";
 import { duplicate, type RunningRequests } from "../running-requests.ts";
 import type { ChargeStore } from "../settlement/charge-store.ts";
+import type { CachedWallet } from "../wallet/cache/cached-wallet.ts";
+import type { WalletCache } from "../wallet/cache/wallet-cache.ts";
 import { fits, fund } from "../wallet/funding.ts";
-import type { CachedWallet } from "../wallet/refill/cached-wallet.ts";
 import { costOf } from "../wallet/split.ts";
-import type { WalletCache } from "../wallet/wallet-cache.ts";
 import { admitShort, type HeldBudget } from "./admit-short.ts";
 
 /** How long a request waits for money that others of its account hold. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Budget } from "../../../accounts/interface.ts";
 import type { PicoUsd } from "../../interface.ts";
 import type { Announcements } from "../announcements.ts";
-import { callInMs, lookAgainMs } from "../call-in.ts";
+import { callInMs, lookAgainMs } from "../refill/intervals.ts";
 import { unavailable } from "../unavailable.ts";
 import type { SlicePart } from "../wallet/wallet-store.ts";
 import { type AuditedBudgets, BudgetAudit } from "./budget-audit.ts";

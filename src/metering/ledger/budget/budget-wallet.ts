@@ -1,6 +1,6 @@
 import type { PicoUsd } from "../../interface.ts";
 import { invariant } from "../invariant.ts";
-import { Turns } from "../wallet/refill/turns.ts";
+import { Turns } from "../refill/turns.ts";
 import type { BudgetWindow } from "./budget-window.ts";
 
 /** The part of one window of a key's budget that this core may spend without asking. */

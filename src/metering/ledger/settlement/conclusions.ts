@@ -4,8 +4,8 @@ import type { MeteringObserver } from "../../observer.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { Run } from "../run.ts";
 import type { RunningRequests } from "../running-requests.ts";
+import type { WalletCache } from "../wallet/cache/wallet-cache.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import type { WalletCache } from "../wallet/wallet-cache.ts";
 import type { Charge, ChargeLine } from "./charge.ts";
 
 /**

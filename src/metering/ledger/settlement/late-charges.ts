@@ -5,10 +5,10 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { MeteringObserver } from "../../observer.ts";
 import type { PriceList } from "../../prices/prices.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
+import type { CachedWallet } from "../wallet/cache/cached-wallet.ts";
+import type { WalletCache } from "../wallet/cache/wallet-cache.ts";
 import { fund } from "../wallet/funding.ts";
-import type { CachedWallet } from "../wallet/refill/cached-wallet.ts";
 import { costOf } from "../wallet/split.ts";
-import type { WalletCache } from "../wallet/wallet-cache.ts";
 import type { Charge } from "./charge.ts";
 
 /** Dependencies. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { ChargedTokens } from "../../interface.ts";
 import type { Rates } from "../../prices/interface.ts";
-import type { CachedWallet } from "./refill/cached-wallet.ts";
+import type { CachedWallet } from "./cache/cached-wallet.ts";
 import { costOf } from "./split.ts";
 import type { Wallet } from "./wallet.ts";
 

@@ -5,7 +5,8 @@ import type { Clock } from "../../../../../lib/time/clock.ts";
 import type { Debts } from "../../../books/debts.ts";
 import type { PicoUsd } from "../../../interface.ts";
 import type { Announcements } from "../../announcements.ts";
-import { callInMs, lookAgainMs } from "../../call-in.ts";
+import { callInMs, lookAgainMs } from "../../refill/intervals.ts";
+import { Turns } from "../../refill/turns.ts";
 import { unavailable } from "../../unavailable.ts";
 import { WaitQueue } from "../wait-queue.ts";
 import type { Wallet } from "../wallet.ts";
@@ -13,7 +14,6 @@ import type { LeaseRequest, SlicePart, WalletStore } from "../wallet-store.ts";
 import type { LeaseBatch } from "./lease-batch.ts";
 import type { SliceAudit } from "./slice-audit.ts";
 import { mostLeased, SliceSize } from "./slice-size.ts";
-import { Turns } from "./turns.ts";
 
 /** How old the facts may be that a rate limit depends on. */
 const standingMs = 20_000;

@@ -1,14 +1,14 @@
-import type { Logger } from "../../../../lib/logger.ts";
-import type { Clock } from "../../../../lib/time/clock.ts";
-import type { Debts } from "../../books/debts.ts";
-import type { MeteringObserver } from "../../observer.ts";
-import type { PriceBook } from "../../prices/price-book.ts";
-import type { Announcements } from "../announcements.ts";
-import { CachedWallet, type RefillParts } from "./refill/cached-wallet.ts";
-import { LeaseBatch } from "./refill/lease-batch.ts";
-import { type AuditedWallets, SliceAudit } from "./refill/slice-audit.ts";
-import { Wallet } from "./wallet.ts";
-import type { StoredSlice, WalletStore } from "./wallet-store.ts";
+import type { Logger } from "../../../../../lib/logger.ts";
+import type { Clock } from "../../../../../lib/time/clock.ts";
+import type { Debts } from "../../../books/debts.ts";
+import type { MeteringObserver } from "../../../observer.ts";
+import type { PriceBook } from "../../../prices/price-book.ts";
+import type { Announcements } from "../../announcements.ts";
+import { Wallet } from "../wallet.ts";
+import type { StoredSlice, WalletStore } from "../wallet-store.ts";
+import { CachedWallet, type RefillParts } from "./cached-wallet.ts";
+import { LeaseBatch } from "./lease-batch.ts";
+import { type AuditedWallets, SliceAudit } from "./slice-audit.ts";
 
 /** Dependencies. */
 export interface WalletCacheParts {
