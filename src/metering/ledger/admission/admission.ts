@@ -4,6 +4,7 @@ import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Prices, Rates } from "../../prices/interface.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { BudgetWallet } from "../budget/budget-wallet.ts";
+import type { CachedBudget } from "../budget/cached-budget.ts";
 import { type Held, type HoldKeeper, RunningHold } from "../hold.ts";
 import type { Hold, HoldRequest } from "../interface.ts";
 import { duplicate, type RunningRequests } from "../running-requests.ts";
@@ -66,19 +67,19 @@ export class Admission {
     if (rates === undefined || !fits(wallet, rates, request)) {
       return undefined;
     }
-    const budget = this.#openBudget(request);
+    const budget = this.#openBudget(request)?.wallet;
     const inBudget = budget === undefined || fitsBudget(budget, rates, request);
     return inBudget ? this.#grant(cached, request, { rates, admitted: request, budget }) : undefined;
   }
 
   /** This core's part of the budget's open window, under the limit that the request knows. Undefined: there is no budget. */
-  #openBudget({ budget, accountId }: HoldRequest): BudgetWallet | undefined {
+  #openBudget({ budget, accountId }: HoldRequest): CachedBudget | undefined {
     if (budget === undefined) {
       return undefined;
     }
-    const wallet = this.#parts.budgets.find(budget, accountId);
-    this.#parts.budgets.setLimit(wallet, budget.limit);
-    return wallet;
+    const cached = this.#parts.budgets.find(budget, accountId);
+    cached.setLimit(budget.limit);
+    return cached;
   }
 
   async #holdSlowly(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
@@ -131,12 +132,12 @@ export class Admission {
   /** Leases what an amount lacks of the key's budget, as far as there is any left. */
   async #fundBudget(request: HoldRequest, amount: PicoUsd): Promise<HeldBudget | undefined> {
     const { budget } = request;
-    const wallet = this.#openBudget(request);
-    if (budget === undefined || wallet === undefined) {
+    const cached = this.#openBudget(request);
+    if (budget === undefined || cached === undefined) {
       return undefined;
     }
-    await this.#parts.budgets.fund(wallet, budget, amount);
-    return { budget, wallet };
+    await cached.fund(amount);
+    return { budget, wallet: cached.wallet };
   }
 
   #grant(

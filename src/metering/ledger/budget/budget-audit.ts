@@ -2,16 +2,16 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { PicoUsd } from "../../interface.ts";
 import { noId } from "../wallet/wallet-store.ts";
 import type { BudgetStore, StoredBudgetSlice } from "./budget-store.ts";
-import type { BudgetWallet } from "./budget-wallet.ts";
+import type { CachedBudget } from "./cached-budget.ts";
 
 /** Budgets as the audit sees them. */
 export interface AuditedBudgets {
-  /** The wallets in memory, by their slices. */
-  readonly bySlice: ReadonlyMap<string, BudgetWallet>;
+  /** The budgets in memory, by their slices. */
+  readonly bySlice: ReadonlyMap<string, CachedBudget>;
   /** Whether a slice without a wallet will be closed anyhow, at its time. */
   isEnding(sliceId: string): boolean;
-  /** Gives a wallet whose slice is gone another one. */
-  lose(wallet: BudgetWallet): void;
+  /** Gives a budget whose slice is gone another one. */
+  lose(cached: CachedBudget): void;
   /** Closes slices that no wallet has. */
   closeSlices(sliceIds: readonly string[]): Promise<void>;
 }
@@ -39,7 +39,7 @@ export class BudgetAudit {
   /** Looks through all slices and clears up those about which the store says otherwise. */
   async run(): Promise<void> {
     const { bySlice } = this.#budgets;
-    const known = new Map(Array.from(bySlice.values(), (wallet) => [wallet.sliceId, wallet.unspent]));
+    const known = new Map(Array.from(bySlice.values(), ({ wallet }) => [wallet.sliceId, wallet.unspent]));
     const stored = await this.#readAll();
     const unknown = stored.filter(({ id }) => !bySlice.has(id) && !this.#budgets.isEnding(id));
     if (unknown.length > 0) {
@@ -47,8 +47,8 @@ export class BudgetAudit {
       this.#logger.warn({ unknown }, "gave back what was leased of budgets without this core's knowledge");
     }
     for (const id of findSuspects(known, stored)) {
-      const wallet = bySlice.get(id);
-      await wallet?.turns.take(() => this.#correct(wallet));
+      const cached = bySlice.get(id);
+      await cached?.alone(() => this.#correct(cached));
     }
   }
 
@@ -66,7 +66,8 @@ export class BudgetAudit {
   }
 
   /** Reads the wallet before it asks the store, so that charges that come meanwhile make no difference. */
-  async #correct(wallet: BudgetWallet): Promise<void> {
+  async #correct(cached: CachedBudget): Promise<void> {
+    const { wallet } = cached;
     const { sliceId, unspent, isMade } = wallet;
     const stored = (await this.#store.openBudgetSlices({ sliceId }))[0]?.unspent;
     if (wallet.sliceId !== sliceId) {
@@ -74,7 +75,7 @@ export class BudgetAudit {
     }
     if (stored === undefined) {
       if (isMade) {
-        this.#budgets.lose(wallet);
+        this.#budgets.lose(cached);
         this.#logger.warn({ sliceId }, "this core believed in a part of a budget that it no longer has");
       }
       return;

@@ -1,6 +1,5 @@
 import type { PicoUsd } from "../../interface.ts";
 import { invariant } from "../invariant.ts";
-import { Turns } from "../refill/turns.ts";
 import type { BudgetWindow } from "./budget-window.ts";
 
 /** The part of one window of a key's budget that this core may spend without asking. */
@@ -18,13 +17,6 @@ export class BudgetWallet {
   unleased: PicoUsd = 0;
   /** Money that other cores had leased and not spent when this core last looked. */
   elsewhere: PicoUsd = 0;
-  /** What moves its money in the store, one after the other. */
-  readonly turns = new Turns();
-  /** When it was last used, by the monotonic clock. */
-  usedAt = 0;
-  /** When this core last looked at it in the store, and last asked the others for it, by the monotonic clock. */
-  lookedAt = Number.NEGATIVE_INFINITY;
-  calledInAt = Number.NEGATIVE_INFINITY;
   #available: PicoUsd = 0;
   #held: PicoUsd = 0;
   /** Charges that are not yet known to be in the store. */
@@ -121,6 +113,5 @@ export class BudgetWallet {
     this.#returning = 0;
     this.sliceId = sliceId;
     this.isMade = false;
-    this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 }

@@ -91,8 +91,9 @@ describe.each(dialects)("%s", (dialect) => {
     const parts = { clock, random: systemRandom, logger: silentLogger };
     const cache = new BudgetCache({ ...parts, store: losing as LedgerStore });
     const budget = budgetOf(1000 * out);
-    const wallet = cache.find(budget, account);
-    await clock.until(cache.fund(wallet, budget, 400 * out));
+    const cached = cache.find(budget, account);
+    const { wallet } = cached;
+    await clock.until(cached.fund(400 * out));
     const own = (await slices(metering, budget)).find(({ id }) => id === wallet.sliceId);
     expect(own).toMatchObject({ open: true, granted: wallet.available });
     await clock.until(cache.close());

@@ -4,9 +4,10 @@ import type { Debts } from "../../../books/debts.ts";
 import type { MeteringObserver } from "../../../observer.ts";
 import type { PriceBook } from "../../../prices/price-book.ts";
 import type { Announcements } from "../../announcements.ts";
+import { EndedSlices } from "../../refill/ended-slices.ts";
 import { Wallet } from "../wallet.ts";
 import type { StoredSlice, WalletStore } from "../wallet-store.ts";
-import { CachedWallet, type RefillParts } from "./cached-wallet.ts";
+import { CachedWallet, type CachedWalletParts } from "./cached-wallet.ts";
 import { LeaseBatch } from "./lease-batch.ts";
 import { type AuditedWallets, SliceAudit } from "./slice-audit.ts";
 
@@ -27,12 +28,11 @@ export class WalletCache implements AuditedWallets {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #observer: Pick<MeteringObserver, "broken">;
-  readonly #refill: RefillParts;
+  readonly #parts: CachedWalletParts;
   readonly #wallets = new Map<string, CachedWallet>();
   readonly #opening = new Map<string, Promise<CachedWallet>>();
   readonly #audit: SliceAudit;
-  /** Slices to be closed, until the store has closed them. */
-  readonly ended = new Set<string>();
+  readonly #ended: EndedSlices;
 
   constructor({ store, debts, book, clock, logger, observer }: WalletCacheParts) {
     this.#store = store;
@@ -40,13 +40,18 @@ export class WalletCache implements AuditedWallets {
     this.#clock = clock;
     this.#logger = logger;
     this.#observer = observer;
+    this.#ended = new EndedSlices((ids) => store.close(ids), logger);
     this.#audit = new SliceAudit({ store, wallets: this, logger });
-    this.#refill = { store, debts, leases: new LeaseBatch(store, clock), audit: this.#audit, clock, logger };
+    this.#parts = { store, debts, leases: new LeaseBatch(store, clock), audit: this.#audit, clock, logger };
   }
 
   /** The wallets in memory. */
   get all(): ReadonlyMap<string, CachedWallet> {
     return this.#wallets;
+  }
+
+  get ended(): ReadonlySet<string> {
+    return this.#ended.ids;
   }
 
   /** An account's wallet if it is in memory. */
@@ -73,7 +78,7 @@ export class WalletCache implements AuditedWallets {
       this.#observer.broken();
       this.#logger.error({ error, accountId }, "an account's money moved as it never may: it is refused from now on");
     });
-    const cached = new CachedWallet(wallet, this.#refill);
+    const cached = new CachedWallet(wallet, this.#parts);
     await cached.fill();
     this.#wallets.set(accountId, cached);
     return cached;
@@ -99,9 +104,7 @@ export class WalletCache implements AuditedWallets {
   /** Forgets slices that are no longer this core's. */
   lose({ wallet }: CachedWallet, sliceIds: readonly string[]): void {
     wallet.lose(new Set(sliceIds));
-    for (const id of sliceIds) {
-      this.ended.add(id); // those that are this core's after all
-    }
+    this.#ended.add(sliceIds); // those that are this core's after all
   }
 
   /** Compares what this core knows with what the store says that it has, and clears up where they differ. */
@@ -115,13 +118,8 @@ export class WalletCache implements AuditedWallets {
   }
 
   /** Closes slices that no wallet has, now or as soon as the store can be reached. */
-  async closeSlices(sliceIds: readonly string[]): Promise<void> {
-    for (const id of sliceIds) {
-      this.ended.add(id);
-    }
-    await this.#closeEnded().catch((error: unknown) => {
-      this.#logger.warn({ error }, "slices could not be closed yet");
-    });
+  closeSlices(sliceIds: readonly string[]): Promise<void> {
+    return this.#ended.closeSoon(sliceIds);
   }
 
   /** Closes what is used up, gives back what has expired or lies idle, clears up what became of calls that failed. */
@@ -134,9 +132,7 @@ export class WalletCache implements AuditedWallets {
       } else if (wallet.hasExpired(now) && cached.moving === undefined) {
         void cached.returnExpired();
       }
-      for (const id of wallet.takeDrained()) {
-        this.ended.add(id);
-      }
+      this.#ended.add(wallet.takeDrained());
       if (wallet.canPayDebt && cached.moving === undefined) {
         cached.freed();
       }
@@ -144,7 +140,7 @@ export class WalletCache implements AuditedWallets {
         await wallet.renewRates();
       }
     }
-    await this.#closeEnded();
+    await this.#ended.close();
     await this.#audit.clearAll();
   }
 
@@ -154,21 +150,8 @@ export class WalletCache implements AuditedWallets {
   }
 
   #drop(wallet: Wallet): void {
-    for (const id of wallet.takeAll()) {
-      this.ended.add(id);
-    }
+    this.#ended.add(wallet.takeAll());
     this.#wallets.delete(wallet.accountId);
-  }
-
-  async #closeEnded(): Promise<void> {
-    if (this.ended.size === 0) {
-      return;
-    }
-    const ids = [...this.ended];
-    await this.#store.close(ids);
-    for (const id of ids) {
-      this.ended.delete(id);
-    }
   }
 
   /** Gives everything back that no running request needs. */
@@ -182,6 +165,6 @@ export class WalletCache implements AuditedWallets {
         this.#drop(cached.wallet);
       }
     }
-    await this.#closeEnded();
+    await this.#ended.close();
   }
 }

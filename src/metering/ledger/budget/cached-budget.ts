@@ -1,0 +1,137 @@
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { PicoUsd } from "../../interface.ts";
+import type { Announcements } from "../announcements.ts";
+import { idleSharedMs } from "../refill/intervals.ts";
+import { Refill, type RefillSource } from "../refill/refill.ts";
+import type { BudgetStore } from "./budget-store.ts";
+import type { BudgetWallet } from "./budget-wallet.ts";
+
+/** Where cores share a budget, so much is leased at once in advance; a core of its own takes all. */
+const sharedSlice = 100_000_000_000;
+
+/** Dependencies of a cached budget. */
+export interface CachedBudgetParts {
+  readonly store: BudgetStore & Announcements;
+  /** The slice of this budget is gone: gives it another one. */
+  readonly replaceSlice: (cached: CachedBudget) => void;
+  /** A slice that no budget has is to be closed. */
+  readonly endSlice: (sliceId: string) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** One window of a budget with what keeps it filled. */
+export class CachedBudget {
+  readonly wallet: BudgetWallet;
+  readonly #parts: CachedBudgetParts;
+  readonly #refill: Refill;
+
+  constructor(wallet: BudgetWallet, parts: CachedBudgetParts) {
+    const { store, clock, logger } = parts;
+    this.wallet = wallet;
+    this.#parts = parts;
+    const source: RefillSource = {
+      growsUnheard: true, // slices are closed without an announcement: those of idle cores, and of an earlier process
+      wish: (least) => (store.shared ? Math.max(least, sharedSlice) : wallet.limit),
+      clear: async () => {}, // a slice keeps its name when a reply is lost: it is extended then, and the audit measures it
+      lease: (least, most) => this.#refill.move(() => this.#lease(least, most)),
+      lost: () => {},
+    };
+    this.#refill = new Refill(wallet, source, { announcements: store, clock, logger });
+  }
+
+  /** True when the store neither moves its money nor is about to. */
+  get still(): boolean {
+    return this.#refill.idle;
+  }
+
+  /** True when nothing runs on it, and has not for so long that its money is better given back. */
+  get unused(): boolean {
+    return this.#refill.sinceUse >= idleSharedMs && this.wallet.idle && this.still;
+  }
+
+  used(): void {
+    this.#refill.used();
+  }
+
+  /** Notes that the budget's money has changed, or may have. */
+  doubt(): void {
+    this.#refill.doubt();
+  }
+
+  /** Runs a function while nothing else moves the budget's money in the store. */
+  alone<T>(run: () => Promise<T>): Promise<T> {
+    return this.#refill.alone(run);
+  }
+
+  /** The limit that holds from now on: what was leased by another one and is free goes back before more is leased. */
+  setLimit(limit: PicoUsd): void {
+    if (this.wallet.limit === limit) {
+      return;
+    }
+    this.wallet.limit = limit;
+    this.doubt();
+    const giveBack = takeFree(this.#parts.store, [this.wallet]);
+    this.#refill.inBackground(this.alone(giveBack), notGivenBack);
+  }
+
+  /** Leases what an amount lacks, as far as the budget has it. Throws LEDGER_UNAVAILABLE. */
+  async fund(amount: PicoUsd): Promise<void> {
+    const { wallet } = this;
+    while (wallet.free < amount || wallet.available <= 0) {
+      if (!(await this.#refill.lease(Math.max(1, amount - wallet.free)))) {
+        return;
+      }
+    }
+  }
+
+  /** Returns whether some came. */
+  async #lease(least: PicoUsd, most: PicoUsd): Promise<boolean> {
+    const { store, replaceSlice, endSlice } = this.#parts;
+    const { wallet } = this;
+    const { budgetId, accountId, window } = wallet;
+    for (;;) {
+      const { sliceId } = wallet;
+      const lease = await store.acquireBudget({
+        ...{ budgetId, accountId, windowName: window.name, windowStart: window.startsAt },
+        ...{ limit: wallet.limit, sliceId, isMade: wallet.isMade, least, most },
+      });
+      if (wallet.sliceId !== sliceId) {
+        endSlice(sliceId); // it was lost while it was asked for: what came is on no slice of this wallet
+        continue;
+      }
+      wallet.unleased = lease.unleased;
+      wallet.elsewhere = lease.elsewhere;
+      if (lease.granted !== undefined) {
+        wallet.add(lease.granted);
+        return lease.granted > 0;
+      }
+      replaceSlice(this);
+    }
+  }
+}
+
+/** The message when money did not go back: the next audit clears that up. */
+export const notGivenBack = "what is free of a budget could not be given back yet";
+
+/** Takes the free money out of budgets. Returns the function that gives it back, all of it at once. */
+export function takeFree(
+  store: Pick<BudgetStore, "giveBackBudgets">,
+  wallets: readonly BudgetWallet[],
+): () => Promise<void> {
+  const given = wallets
+    .map((wallet) => ({ wallet, sliceId: wallet.sliceId, amount: wallet.takeFree() }))
+    .filter(({ amount }) => amount > 0);
+  return async () => {
+    try {
+      if (given.length > 0) {
+        await store.giveBackBudgets(given.map(({ sliceId, amount }) => ({ sliceId, amount })));
+      }
+    } finally {
+      for (const { wallet, sliceId, amount } of given) {
+        wallet.returned(sliceId, amount);
+      }
+    }
+  };
+}

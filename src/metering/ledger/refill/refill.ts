@@ -1,0 +1,179 @@
+import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { PicoUsd } from "../../interface.ts";
+import type { Announcements } from "../announcements.ts";
+import { unavailable } from "../unavailable.ts";
+import { callInMs, lookAgainMs } from "./intervals.ts";
+import { Turns } from "./turns.ts";
+
+/** Money of which this core has leased a part: an account's, or that of a budget's window. */
+export interface LeasedMoney {
+  readonly accountId: string;
+  /** The money that a new request may hold. */
+  readonly free: PicoUsd;
+  /** The money that no core had leased when this one last looked. */
+  readonly unleased: bigint | PicoUsd;
+  /** The money that other cores had leased and not spent then. */
+  readonly elsewhere: bigint | PicoUsd;
+}
+
+/** The ways in which one kind of money comes here. */
+export interface RefillSource {
+  /** True when there may come to be more of it in the store without this core's hearing of it. */
+  readonly growsUnheard: boolean;
+  /** The amount to lease when there is plenty. Asked once a look. */
+  wish(least: PicoUsd): PicoUsd;
+  /** Clears up what became of moves whose reply was lost, before more is leased. Nothing to do when none was. */
+  clear(): Promise<void>;
+  /** Leases at least so much if there is so much, and `most` if there is plenty. Returns whether some came. */
+  lease(least: PicoUsd, most: PicoUsd): Promise<boolean>;
+  /** The reply to a move was lost, so nobody knows whether the money was moved. */
+  lost(): void;
+}
+
+/** Dependencies. */
+export interface RefillParts {
+  readonly announcements: Announcements;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Keeps one piece of leased money filled: has the store asked for more of it when it runs short, by one look for all who
+ * lack some, and the other cores when the store has none left. It moves the money in the store one move after the other,
+ * and knows when a look cannot find anything, so that a request that lacks money is refused from memory.
+ */
+export class Refill {
+  readonly #money: LeasedMoney;
+  readonly #source: RefillSource;
+  readonly #parts: RefillParts;
+  readonly #turns = new Turns();
+  /** The look that is under way. */
+  #looking: Promise<boolean> | undefined;
+  /** True when the money may have changed since it was looked at. */
+  #stale = true;
+  /** When it was last looked at and last used, and the other cores last asked for it, by the monotonic clock. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #usedAt = 0;
+  #calledInAt = Number.NEGATIVE_INFINITY;
+
+  constructor(money: LeasedMoney, source: RefillSource, parts: RefillParts) {
+    this.#money = money;
+    this.#source = source;
+    this.#parts = parts;
+  }
+
+  /** Set while the store moves the money; never rejects. */
+  get moving(): Promise<void> | undefined {
+    return this.#turns.running;
+  }
+
+  /** The look that is under way. */
+  get looking(): Promise<boolean> | undefined {
+    return this.#looking;
+  }
+
+  /** True when the store neither moves the money nor is about to. */
+  get idle(): boolean {
+    return this.#looking === undefined && this.#turns.running === undefined;
+  }
+
+  /** Milliseconds since it was last used. */
+  get sinceUse(): number {
+    return this.#parts.clock.monotonic() - this.#usedAt;
+  }
+
+  /** Milliseconds since it was last looked at. */
+  get sinceLook(): number {
+    return this.#parts.clock.monotonic() - this.#lookedAt;
+  }
+
+  used(): void {
+    this.#usedAt = this.#parts.clock.monotonic();
+  }
+
+  /** Notes that the money has changed, or may have: the next who lacks some looks. */
+  doubt(): void {
+    this.#stale = true;
+  }
+
+  /**
+   * Leases at least so much more, if there is so much, and asks the other cores for what is then still lacking. Returns
+   * whether there may be more than before. Throws LEDGER_UNAVAILABLE.
+   */
+  async lease(least: PicoUsd): Promise<boolean> {
+    if (this.#looking !== undefined) {
+      await this.#looking;
+      return true;
+    }
+    if (!this.#mayFind) {
+      return false;
+    }
+    const wanted = this.#money.free + least;
+    const found = await this.look(least);
+    if (this.#money.free < wanted && this.#money.elsewhere > 0) {
+      this.#callIn();
+    }
+    return found;
+  }
+
+  get #mayFind(): boolean {
+    return this.#stale || this.#money.unleased > 0 || (this.#source.growsUnheard && this.sinceLook >= lookAgainMs);
+  }
+
+  /** Looks once for all who ask meanwhile; only to be called while nobody looks. Throws LEDGER_UNAVAILABLE. */
+  look(least: PicoUsd, most = this.#source.wish(least)): Promise<boolean> {
+    const looking = this.alone(() => this.#lookOnce(least, most)).finally(() => {
+      this.#looking = undefined;
+    });
+    this.#looking = looking;
+    return looking;
+  }
+
+  async #lookOnce(least: PicoUsd, most: PicoUsd): Promise<boolean> {
+    await this.#source.clear();
+    this.#stale = false;
+    this.#lookedAt = this.#parts.clock.monotonic();
+    return this.#source.lease(least, most);
+  }
+
+  /** Asks the other cores to give back what they do not hold; they hear it, or give it back once they do not use it. */
+  #callIn(): void {
+    const { announcements, clock } = this.#parts;
+    if (clock.monotonic() - this.#calledInAt >= callInMs) {
+      this.#calledInAt = clock.monotonic();
+      this.inBackground(announcements.announce(this.#money.accountId), "the other cores could not be asked for money");
+    }
+  }
+
+  /** Runs a function while nothing else moves the money in the store. */
+  alone<T>(run: () => Promise<T>): Promise<T> {
+    return this.#turns.take(run);
+  }
+
+  /** Has the store move the money; to be called alone. When it fails nobody knows whether it did. Throws LEDGER_UNAVAILABLE. */
+  async move<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await this.ask(run);
+    } catch (error) {
+      this.#source.lost();
+      this.#stale = true;
+      throw error;
+    }
+  }
+
+  /** Asks the store for what leaves this core's money where it is. Throws LEDGER_UNAVAILABLE. */
+  async ask<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      this.#parts.logger.error({ error }, "the store could not be asked");
+      throw unavailable("The ledger cannot be reached at the moment.", error);
+    }
+  }
+
+  /** Lets work go on that nobody waits for; the message is logged when it fails. */
+  inBackground(work: Promise<unknown>, message: string): void {
+    work.catch((error: unknown) => this.#parts.logger.warn({ error }, message));
+  }
+}
