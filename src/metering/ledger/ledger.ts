@@ -25,7 +25,7 @@ import { findFault } from "./settlement/charge-faults.ts";
 import { Conclusions } from "./settlement/conclusions.ts";
 import { LateCharges } from "./settlement/late-charges.ts";
 import { Settlement } from "./settlement/settlement.ts";
-import { Settler } from "./settlement/settler.ts";
+import { Settler } from "./settlement/settler/settler.ts";
 import { unavailable } from "./unavailable.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { WalletCache } from "./wallet/cache/wallet-cache.ts";

@@ -9,8 +9,8 @@ import { awaitPredecessors } from "./core/predecessors.ts";
 import { type Run, runKey } from "./run.ts";
 import type { Charge } from "./settlement/charge.ts";
 import type { StoredCharge } from "./settlement/charge-store.ts";
-import { toRest } from "./settlement/run-rest.ts";
-import type { Settler } from "./settlement/settler.ts";
+import { toRest } from "./settlement/settler/run-rest.ts";
+import type { Settler } from "./settlement/settler/settler.ts";
 import type { WalletCache } from "./wallet/cache/wallet-cache.ts";
 
 /** A start waits so long for what an earlier process left behind; what takes longer is charged while requests run. */

@@ -11,7 +11,7 @@ import type { Charge } from "./charge.ts";
 import { toChargeable } from "./charge-faults.ts";
 import type { RunFacts, Settled, SettleStatus } from "./interface.ts";
 import { readFacts } from "./run-facts.ts";
-import type { Settler } from "./settler.ts";
+import type { Settler } from "./settler/settler.ts";
 
 /** Dependencies. */
 export interface SettlementParts {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../../lib/time/clock.ts";
+import type { Clock } from "../../../../../lib/time/clock.ts";
 
 /** The pause before a second attempt. Each further one is twice as long, up to the last. */
 const firstRetryMs = 200;

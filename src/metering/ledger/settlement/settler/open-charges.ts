@@ -1,7 +1,7 @@
-import type { Clock } from "../../../../lib/time/clock.ts";
-import type { Journal } from "../../journal/journal.ts";
-import type { Run } from "../run.ts";
-import type { Charge } from "./charge.ts";
+import type { Clock } from "../../../../../lib/time/clock.ts";
+import type { Journal } from "../../../journal/journal.ts";
+import type { Run } from "../../run.ts";
+import type { Charge } from "../charge.ts";
 
 /** A charge until it is known what becomes of it. */
 export interface OpenCharge {

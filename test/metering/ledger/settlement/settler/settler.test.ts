@@ -1,16 +1,16 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../../../lib/errors/detail.ts";
-import { failure } from "../../../../lib/errors/failure.ts";
-import type { Journal } from "../../../../src/metering/journal/journal.ts";
-import { noJournal } from "../../../../src/metering/journal/journal.ts";
-import { runKey } from "../../../../src/metering/ledger/run.ts";
-import type { Charge } from "../../../../src/metering/ledger/settlement/charge.ts";
-import type { SettleOutcome } from "../../../../src/metering/ledger/settlement/charge-store.ts";
-import { Settler } from "../../../../src/metering/ledger/settlement/settler.ts";
-import type { LedgerStore } from "../../../../src/metering/store/ledger-store.ts";
-import { ManualClock } from "../../../support/clocks/manual-clock.ts";
-import { silentObserver } from "../../silent-observer.ts";
+import { readDetail } from "../../../../../lib/errors/detail.ts";
+import { failure } from "../../../../../lib/errors/failure.ts";
+import type { Journal } from "../../../../../src/metering/journal/journal.ts";
+import { noJournal } from "../../../../../src/metering/journal/journal.ts";
+import { runKey } from "../../../../../src/metering/ledger/run.ts";
+import type { Charge } from "../../../../../src/metering/ledger/settlement/charge.ts";
+import type { SettleOutcome } from "../../../../../src/metering/ledger/settlement/charge-store.ts";
+import { Settler } from "../../../../../src/metering/ledger/settlement/settler/settler.ts";
+import type { LedgerStore } from "../../../../../src/metering/store/ledger-store.ts";
+import { ManualClock } from "../../../../support/clocks/manual-clock.ts";
+import { silentObserver } from "../../../silent-observer.ts";
 
 const thisRun = "01a1fc36-0000-7000-8000-000000000001";
 const charge = (requestId: string): Charge => ({

@@ -1,5 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../../../lib/errors/detail.ts";
+import { readDetail } from "../../../../../lib/errors/detail.ts";
 
 const reasons: ReadonlySet<Reason | undefined> = new Set([
   Reason.ACCOUNT_NOT_FOUND,

@@ -1,9 +1,9 @@
-import type { Logger } from "../../../../lib/logger.ts";
-import type { Clock } from "../../../../lib/time/clock.ts";
-import type { Journal } from "../../journal/journal.ts";
-import type { MeteringObserver } from "../../observer.ts";
-import { findFault } from "./charge-faults.ts";
-import type { ChargeStore, SettleOutcome } from "./charge-store.ts";
+import type { Logger } from "../../../../../lib/logger.ts";
+import type { Clock } from "../../../../../lib/time/clock.ts";
+import type { Journal } from "../../../journal/journal.ts";
+import type { MeteringObserver } from "../../../observer.ts";
+import { findFault } from "../charge-faults.ts";
+import type { ChargeStore, SettleOutcome } from "../charge-store.ts";
 import type { OpenCharge, OpenCharges } from "./open-charges.ts";
 import type { Pauses } from "./pauses.ts";
 

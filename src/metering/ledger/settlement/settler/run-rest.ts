@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Run } from "../run.ts";
-import type { Charge } from "./charge.ts";
-import type { StoredCharge } from "./charge-store.ts";
+import type { Run } from "../../run.ts";
+import type { Charge } from "../charge.ts";
+import type { StoredCharge } from "../charge-store.ts";
 
 /**
  * The part of a run that the store's charge of it leaves out. A recovered charge covers the tokens that were last noted;

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { systemRandom } from "../../../../lib/ids/random.ts";
-import type { CoreJournal } from "../../../../src/metering/journal/file-journal.ts";
-import { openJournal } from "../../../../src/metering/journal/open-journal.ts";
-import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
-import { ManualClock } from "../../../support/clocks/manual-clock.ts";
-import { silentLogger } from "../../../support/loggers.ts";
-import { type Metering, never, openMetering, request, usd } from "../../fixture.ts";
+import { systemRandom } from "../../../../../lib/ids/random.ts";
+import type { CoreJournal } from "../../../../../src/metering/journal/file-journal.ts";
+import { openJournal } from "../../../../../src/metering/journal/open-journal.ts";
+import { Usage } from "../../../../../src/storage/entities/metering/usage.ts";
+import { ManualClock } from "../../../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../../../support/loggers.ts";
+import { type Metering, never, openMetering, request, usd } from "../../../fixture.ts";
 
 const tokens = { inputTokens: 100, outputTokens: 100 };
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
-import { type Journal, type JournalEntry, noJournal } from "../../../../src/metering/journal/journal.ts";
-import { runKey } from "../../../../src/metering/ledger/run.ts";
-import type { Charge } from "../../../../src/metering/ledger/settlement/charge.ts";
-import { Usage } from "../../../../src/storage/entities/metering/usage.ts";
-import { ManualClock } from "../../../support/clocks/manual-clock.ts";
-import { databases, dialects } from "../../databases.ts";
-import { openMetering, testModel, usd } from "../../fixture.ts";
+import { reconcile } from "../../../../../src/metering/books/proof/reconcile.ts";
+import { type Journal, type JournalEntry, noJournal } from "../../../../../src/metering/journal/journal.ts";
+import { runKey } from "../../../../../src/metering/ledger/run.ts";
+import type { Charge } from "../../../../../src/metering/ledger/settlement/charge.ts";
+import { Usage } from "../../../../../src/storage/entities/metering/usage.ts";
+import { ManualClock } from "../../../../support/clocks/manual-clock.ts";
+import { databases, dialects } from "../../../databases.ts";
+import { openMetering, testModel, usd } from "../../../fixture.ts";
 
 // Journals of one run that know it ever better, or worse, each charged after the other.
 
