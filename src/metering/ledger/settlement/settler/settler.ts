@@ -1,33 +1,21 @@
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../../../lib/errors/failure.ts";
 import type { Logger } from "../../../../../lib/logger.ts";
 import type { Clock } from "../../../../../lib/time/clock.ts";
-import { isUnreachable } from "../../../../storage/unreachable.ts";
 import type { DeadLetters } from "../../../dead-letters/dead-letters.ts";
 import type { Journal } from "../../../journal/journal.ts";
 import type { MeteringObserver } from "../../../observer.ts";
 import type { Announcements } from "../../announcements.ts";
-import { runKey } from "../../run.ts";
 import type { Charge } from "../charge.ts";
 import { findFault } from "../charge-faults.ts";
-import type { ChargeStore, StoredCharge } from "../charge-store.ts";
+import type { ChargeStore } from "../charge-store.ts";
 import type { Conclusions } from "../conclusions.ts";
 import type { LateCharges } from "../late-charges.ts";
 import { type Committed, GroupCommit } from "./group-commit.ts";
-import { isLasting } from "./lasting.ts";
 import { type OpenCharge, OpenCharges } from "./open-charges.ts";
 import { Pauses } from "./pauses.ts";
-import { toRest } from "./run-rest.ts";
+import { type Step, Steps } from "./steps.ts";
 
 /** Charges that may wait for the store before no request is admitted any more. */
 const maxBacklog = 20_000;
-/** A charge by itself is tried again so often; it holds nobody up. */
-const lastRetryMs = 5000;
-/** A charge that could not be made so often, with the store in reach, is given up: after a minute and a half. */
-const mostAttempts = 20;
-
-/** The next step of a charge. giveUp: the charge goes to the dead letters, with this reason. */
-type Step = "commit" | "rest" | "renew" | "done" | { readonly giveUp: unknown };
 
 /** Dependencies. */
 export interface SettlerParts {
@@ -54,6 +42,7 @@ export class Settler {
   readonly #charges: OpenCharges;
   readonly #pauses: Pauses;
   readonly #commits: GroupCommit;
+  readonly #steps: Steps;
 
   constructor(parts: SettlerParts) {
     this.#parts = parts;
@@ -61,6 +50,7 @@ export class Settler {
     this.#charges = new OpenCharges(parts.journal, parts.clock, promisesFirst);
     this.#pauses = new Pauses(parts.clock);
     this.#commits = new GroupCommit({ ...parts, promisesFirst, charges: this.#charges, pauses: this.#pauses });
+    this.#steps = new Steps({ ...parts, charges: this.#charges, pauses: this.#pauses });
   }
 
   /** True when so many charges wait that no further request may be admitted. */
@@ -143,11 +133,11 @@ export class Settler {
         return this.#commit(open);
       }
       if (step === "renew") {
-        step = await this.#renew(open);
+        step = await this.#steps.renew(open);
       } else if (step === "rest") {
-        step = await this.#settleRest(open);
+        step = await this.#steps.settleRest(open);
       } else {
-        step = await this.#putAway(open, step.giveUp);
+        step = await this.#steps.putAway(open, step.giveUp);
       }
     }
     this.#charges.delete(open);
@@ -177,98 +167,6 @@ export class Settler {
       default:
         return { giveUp: outcome.impossible };
     }
-  }
-
-  /**
-   * The store has a charge of the run: this very one, when the reply to it was lost, or one that a successor of this core
-   * made of what it knew, and then the rest is charged.
-   */
-  async #settleRest(open: OpenCharge): Promise<Step> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { charge } = open;
-        const stored = (await this.#parts.store.settled([charge])).get(runKey(charge));
-        if (stored === undefined) {
-          return "commit"; // the database has failed over into the past meanwhile
-        }
-        const rest = toRest(charge, stored);
-        if (rest === undefined) {
-          return this.#concludeRepeated(open, stored);
-        }
-        this.#parts.logger.warn({ requestId: charge.requestId, charged: stored }, "the rest of a run is charged");
-        this.#parts.conclusions.superseded(charge);
-        open.charge = rest;
-        return "renew";
-      } catch (error) {
-        this.#parts.logger.error({ error, attempt }, "the store could not say what it had charged of a run");
-      }
-      if (!(await this.#mayTryAgain(attempt))) {
-        return "done";
-      }
-    }
-  }
-
-  #concludeRepeated({ charge, run, doubtful, promised, durable }: OpenCharge, stored: StoredCharge): Step {
-    const { inputTokens, outputTokens, status } = charge;
-    const same = stored.inputTokens === inputTokens && stored.outputTokens === outputTokens && stored.status === status;
-    const mayBeOurs = doubtful || promised;
-    const covered = mayBeOurs || stored.status === "recovered" || charge.runId !== run.runId;
-    const outcome = mayBeOurs && same ? "stored" : covered ? "covered" : "repeated";
-    this.#parts.conclusions.settled(charge, outcome, run);
-    durable();
-    return "done";
-  }
-
-  /** Makes a charge anew; tries until it can, or until it is clear that it never will. */
-  async #renew(open: OpenCharge): Promise<Step> {
-    for (let attempt = 1, failures = 0; ; attempt++) {
-      try {
-        open.charge = await this.#parts.late.renew(open.charge);
-        return "commit";
-      } catch (error) {
-        this.#parts.logger.error({ error, attempt }, "a fenced charge could not be made anew");
-        if (!isUnreachable(error)) {
-          failures++;
-        }
-        if (isLasting(error) || failures >= mostAttempts) {
-          return { giveUp: error };
-        }
-      }
-      if (!(await this.#mayTryAgain(attempt))) {
-        return "done";
-      }
-    }
-  }
-
-  /** Puts a charge that cannot be made among the dead letters, however long it takes until there is room for it. */
-  async #putAway(open: OpenCharge, why: unknown): Promise<Step> {
-    const { charge } = open;
-    const reason = why instanceof Error ? why.message : String(why);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#parts.deadLetters.put(charge, reason);
-        break;
-      } catch (error) {
-        this.#parts.logger.error({ error, charge, reason }, "a charge that cannot be made could not be put aside");
-      }
-      if (!(await this.#mayTryAgain(attempt))) {
-        return "done";
-      }
-    }
-    this.#parts.logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
-    this.#parts.conclusions.settled(charge, "refused", open.run);
-    open.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, why));
-    return "done";
-  }
-
-  /** Has the journal promise what takes so long, since nobody waits for it, and pauses. False: the journal keeps the rest. */
-  async #mayTryAgain(attempt: number): Promise<boolean> {
-    await this.#charges.promise();
-    if (this.#pauses.over) {
-      return false;
-    }
-    await this.#pauses.pause(attempt, lastRetryMs);
-    return true;
   }
 }
 

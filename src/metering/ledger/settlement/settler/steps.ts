@@ -1,0 +1,136 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../../../lib/errors/failure.ts";
+import type { Logger } from "../../../../../lib/logger.ts";
+import { isUnreachable } from "../../../../storage/unreachable.ts";
+import type { DeadLetters } from "../../../dead-letters/dead-letters.ts";
+import { runKey } from "../../run.ts";
+import type { ChargeStore, StoredCharge } from "../charge-store.ts";
+import type { Conclusions } from "../conclusions.ts";
+import type { LateCharges } from "../late-charges.ts";
+import { isLasting } from "./lasting.ts";
+import type { OpenCharge, OpenCharges } from "./open-charges.ts";
+import type { Pauses } from "./pauses.ts";
+import { toRest } from "./run-rest.ts";
+
+/** A charge by itself is tried again so often; it holds nobody up. */
+const lastRetryMs = 5000;
+/** A charge that could not be made so often, with the store in reach, is given up: after a minute and a half. */
+const mostAttempts = 20;
+
+/** The next step of a charge. giveUp: the charge goes to the dead letters, with this reason. */
+export type Step = "commit" | "rest" | "renew" | "done" | { readonly giveUp: unknown };
+
+/** Dependencies. */
+export interface StepParts {
+  readonly store: Pick<ChargeStore, "settled">;
+  readonly deadLetters: Pick<DeadLetters, "put">;
+  readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
+  readonly late: Pick<LateCharges, "renew">;
+  readonly charges: OpenCharges;
+  readonly pauses: Pauses;
+  readonly logger: Logger;
+}
+
+/**
+ * What is done with a charge that the store did not just take, one charge by itself. Each step is tried until it succeeds
+ * or the ledger closes, and returns the next one; none rejects.
+ */
+export class Steps {
+  readonly #parts: StepParts;
+
+  constructor(parts: StepParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The store has a charge of the run: this very one, when the reply to it was lost, or one that a successor of this core
+   * made of what it knew, and then the rest is charged.
+   */
+  async settleRest(open: OpenCharge): Promise<Step> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { charge } = open;
+        const stored = (await this.#parts.store.settled([charge])).get(runKey(charge));
+        if (stored === undefined) {
+          return "commit"; // the database has failed over into the past meanwhile
+        }
+        const rest = toRest(charge, stored);
+        if (rest === undefined) {
+          return this.#concludeRepeated(open, stored);
+        }
+        this.#parts.logger.warn({ requestId: charge.requestId, charged: stored }, "the rest of a run is charged");
+        this.#parts.conclusions.superseded(charge);
+        open.charge = rest;
+        return "renew";
+      } catch (error) {
+        this.#parts.logger.error({ error, attempt }, "the store could not say what it had charged of a run");
+      }
+      if (!(await this.#mayTryAgain(attempt))) {
+        return "done";
+      }
+    }
+  }
+
+  #concludeRepeated({ charge, run, doubtful, promised, durable }: OpenCharge, stored: StoredCharge): Step {
+    const { inputTokens, outputTokens, status } = charge;
+    const same = stored.inputTokens === inputTokens && stored.outputTokens === outputTokens && stored.status === status;
+    const mayBeOurs = doubtful || promised;
+    const covered = mayBeOurs || stored.status === "recovered" || charge.runId !== run.runId;
+    const outcome = mayBeOurs && same ? "stored" : covered ? "covered" : "repeated";
+    this.#parts.conclusions.settled(charge, outcome, run);
+    durable();
+    return "done";
+  }
+
+  /** Makes a charge anew; tries until it can, or until it is clear that it never will. */
+  async renew(open: OpenCharge): Promise<Step> {
+    for (let attempt = 1, failures = 0; ; attempt++) {
+      try {
+        open.charge = await this.#parts.late.renew(open.charge);
+        return "commit";
+      } catch (error) {
+        this.#parts.logger.error({ error, attempt }, "a fenced charge could not be made anew");
+        if (!isUnreachable(error)) {
+          failures++;
+        }
+        if (isLasting(error) || failures >= mostAttempts) {
+          return { giveUp: error };
+        }
+      }
+      if (!(await this.#mayTryAgain(attempt))) {
+        return "done";
+      }
+    }
+  }
+
+  /** Puts a charge that cannot be made among the dead letters, however long it takes until there is room for it. */
+  async putAway(open: OpenCharge, why: unknown): Promise<Step> {
+    const { charge } = open;
+    const reason = why instanceof Error ? why.message : String(why);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#parts.deadLetters.put(charge, reason);
+        break;
+      } catch (error) {
+        this.#parts.logger.error({ error, charge, reason }, "a charge that cannot be made could not be put aside");
+      }
+      if (!(await this.#mayTryAgain(attempt))) {
+        return "done";
+      }
+    }
+    this.#parts.logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
+    this.#parts.conclusions.settled(charge, "refused", open.run);
+    open.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, why));
+    return "done";
+  }
+
+  /** Has the journal promise what takes so long, since nobody waits for it, and pauses. False: the journal keeps the rest. */
+  async #mayTryAgain(attempt: number): Promise<boolean> {
+    await this.#parts.charges.promise();
+    if (this.#parts.pauses.over) {
+      return false;
+    }
+    await this.#parts.pauses.pause(attempt, lastRetryMs);
+    return true;
+  }
+}
