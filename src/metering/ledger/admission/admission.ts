@@ -63,7 +63,7 @@ export class Admission {
     if (wallet.debt !== 0n || wallet.hasExpired(clock.now())) {
       return undefined;
     }
-    const rates = wallet.maxRates(request.model);
+    const rates = wallet.rates.max(request.model);
     if (rates === undefined || !fits(wallet, rates, request)) {
       return undefined;
     }

@@ -1,5 +1,6 @@
 import type { PicoUsd } from "../../interface.ts";
 import { invariant } from "../invariant.ts";
+import type { BudgetLease } from "./budget-store.ts";
 import type { BudgetWindow } from "./budget-window.ts";
 
 /** The part of one window of a key's budget that this core may spend without asking. */
@@ -7,16 +8,12 @@ export class BudgetWallet {
   readonly budgetId: string;
   readonly accountId: string;
   readonly window: BudgetWindow;
-  /** Its slice in the store; another one after it was lost. */
-  sliceId: string;
-  /** True once the store has answered for the slice. */
-  isMade = false;
   /** The limit that its money was leased by. */
   limit: PicoUsd;
-  /** Money of the window that no core had leased or spent when this core last looked. */
-  unleased: PicoUsd = 0;
-  /** Money that other cores had leased and not spent when this core last looked. */
-  elsewhere: PicoUsd = 0;
+  #sliceId: string;
+  #isMade = false;
+  #unleased: PicoUsd = 0;
+  #elsewhere: PicoUsd = 0;
   #available: PicoUsd = 0;
   #held: PicoUsd = 0;
   /** Charges that are not yet known to be in the store. */
@@ -31,7 +28,27 @@ export class BudgetWallet {
     this.budgetId = of.budgetId;
     this.accountId = of.accountId;
     this.window = of.window;
-    this.sliceId = of.sliceId;
+    this.#sliceId = of.sliceId;
+  }
+
+  /** Its slice in the store; another one after it was lost. */
+  get sliceId(): string {
+    return this.#sliceId;
+  }
+
+  /** True once the store has answered for the slice. */
+  get isMade(): boolean {
+    return this.#isMade;
+  }
+
+  /** Money of the window that no core had leased or spent when this core last looked. */
+  get unleased(): PicoUsd {
+    return this.#unleased;
+  }
+
+  /** Money that other cores had leased and not spent when this core last looked. */
+  get elsewhere(): PicoUsd {
+    return this.#elsewhere;
   }
 
   /** Leased here and not spent. */
@@ -54,23 +71,28 @@ export class BudgetWallet {
     return this.#held === 0 && this.#uncommitted === 0;
   }
 
-  add(granted: PicoUsd): void {
-    this.isMade = true;
-    this.#available += granted;
+  /** Takes in what a look into the store brought, unless its slice was closed or forgotten there. */
+  add({ granted, unleased, elsewhere }: BudgetLease): void {
+    this.#unleased = unleased;
+    this.#elsewhere = elsewhere;
+    if (granted !== undefined) {
+      this.#isMade = true;
+      this.#available += granted;
+    }
   }
 
   /** Takes the free money out, to be given back; ended by `returned`. It can be leased again. */
   takeFree(): PicoUsd {
     const free = Math.max(0, this.free);
     this.#available -= free;
-    this.unleased += free;
+    this.#unleased += free;
     this.#returning += free;
     return free;
   }
 
   /** Money that was taken out of a slice has gone back, or nobody knows whether it has. */
   returned(sliceId: string, amount: PicoUsd): void {
-    if (sliceId === this.sliceId) {
+    if (sliceId === this.#sliceId) {
       this.#returning -= amount;
     }
   }
@@ -111,7 +133,7 @@ export class BudgetWallet {
     this.#uncommitted = 0; // those charges count in the slice that was lost
     this.#uncommittedCost = 0;
     this.#returning = 0;
-    this.sliceId = sliceId;
-    this.isMade = false;
+    this.#sliceId = sliceId;
+    this.#isMade = false;
   }
 }

@@ -101,10 +101,8 @@ export class CachedBudget {
         endSlice(sliceId); // it was lost while it was asked for: what came is on no slice of this wallet
         continue;
       }
-      wallet.unleased = lease.unleased;
-      wallet.elsewhere = lease.elsewhere;
+      wallet.add(lease);
       if (lease.granted !== undefined) {
-        wallet.add(lease.granted);
         return lease.granted > 0;
       }
       replaceSlice(this);

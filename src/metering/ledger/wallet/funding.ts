@@ -30,10 +30,10 @@ export async function fund(
     if (wallet.hasExpired(clock.now())) {
       await cached.returnExpired();
     }
-    const now = wallet.maxRates(model);
+    const now = wallet.rates.max(model);
     const rates = terms.rates ?? now;
     if (now === undefined || rates === undefined) {
-      await wallet.loadRates(model);
+      await wallet.rates.addModel(model);
     } else if (fits(wallet, rates, wanted)) {
       return rates;
     } else if (!(await cached.lease(Math.max(1, costOf(wanted, rates) - wallet.free)))) {

@@ -2,7 +2,18 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../../lib/errors/detail.ts";
 import type { Rates } from "../../prices/interface.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import type { VersionMark } from "../../prices/version-marks.ts";
+import type { Lease, LeasedSlice } from "./wallet-store.ts";
+
+/** A slice that has a price version. */
+type Priced = Pick<LeasedSlice, "id" | "priceVersion">;
+
+/** The money of a wallet. */
+export interface PricedMoney {
+  /** That can be spent. */
+  readonly open: readonly Priced[];
+  /** That is spent, too, but whose charges may come back. */
+  readonly all: readonly Priced[];
+}
 
 /**
  * The rates that a wallet pays by: of every model that is paid from it, in every price version of its money. They
@@ -11,6 +22,8 @@ import type { VersionMark } from "../../prices/version-marks.ts";
  */
 export class WalletRates {
   readonly #book: PriceBook;
+  readonly #money: PricedMoney;
+  readonly #lose: (sliceIds: ReadonlySet<string>) => void;
   readonly #models = new Set<string>();
   /** By version, then by model. */
   readonly #rates = new Map<number, Map<string, Rates>>();
@@ -19,8 +32,11 @@ export class WalletRates {
   /** The era of the book that these are of. */
   #era: number;
 
-  constructor(book: PriceBook) {
+  /** `lose` is told of slices of lots that were lost together with their price lists. */
+  constructor(book: PriceBook, money: PricedMoney, lose: (sliceIds: ReadonlySet<string>) => void) {
     this.#book = book;
+    this.#money = money;
+    this.#lose = lose;
     this.#era = book.era;
   }
 
@@ -30,14 +46,14 @@ export class WalletRates {
   }
 
   /** The highest rates of all the money in the wallet. Undefined: they have to be loaded first. */
-  max(model: string, money: readonly { readonly priceVersion: number }[]): Rates | undefined {
+  max(model: string): Rates | undefined {
     const known = this.#max.get(model);
     if (known !== undefined) {
       return known;
     }
     let input = 0;
     let output = 0;
-    for (const { priceVersion } of money) {
+    for (const { priceVersion } of this.#money.open) {
       const rates = this.find(priceVersion, model);
       if (rates === undefined) {
         return undefined;
@@ -55,45 +71,73 @@ export class WalletRates {
     this.#max.clear();
   }
 
-  /** Whether the rates of all models are loaded for these versions, and of the price lists that there are now. */
-  know(versions: readonly number[]): boolean {
+  /** Whether the rates of all models are loaded for this money, and of the price lists that there are now. */
+  #know(money: readonly Priced[]): boolean {
     const models = [...this.#models];
     return (
       this.#era === this.#book.era &&
-      versions.every((version) => models.every((model) => this.find(version, model) !== undefined))
+      money.every(({ priceVersion }) => models.every((model) => this.find(priceVersion, model) !== undefined))
     );
   }
 
   /**
-   * Loads a model's rates for these versions and counts it among those that are paid from the wallet; not before, for
+   * Loads a model's rates for the money that there is and counts it among those that are paid from the wallet; not before, for
    * one that has no rates must not spoil every later lease.
    */
-  async addModel(model: string, versions: readonly number[]): Promise<void> {
-    await this.#loadAll(versions.map((version) => ({ version, model })));
+  async addModel(model: string): Promise<void> {
+    await this.#loadAll(this.#money.open.map(({ priceVersion }) => ({ version: priceVersion, model })));
     this.#models.add(model);
   }
 
-  /** Takes in which price version is the newest in the store: when versions were lost, all rates are to be loaded anew. */
-  look(newest: VersionMark | undefined): Promise<void> {
-    return this.#book.look(newest);
+  /**
+   * Loads the rates of slices that come, for all models that are paid from the wallet. When the newest version in the
+   * store tells that versions were lost, all rates are loaded anew.
+   */
+  async loadFor({ slices, newestPrices }: Pick<Lease, "slices" | "newestPrices">): Promise<void> {
+    await this.#book.look(newestPrices);
+    this.#loseLost();
+    // A model may come meanwhile that the account has not asked for before.
+    while (!this.#know(slices)) {
+      await this.#load(slices);
+    }
+  }
+
+  /** Whether rates here may be of price lists that were lost. */
+  get old(): boolean {
+    return !this.#know([]);
+  }
+
+  /** Loads all rates anew that may be of price lists that were lost. */
+  async renew(): Promise<void> {
+    this.#loseLost();
+    await this.#load([]);
+  }
+
+  /** Forgets slices of lots that were lost together with their price lists, whose numbers others may take. */
+  #loseLost(): void {
+    const lost = this.#money.all.filter(({ priceVersion }) => this.#isLost(priceVersion));
+    if (lost.length > 0) {
+      this.#lose(new Set(lost.map(({ id }) => id)));
+    }
   }
 
   /** Whether a version, and with it the money of it, has been lost. */
-  isLost(version: number): boolean {
+  #isLost(version: number): boolean {
     return this.#era !== this.#book.era && version > this.#book.newestVersion;
   }
 
-  /** Loads the rates of all models for these versions. */
-  async load(versions: readonly number[]): Promise<void> {
+  /** Loads the rates of all models for this money. */
+  async #load(money: readonly Priced[]): Promise<void> {
     if (this.#era !== this.#book.era) {
       await this.#loadAnew();
     }
     const models = [...this.#models];
-    await this.#loadAll(versions.flatMap((version) => models.map((model) => ({ version, model }))));
+    await this.#loadAll(money.flatMap(({ priceVersion }) => models.map((model) => ({ version: priceVersion, model }))));
   }
 
   /** Forgets versions that the wallet has no money of any more. */
-  keepOnly(versions: ReadonlySet<number>): void {
+  keepNeeded(): void {
+    const versions = new Set(this.#money.all.map(({ priceVersion }) => priceVersion));
     for (const version of this.#rates.keys()) {
       if (!versions.has(version)) {
         this.#rates.delete(version);

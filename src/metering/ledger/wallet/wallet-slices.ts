@@ -4,6 +4,10 @@ import { invariant } from "../invariant.ts";
 import type { ChargeLine } from "../settlement/charge.ts";
 import type { LeasedSlice, SlicePart } from "./wallet-store.ts";
 
+/** Of more slices than this all but the first ones go back: a core need not hold a thousand lots. */
+const mostSlices = 16;
+const keptSlices = 8;
+
 /** A slice while this core spends it. */
 export interface OpenSlice extends LeasedSlice {
   /** Neither spent nor given back. */
@@ -33,6 +37,16 @@ export class WalletSlices {
   /** All slices, those that are used up included. */
   get all(): readonly OpenSlice[] {
     return this.#drained.length === 0 ? this.#open : [...this.#open, ...this.#drained];
+  }
+
+  /** The slices beyond the first ones, when there are too many. */
+  get surplus(): ReadonlySet<LeasedSlice> {
+    return new Set(this.#open.length <= mostSlices ? [] : this.#open.slice(keptSlices));
+  }
+
+  /** Whether a lot has expired of which some money is here. */
+  haveExpired(now: number): boolean {
+    return this.#open.some((slice) => isExpired(slice, now));
   }
 
   add(slices: readonly LeasedSlice[]): void {
@@ -168,6 +182,10 @@ export class WalletSlices {
     }
     invariant(sum === this.#available, "a wallet's available money is the sum of its slices'");
   }
+}
+
+export function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
 }
 
 /** In the order in which they are spent; of one lot, what was leased first. */

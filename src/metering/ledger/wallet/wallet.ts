@@ -8,12 +8,8 @@ import { Integrity } from "./integrity.ts";
 import { type PaidCost, pay } from "./paid-cost.ts";
 import { PaidMoney } from "./paid-money.ts";
 import { WalletRates } from "./wallet-rates.ts";
-import { WalletSlices } from "./wallet-slices.ts";
+import { isExpired, WalletSlices } from "./wallet-slices.ts";
 import type { Lease, LeasedSlice, SlicePart } from "./wallet-store.ts";
-
-/** A wallet of more slices than this gives back all but the first ones. */
-const mostSlices = 16;
-const keptSlices = 8;
 
 /**
  * The money of one account that this core may spend without asking: its open slices, and how much
@@ -25,24 +21,21 @@ const keptSlices = 8;
  */
 export class Wallet {
   readonly accountId: string;
-  /** Unspent money that this core could still lease, when it last looked. */
-  unleased = 0n;
-  /** The account's debt, as far as this core knows: free money pays it before it is held. */
-  debt = 0n;
-  /** Unspent money that other cores hold, when this core last looked. */
-  elsewhere = 0n;
-
-  readonly #rates: WalletRates;
+  /** What its money costs a token. */
+  readonly rates: WalletRates;
   readonly #slices = new WalletSlices();
   readonly #paid = new PaidMoney();
   readonly #integrity: Integrity;
   /** The part of the available money that is promised to running requests. */
   #held: PicoUsd = 0;
+  #unleased = 0n;
+  #elsewhere = 0n;
+  #debt = 0n;
 
   /** Is told once when something turns out that can never be. */
   constructor(accountId: string, book: PriceBook, onBroken: (broken: BrokenInvariant) => void) {
     this.accountId = accountId;
-    this.#rates = new WalletRates(book);
+    this.rates = new WalletRates(book, this.#slices, (ids) => this.lose(ids));
     this.#integrity = new Integrity(onBroken);
   }
 
@@ -61,9 +54,24 @@ export class Wallet {
     return this.#slices.available - this.#held;
   }
 
+  /** Unspent money that this core could still lease, when it last looked. */
+  get unleased(): bigint {
+    return this.#unleased;
+  }
+
+  /** Unspent money that other cores hold, when this core last looked. */
+  get elsewhere(): bigint {
+    return this.#elsewhere;
+  }
+
+  /** The account's debt, as far as this core knows: free money pays it before it is held. */
+  get debt(): bigint {
+    return this.#debt;
+  }
+
   /** Whether there is a debt and money that could pay it. */
   get canPayDebt(): boolean {
-    return this.debt > 0n && (this.free > 0 || this.unleased > 0n);
+    return this.#debt > 0n && (this.free > 0 || this.#unleased > 0n);
   }
 
   get fundingState(): FundingState {
@@ -100,62 +108,20 @@ export class Wallet {
   add(lease: Lease): void {
     this.#integrity.move(() => {
       this.#paid.look(lease);
-      this.unleased = lease.unleased;
-      this.elsewhere = lease.elsewhere;
-      this.debt = lease.debt;
+      this.#unleased = lease.unleased;
+      this.#elsewhere = lease.elsewhere;
+      this.#debt = lease.debt;
       if (lease.slices.length > 0) {
         this.#slices.add(lease.slices);
-        this.#rates.keepOnly(new Set(this.#slices.all.map(({ priceVersion }) => priceVersion)));
-        this.#rates.otherMoney();
+        this.rates.keepNeeded();
+        this.rates.otherMoney();
       }
     });
   }
 
-  /** The highest rates that any of the money here pays. Undefined: they have to be loaded first. */
-  maxRates(model: string): Rates | undefined {
-    return this.#rates.max(model, this.#slices.open);
-  }
-
-  /** Loads the rates of a model, for all the money here and all that comes later. */
-  async loadRates(model: string): Promise<void> {
-    await this.#rates.addModel(
-      model,
-      this.#slices.open.map(({ priceVersion }) => priceVersion),
-    );
-  }
-
-  /** Loads the rates of new slices, for all models that are paid from here. */
-  async loadRatesOf({ slices, newestPrices }: Pick<Lease, "slices" | "newestPrices">): Promise<void> {
-    await this.#rates.look(newestPrices);
-    this.#loseLost();
-    // A model may come meanwhile that the account has not asked for before.
-    while (!this.knowsRatesOf(slices)) {
-      await this.#rates.load(slices.map(({ priceVersion }) => priceVersion));
-    }
-  }
-
-  /** Whether rates here may be of price lists that were lost. */
-  get hasOldRates(): boolean {
-    return !this.#rates.know([]);
-  }
-
-  /** Loads all rates anew that may be of price lists that were lost. */
-  async renewRates(): Promise<void> {
-    this.#loseLost();
-    await this.#rates.load([]);
-  }
-
-  /** Forgets slices of lots that were lost together with their price lists, whose numbers others may take. */
-  #loseLost(): void {
-    const lost = this.#slices.all.filter(({ priceVersion }) => this.#rates.isLost(priceVersion));
-    if (lost.length > 0) {
-      this.lose(new Set(lost.map(({ id }) => id)));
-    }
-  }
-
-  /** Whether the rates of slices are loaded for all models that are paid from here, and none is of a list that was lost. */
-  knowsRatesOf(slices: readonly LeasedSlice[]): boolean {
-    return this.#rates.know(slices.map(({ priceVersion }) => priceVersion));
+  /** The account owes so much more. */
+  owe(shortfall: PicoUsd): void {
+    this.#debt += BigInt(shortfall);
   }
 
   /**
@@ -166,7 +132,7 @@ export class Wallet {
   charge(model: string, tokens: ChargedTokens, terms: Rates): PaidCost {
     return this.#integrity.move(() => {
       const budget = Math.max(0, this.free);
-      const money = { slices: this.#slices.open, budget, rates: this.#rates, model };
+      const money = { slices: this.#slices.open, budget, rates: this.rates, model };
       const paid = pay(money, tokens, terms, (slice, cost) => {
         this.#slices.spend(slice, cost);
         if (slice.kind === "paid") {
@@ -180,7 +146,7 @@ export class Wallet {
 
   #putDrainedAside(): void {
     if (this.#slices.settleDown()) {
-      this.#rates.otherMoney();
+      this.rates.otherMoney();
     }
   }
 
@@ -204,7 +170,7 @@ export class Wallet {
           this.#paid.revert(line.cost);
         }
       }
-      this.#rates.otherMoney();
+      this.rates.otherMoney();
     });
   }
 
@@ -230,7 +196,7 @@ export class Wallet {
   lose(sliceIds: ReadonlySet<string>): void {
     this.#integrity.move(() => {
       this.#slices.lose(sliceIds);
-      this.#rates.otherMoney();
+      this.rates.otherMoney();
     });
   }
 
@@ -238,7 +204,7 @@ export class Wallet {
   takeFree(choose?: (slice: LeasedSlice) => boolean): SlicePart[] {
     const parts = this.#take(choose ?? (() => true));
     for (const { amount } of parts) {
-      this.unleased += BigInt(amount);
+      this.#unleased += BigInt(amount);
     }
     return parts;
   }
@@ -253,11 +219,8 @@ export class Wallet {
 
   /** Takes out the free money of all slices but the first ones: a wallet need not hold a thousand lots. */
   takeSurplus(): SlicePart[] {
-    if (this.#slices.open.length <= mostSlices) {
-      return [];
-    }
-    const surplus = new Set<LeasedSlice>(this.#slices.open.slice(keptSlices));
-    return this.takeFree((slice) => surplus.has(slice));
+    const { surplus } = this.#slices;
+    return surplus.size === 0 ? [] : this.takeFree((slice) => surplus.has(slice));
   }
 
   /** Takes out the money of lots that have expired, as far as nobody holds it. */
@@ -267,7 +230,7 @@ export class Wallet {
 
   /** Whether a lot has expired of which nobody holds some money. */
   hasExpired(now: number): boolean {
-    return this.free > 0 && this.#slices.open.some((slice) => isExpired(slice, now));
+    return this.free > 0 && this.#slices.haveExpired(now);
   }
 
   /** Takes out slices that are used up and whose charges are all stored, to be closed. */
@@ -277,11 +240,7 @@ export class Wallet {
 
   /** Takes out all slices, to be closed. What is held stays held, of whatever comes next. */
   takeAll(): string[] {
-    this.#rates.otherMoney();
+    this.rates.otherMoney();
     return this.#slices.takeAll();
   }
-}
-
-function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
-  return expiresAt !== undefined && expiresAt <= now;
 }

@@ -137,7 +137,7 @@ export class CachedWallet {
     if (lease === undefined) {
       return undefined;
     }
-    await this.wallet.loadRatesOf(lease);
+    await this.wallet.rates.loadFor(lease);
     this.wallet.add(lease);
     return lease.slices.length;
   }

@@ -95,7 +95,7 @@ export class WalletCache implements AuditedWallets {
   owe(accountId: string, shortfall: number): void {
     const cached = this.#wallets.get(accountId);
     if (cached !== undefined) {
-      cached.wallet.debt += BigInt(shortfall);
+      cached.wallet.owe(shortfall);
       cached.freed();
     }
     this.announce(accountId).catch((error: unknown) => this.#logger.warn({ error }, "a debt was not announced"));
@@ -136,8 +136,8 @@ export class WalletCache implements AuditedWallets {
       if (wallet.canPayDebt && cached.moving === undefined) {
         cached.freed();
       }
-      if (wallet.hasOldRates) {
-        await wallet.renewRates();
+      if (wallet.rates.old) {
+        await wallet.rates.renew();
       }
     }
     await this.#ended.close();
