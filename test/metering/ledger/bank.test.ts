@@ -67,11 +67,8 @@ const sum = (proof: ReconcileResponse) =>
 describe.each(dialects)("%s", (dialect) => {
   test("every look at the books while money moves finds that they add up", async () => {
     const url = await newDatabase(dialect);
-    const cores: Metering[] = [];
-    for (let at = 0; at < (dialect === "sqlite" ? 1 : 2); at++) {
-      cores.push(await openMetering({ url, clock: systemClock }));
-    }
-    const [first] = cores as [Metering];
+    const first = await openMetering({ url, clock: systemClock });
+    const cores = dialect === "sqlite" ? [first] : [first, await openMetering({ url, clock: systemClock })];
     const accounts: string[] = [];
     for (let at = 0; at < 4; at++) {
       accounts.push(await first.account({ free: usd / 1000, paid: at === 0 ? 0 : usd }));
@@ -104,12 +101,8 @@ describe.each(dialects)("%s", (dialect) => {
     expect(proofs.flatMap(({ findings }) => findings)).toEqual([]);
     expect(proofs.filter((proof) => sum(proof) !== BigInt(proof.grantedPicoUsd))).toEqual([]);
     expect(new Set(proofs.map(({ spentPicoUsd }) => spentPicoUsd)).size).toBeGreaterThan(snapshots / 2);
-    for (const accountId of accounts) {
-      const { balance, debt } = await first.funds.statement(accountId);
-      if (debt > 0n) {
-        expect(balance).toBe(0n);
-      }
-    }
+    const statements = await Promise.all(accounts.map((accountId) => first.funds.statement(accountId)));
+    expect(statements.filter(({ balance, debt }) => debt > 0n && balance !== 0n)).toEqual([]);
     for (const core of cores) {
       await core.storage.close();
     }

@@ -147,6 +147,42 @@ interface Charged {
   readonly budgeted: boolean;
 }
 
+/** What happens to a store's functions now. */
+interface Fate {
+  isDead(): boolean;
+  isAway(name: string): boolean;
+  losesReply(name: string): boolean;
+}
+
+/** The store of one process: it fails when told so, and does nothing any more once the process is dead. */
+function mortal(store: LedgerStore, { isDead, isAway, losesReply }: Fate): LedgerStore {
+  const never = new Promise(() => {});
+  return new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function" || name === "isViolation") {
+        return value;
+      }
+      return async (...parameters: unknown[]) => {
+        if (isDead()) {
+          return never;
+        }
+        if (isAway(String(name))) {
+          throw new Error("the store is away");
+        }
+        const result = await value.apply(target, parameters);
+        if (isDead()) {
+          return never;
+        }
+        if (losesReply(String(name))) {
+          throw new Error("the reply is lost");
+        }
+        return result;
+      };
+    },
+  });
+}
+
 /** Everything of one life. */
 async function live(steps: readonly Step[]): Promise<void> {
   const clock = new ManualClock(Date.now(), false);
@@ -173,38 +209,15 @@ async function live(steps: readonly Step[]): Promise<void> {
   let disk = "";
   let era = 0;
 
-  const never = new Promise(() => {});
   /** The store's functions whose replies are lost now. */
   const repliesLost = () => (fault === undefined || fault === "before" ? [] : lostReplies[fault]);
 
-  /** The store of one process: it fails when told so, and does nothing any more once the process is dead. */
-  const storeOf = (mine: number): LedgerStore => {
-    const store = new SqliteLedgerStore(storage.exclusive, systemRandom, "core");
-    return new Proxy(store, {
-      get(target, name) {
-        const value = Reflect.get(target, name, target);
-        if (typeof value !== "function" || name === "isViolation") {
-          return value;
-        }
-        return async (...parameters: unknown[]) => {
-          if (mine !== era) {
-            return never;
-          }
-          if (fault === "before" && name === "settle") {
-            throw new Error("the store is away");
-          }
-          const result = await value.apply(target, parameters);
-          if (mine !== era) {
-            return never;
-          }
-          if (repliesLost().includes(String(name))) {
-            throw new Error("the reply is lost");
-          }
-          return result;
-        };
-      },
+  const storeOf = (mine: number): LedgerStore =>
+    mortal(new SqliteLedgerStore(storage.exclusive, systemRandom, "core"), {
+      isDead: () => mine !== era,
+      isAway: (name) => fault === "before" && name === "settle",
+      losesReply: (name) => repliesLost().includes(name),
     });
-  };
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const start = async (): Promise<CoreLedger> => {
     const mine = ++era;
