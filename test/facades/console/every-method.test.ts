@@ -1,4 +1,5 @@
-import type { DescField, DescMethod } from "@bufbuild/protobuf";
+import { readdir } from "node:fs/promises";
+import type { DescField, DescMethod, DescService } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -35,6 +36,15 @@ afterAll(async () => {
 });
 
 const methods = forwardedServices.flatMap((service) => service.methods);
+
+/** Every service of the contract, as its generated files have them: a new one is among them without a word here. */
+async function findServices(): Promise<readonly DescService[]> {
+  const folder = new URL("../../../gen/tollgate/", import.meta.url);
+  const names = await readdir(folder, { recursive: true });
+  const modules = names.filter((name) => name.endsWith("_pb.js")).map((name) => import(new URL(name, folder).href));
+  const exported = (await Promise.all(modules)).flatMap((module) => Object.values(module as object));
+  return exported.filter((one): one is DescService => one?.kind === "service");
+}
 
 /** A message whose every id is the other account's. */
 function aimedAtOthers({ input }: DescMethod): object {
@@ -89,6 +99,23 @@ test("a customer reaches nothing of another account by any id in any call", asyn
     }
   }
   expect(reached).toEqual([]);
+});
+
+test("no session reaches a service of the contract that the console's pages do not call", async () => {
+  const services = await findServices();
+  expect(services).toEqual(expect.arrayContaining([...forwardedServices]));
+  const others = services.filter((service) => !forwardedServices.includes(service));
+  expect(others.length).toBeGreaterThan(3);
+  const answered: string[] = [];
+  for (const session of [{ apiKey: started.service.key }, { operatorToken: started.service.operatorToken }]) {
+    const cookie = await started.signIn(session);
+    for (const method of others.flatMap((service) => service.methods)) {
+      if (!isDenied(await call(method, cookie, aimedAtOthers(method)))) {
+        answered.push(`${method.parent.typeName}/${method.name}`);
+      }
+    }
+  }
+  expect(answered).toEqual([]);
 });
 
 test("what a customer may not call is denied, whatever it asks for", async () => {
