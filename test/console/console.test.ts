@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { liveAsCustomer } from "./customer-life.ts";
 import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
+import { liveByKeyboard } from "./keyboard-life.ts";
 import { liveAsOperator } from "./operator-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
 import { weigh } from "./weight.ts";
@@ -35,6 +36,10 @@ test("somebody signs in with a provider of identities, and has one account from 
   expect(balances).toEqual([10n ** 12n, 10n ** 12n]);
   expect([accounts, forged]).toEqual([1, 401]);
 });
+
+test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {
+  expect(await liveByKeyboard(stage)).toEqual([]);
+}, 120_000);
 
 test("every page has one heading, fits 360 pixels, and gives nothing to find fault with in either theme", async () => {
   expect(await judgePages(stage)).toEqual([]);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { rememberOpener } from "./opener.ts";
 
 interface Props {
   readonly title: string;
@@ -7,14 +8,18 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A question on top of the page. Escape closes it; the browser keeps the focus inside and gives it back. */
+/** A question on top of the page. Escape closes it; the browser keeps the focus inside, and it goes back to what opened the question. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const element = dialog.current;
+    const giveFocusBack = rememberOpener();
     element?.showModal();
-    return () => element?.close();
+    return () => {
+      element?.close();
+      giveFocusBack();
+    };
   }, []);
   return (
     <dialog
