@@ -3,6 +3,7 @@ import { ledger } from "./ledger/ledger.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
 import { profile } from "./profile/profile.ts";
+import { retention } from "./retention.ts";
 import { routing } from "./routing/routing.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
@@ -21,5 +22,6 @@ export const scenarios: readonly Scenario[] = [
   soak,
   profile,
   usage,
+  retention,
   consolePages,
 ];

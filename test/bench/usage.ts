@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -17,6 +18,8 @@ const hourly = 46;
 const lastDayMs = (firstDay + days - 1) * dayMs;
 const questions = 200;
 const mostMs = 50;
+/** The event loop may stand still for so long, in milliseconds, at the 99th percentile of its turns. */
+const mostGapMs = 10;
 /** To fill a database takes statements that run for minutes. */
 const patience = { connectMs: 10_000, answerMs: 600_000 };
 
@@ -113,6 +116,8 @@ const kinds: readonly { readonly name: string; readonly limit?: number; readonly
 
 async function measure(storage: Storage, store: Store): Promise<Figure[]> {
   const figures: Figure[] = [];
+  const gaps = monitorEventLoopDelay({ resolution: 1 });
+  gaps.enable();
   for (const { name, limit, of } of kinds) {
     const times: number[] = [];
     for (let at = 0; at < questions; at++) {
@@ -128,5 +133,11 @@ async function measure(storage: Storage, store: Store): Promise<Figure[]> {
       { ...figure, name: `${store}: ${name}, p99`, value: spread([p99]), ...(limit === undefined ? {} : { limit }) },
     );
   }
+  gaps.disable();
+  const gap = { scenario: "usage", unit: "ms", better: "lower" } as const;
+  figures.push(
+    { ...gap, name: `${store}: event loop, p99`, value: spread([gaps.percentile(99) / 1e6]), limit: mostGapMs },
+    { ...gap, name: `${store}: event loop, longest`, value: spread([gaps.max / 1e6]) },
+  );
   return figures;
 }

@@ -1,7 +1,8 @@
 /**
  * A core's ledger under load, in a process of its own: holds and settlements as the core's services ask for them,
  * without the HTTP around them. Arguments: storage URL, data directory, number of accounts. The parent sends jobs; each
- * is answered with a measurement, and the question whether the books add up with the proof.
+ * is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
+ * and tells how far it is, when it is asked to.
  */
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,6 +26,7 @@ import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { createAccounts } from "./accounts.ts";
 import { type Counts, countCalls, countRoundTrips } from "./counted-store.ts";
 import type { Arrivals } from "./pacer.ts";
+import { type Retained, retain } from "./retain.ts";
 
 /** Requests a second, which come whether the ones before were settled or not; or so many at once, all the time. */
 export type LedgerLoad = { readonly rate: number } | { readonly atOnce: number };
@@ -255,7 +257,16 @@ async function prove() {
   return { ok, findings: findings.map(({ $typeName: _, ...finding }) => finding) };
 }
 
-process.on("message", async (asked: LedgerJob | "prove") => {
-  process.send?.(asked === "prove" ? await prove() : await measure(asked, requests, counts));
+let retained: (() => Retained) | undefined;
+
+process.on("message", async (asked: LedgerJob | "prove" | "retain" | "retained") => {
+  if (asked === "retain") {
+    retained = await retain({ storage, store, logger }, directory);
+    process.send?.({});
+  } else if (asked === "retained") {
+    process.send?.(retained?.());
+  } else {
+    process.send?.(asked === "prove" ? await prove() : await measure(asked, requests, counts));
+  }
 });
 process.send?.({ port: 0 });

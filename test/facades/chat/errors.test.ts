@@ -43,6 +43,8 @@ test.each<[reason: keyof typeof Reason, facts: Parameters<typeof refused>[3], ex
     soon,
     { status: 429, type: "rate_limit_error", code: "rate_limit_exceeded", headers: { "retry-after": "3" } },
   ],
+  ["RECEIPT_NOT_FOUND", {}, { status: 404, type: "invalid_request_error", code: "generation_not_found", param: "id" }],
+  ["RECEIPT_ARCHIVED", {}, { status: 410, type: "invalid_request_error", code: "generation_archived", param: "id" }],
   ["MODEL_NOT_FOUND", {}, { status: 404, type: "invalid_request_error", code: "model_not_found", param: "model" }],
   ["MODEL_KIND_MISMATCH", {}, { status: 404, type: "invalid_request_error", code: "model_not_found", param: "model" }],
   [

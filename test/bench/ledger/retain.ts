@@ -1,0 +1,56 @@
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
+import type { ReceiptStore } from "../../../src/metering/retention/receipt-store.ts";
+import { Retention } from "../../../src/metering/retention/retention.ts";
+import type { Storage } from "../../../src/storage/orm.ts";
+import { type Percentiles, percentiles } from "../report/statistics.ts";
+
+/** What the retention has done so far. Times in milliseconds. */
+export interface Retained {
+  readonly archived: number;
+  readonly removed: number;
+  /** From the first removal to the last. */
+  readonly duration: number;
+  /** Of a step: as long as it takes, locks included. */
+  readonly step: Percentiles;
+}
+
+/** Archives and removes what is older than 180 days, as a core does, beside its requests. Returns the function that tells how far it is. */
+export async function retain(
+  { storage, store, logger }: { readonly storage: Storage; readonly store: ReceiptStore; readonly logger: Logger },
+  directory: string,
+): Promise<() => Retained> {
+  const steps: number[] = [];
+  let [archived, removed, first, last] = [0, 0, 0, 0];
+  const retention = new Retention({
+    ...{ storage, keepDays: 180, directory: await mkdtemp(join(directory, "archive-")), logger },
+    ...{ clock: systemClock, random: systemRandom },
+    store: {
+      async removeReceipts(before, most) {
+        const since = performance.now();
+        const count = await store.removeReceipts(before, most);
+        last = performance.now();
+        first ||= since;
+        if (count > 0) {
+          steps.push(last - since);
+        }
+        return count;
+      },
+    },
+    note: async (_, { receipts }) => {
+      archived += receipts;
+    },
+    lease: { hold: async () => true, release: async () => {} },
+    observer: {
+      removed(count) {
+        removed += count;
+      },
+      looked() {},
+    },
+  });
+  retention.work().catch((error: unknown) => logger.error({ error }, "the retention failed"));
+  return () => ({ archived, removed, duration: last - first, step: percentiles(steps) });
+}
