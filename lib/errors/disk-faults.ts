@@ -11,6 +11,8 @@ const advice: Readonly<Record<string, string>> = {
   EDQUOT: "this user's share of the disk is full: free some space on it",
   EROFS: "the disk is read-only: mount it for writing, or set TOLLGATE_DATA_DIR",
   SQLITE_8: "it is write-protected: let the user that tollgate runs as write it",
+  SQLITE_10:
+    "the disk fails, or SQLite finds no folder for temporary files: see the system's log, or set SQLITE_TMPDIR",
   SQLITE_13: "the disk is full: free some space on it",
   SQLITE_14: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
 };

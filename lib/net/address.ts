@@ -25,3 +25,8 @@ export function parseAddress(text: string): Address | undefined {
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
+
+/** The address, or URL, at which this machine reaches what listens on one: all addresses stand for loopback. */
+export function reachable(address: string): string {
+  return address.replace(/(^|\/\/)0\.0\.0\.0:/, "$1127.0.0.1:").replace(/(^|\/\/)\[::\]:/, "$1[::1]:");
+}

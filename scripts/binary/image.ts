@@ -2,7 +2,17 @@
 // it as a stranger does, as a user without rights on a read-only root file system: `npm run test:image`.
 
 import { execFileSync } from "node:child_process";
-import { chownSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,7 +31,21 @@ assemble(join(context, "rootfs"));
 const policy = join(context, "policy.json");
 writeFileSync(policy, '{"default":[{"type":"insecureAcceptAnything"}]}');
 const file = join(root, "deploy", "Containerfile.binary");
-const build = ["build", "--signature-policy", policy, "--isolation", "chroot", "--file", file, "--tag", image, context];
+// Docker's format has a health check, the other one has not.
+const build = [
+  "build",
+  "--format",
+  "docker",
+  "--signature-policy",
+  policy,
+  "--isolation",
+  "chroot",
+  "--file",
+  file,
+  "--tag",
+  image,
+  context,
+];
 execFileSync("podman", build, { stdio: "inherit" });
 if (process.argv.includes("--try")) {
   await tryImage();
@@ -33,6 +57,7 @@ function assemble(folder: string): void {
   for (const path of ["data", "tmp", "etc/tollgate", "usr/bin"]) {
     mkdirSync(join(folder, path), { recursive: true });
   }
+  chmodSync(join(folder, "tmp"), 0o1777);
   cpSync(binary, join(folder, "usr", "bin", "tollgate"));
   cpSync(join(root, "deploy", "container.yaml"), join(folder, "etc", "tollgate", "tollgate.yaml"));
   writeFileSync(join(folder, "etc", "passwd"), `tollgate:x:${user}:${user}::/data:/\n`);
@@ -48,13 +73,28 @@ async function tryImage(): Promise<void> {
   const data = join(folder, homeName, ".local", "share", "tollgate");
   mkdirSync(data, { recursive: true });
   chownSync(data, user, user);
-  const guards = ["--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroups=disabled"];
+  const guards = [
+    "--read-only",
+    "--read-only-tmpfs=false",
+    "--cap-drop=all",
+    "--security-opt=no-new-privileges",
+    "--cgroups=disabled",
+  ];
+  // podman has systemd ask for an image's health, and complains where there is none.
+  const checks = existsSync("/run/systemd/system") ? [] : ["--no-healthcheck"];
   const limits = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=1000:1000"];
-  const run = ["run", "--rm", "--signature-policy", policy, "--network=host", ...guards, ...limits];
+  const run = ["run", "--rm", "--signature-policy", policy, "--network=host", ...guards, ...limits, ...checks];
   try {
-    const { readyMs } = await tryInstalled(["podman", ...run, `--volume=${data}:/data`, image], folder);
+    const { readyMs } = await tryInstalled(podman(...run, `--volume=${data}:/data`, image), folder);
     console.log(`served, billed, kept its data, proved its books; ready after ${readyMs.join(" and ")} ms`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** podman's command line. crun refuses to run where both versions of cgroups are mixed, unless it does not see them. */
+function podman(...args: string[]): string[] {
+  const hide = 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$@"';
+  const mixed = existsSync("/sys/fs/cgroup/unified");
+  return [...(mixed ? ["unshare", "--mount", "sh", "-c", hide, "sh"] : []), "podman", ...args];
 }

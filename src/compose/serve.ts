@@ -1,5 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { systemRandom } from "../../lib/ids/random.ts";
+import { reachable } from "../../lib/net/address.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { ConfigError } from "../config/config-error.ts";
@@ -14,7 +15,7 @@ import { openConsole, type RunningConsole } from "./console.ts";
 import { composeCore } from "./core.ts";
 import { serveCore } from "./core-process.ts";
 import { type Demo, ensureDemo } from "./embedded/demo.ts";
-import { invocationFor } from "./embedded/invocation.ts";
+import { invocationFor, readContainer } from "./embedded/invocation.ts";
 import { type EmbeddedModels, embeddedModels } from "./embedded/models.ts";
 import { makeSignInUrl } from "./embedded/sign-in-url.ts";
 import { welcome } from "./embedded/welcome.ts";
@@ -88,7 +89,7 @@ async function start(
     reloadOnHangup({ file: options.config, load }, config, core, lifecycle, logger);
   }
   if (options.log === "pretty" && worker === undefined) {
-    const url = `${tls === undefined ? "http" : "https"}://${http}`;
+    const url = reachable(`${tls === undefined ? "http" : "https"}://${http}`);
     await greet({ secrets, embedded, demo, url, page, transport: own });
   }
   const all = { http, ...(page && { console: page.address }), ...addresses, admin: admin.address };
@@ -125,9 +126,11 @@ async function greet({
   readonly page: RunningConsole | undefined;
   readonly transport: Transport;
 }): Promise<void> {
-  const link = page === undefined ? undefined : await makeSignInUrl(page.url, transport, operatorToken);
+  const link = page === undefined ? undefined : await makeSignInUrl(reachable(page.url), transport, operatorToken);
   if (embedded !== undefined && demo !== undefined) {
-    console.log(welcome({ ...embedded, url, demo, dataDir, link, command: invocationFor(dataDir, process.env) }));
+    console.log(
+      welcome({ ...embedded, url, demo, dataDir, link, command: invocationFor(dataDir, process.env, readContainer()) }),
+    );
   } else if (link !== undefined) {
     console.log(`  console    ${link}\n`);
   }

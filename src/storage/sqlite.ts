@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { keepFilePrivate } from "../../lib/private-files.ts";
 
@@ -12,10 +12,19 @@ const sqliteBusy = 5;
 export function openSqlite(path: string): DatabaseSync {
   if (path !== ":memory:") {
     keepPrivate(path);
+    keepTemporaryFilesBeside(path);
   }
   const database = new DatabaseSync(path, { timeout: 5000 });
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   return database;
+}
+
+/**
+ * Has SQLite keep its temporary files beside the database: a container with a read-only root has no other place for them. It
+ * looks for this when the process opens its first database.
+ */
+function keepTemporaryFilesBeside(path: string): void {
+  process.env.SQLITE_TMPDIR ??= dirname(resolve(path));
 }
 
 /** SQLite gives the files beside a database the rights that the database has when it makes them. */
@@ -36,6 +45,7 @@ function keepPrivate(path: string): void {
 export function lockFile(path: string): (() => void) | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   keepFilePrivate(`${path}.lock`);
+  keepTemporaryFilesBeside(path);
   const lock = new DatabaseSync(`${path}.lock`);
   try {
     lock.exec("begin exclusive");

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { readDetail } from "../../../lib/errors/detail.ts";
-import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
+import { isLoopback, parseAddress, reachable } from "../../../lib/net/address.ts";
 import { applyWorkarounds } from "../../compose/process/workarounds.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { readDataDir } from "../../config/data-dir.ts";
@@ -121,7 +121,7 @@ async function findCore(environment: Environment): Promise<string> {
       `${resolve(runningFile(dataDir))} is stale: the core that it names (process ${running.pid}, ${running.grpc}) was killed. Start it again, or name another one with --core`,
     );
   }
-  return running.grpc.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:");
+  return reachable(running.grpc);
 }
 
 /** Whether all addresses of a target are of this machine. */

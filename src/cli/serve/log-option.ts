@@ -1,6 +1,17 @@
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+
+const formats = ["json", "pretty", "auto"];
 
 /** How a long-running command logs. */
 export function logOption(): Option {
-  return new Option("--log <format>", "how the log looks").choices(["json", "pretty"]).default("pretty");
+  const about = "how the log looks; auto is pretty at a terminal, and JSON elsewhere";
+  return new Option("--log <format>", about).choices(formats).default("pretty").argParser(parseFormat);
+}
+
+function parseFormat(text: string): string {
+  if (!formats.includes(text)) {
+    throw new InvalidArgumentError(`Allowed choices are ${formats.join(", ")}.`);
+  }
+  const atTerminal = process.stdout.isTTY ? "pretty" : "json";
+  return text === "auto" ? atTerminal : text;
 }

@@ -19,6 +19,11 @@ test.each([
     fault({ code: "EACCES" }),
     expect.stringMatching(/^\/data: this user may not use it: give it to/),
   ],
+  [
+    "no folder for temporary files",
+    fault({ errcode: 6410 }, "disk I/O error"),
+    expect.stringMatching(/^\/data: the disk fails, or SQLite finds no folder for temporary files/),
+  ],
   ["nothing of the disk", fault({ code: "ECONNREFUSED" }), "raw"],
   ["an error that caused itself", circular, "raw"],
 ])("an error says the file and what to do: %s", (_, error, message) => {
