@@ -5,7 +5,8 @@ import { sendNote } from "../pages/note.ts";
 import { pendingCookie, readPending, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
 
-const callbackPath = "/sign-in/oidc/callback";
+/** Where the provider of identities sends a browser back to. */
+export const callbackPath = "/sign-in/oidc/callback";
 const first = "/overview";
 
 const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {

@@ -4,7 +4,7 @@ import { type ConsoleOptions, readReach } from "../options.ts";
 import { sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
 import { readToken, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
-import { beginOidc, finishOidc } from "./oidc.ts";
+import { beginOidc, callbackPath, finishOidc } from "./oidc.ts";
 import { readCredential } from "./read-credential.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -98,6 +98,6 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
     ...calls.map(([call, answer]) => [call, fromPage(answer)] as const),
     // Browsers come to these from elsewhere.
     ["GET /sign-in/oidc", (request, response) => beginOidc(request, response, options, core)],
-    ["GET /sign-in/oidc/callback", (request, response) => finishOidc(request, response, options, core)],
+    [`GET ${callbackPath}`, (request, response) => finishOidc(request, response, options, core)],
   ]);
 }

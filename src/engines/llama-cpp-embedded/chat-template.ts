@@ -1,8 +1,8 @@
 import type { Conversation, Message } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineThinking } from "../interface.ts";
 import { engineRefused } from "../shared/faults.ts";
 import { parseArguments } from "../shared/prompt/call-arguments.ts";
+import { roleNames } from "../shared/prompt/role-names.ts";
 import { parseParameters } from "../shared/prompt/tool-parameters.ts";
 import { toTurns } from "../shared/prompt/turns.ts";
 import type { Template } from "./binding.ts";
@@ -52,17 +52,9 @@ function cutBehind(prompt: string, text: string): string {
   return at === -1 ? prompt : prompt.slice(0, at + trimmed.length);
 }
 
-const roles = {
-  [Role.UNSPECIFIED]: "user",
-  [Role.SYSTEM]: "system",
-  [Role.USER]: "user",
-  [Role.ASSISTANT]: "assistant",
-  [Role.TOOL]: "tool",
-} as const;
-
 function toMessage(message: Message) {
   return {
-    role: roles[message.role],
+    role: roleNames[message.role],
     content: message.text,
     ...(message.reasoning !== "" && { reasoning_content: message.reasoning }),
     ...(message.toolCallId !== "" && { tool_call_id: message.toolCallId }),

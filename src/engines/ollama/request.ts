@@ -1,6 +1,7 @@
-import { type Conversation, type Message, Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
+import { type Conversation, type Message, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { EngineRequest } from "../interface.ts";
 import { parseArguments } from "../shared/prompt/call-arguments.ts";
+import { roleNames } from "../shared/prompt/role-names.ts";
 import { parseParameters } from "../shared/prompt/tool-parameters.ts";
 import { toTurns } from "../shared/prompt/turns.ts";
 import { writeSampling } from "../shared/sampling.ts";
@@ -49,17 +50,9 @@ function toThink({ thinking }: EngineRequest): boolean | string | undefined {
   return thinking?.deepest ? "high" : thinking?.enabled;
 }
 
-const roles = {
-  [Role.UNSPECIFIED]: "user",
-  [Role.SYSTEM]: "system",
-  [Role.USER]: "user",
-  [Role.ASSISTANT]: "assistant",
-  [Role.TOOL]: "tool",
-} as const;
-
 function toMessage({ role, text, reasoning, toolCalls, toolCallId }: Message): Fields {
   return {
-    role: roles[role],
+    role: roleNames[role],
     content: text,
     ...(reasoning !== "" && { thinking: reasoning }),
     ...(toolCallId !== "" && { tool_call_id: toolCallId }),

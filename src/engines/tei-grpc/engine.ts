@@ -48,15 +48,11 @@ export class TeiGrpcEngine implements Engine {
     });
   }
 
-  async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
-    if (prompt.case !== "text") {
-      return undefined;
-    }
-    const { value } = prompt;
-    return countInput(value, {
+  countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
+    return countInput(prompt, {
       limit: this.#settings.contextLength,
-      list: () => this.#countTokens(value, signal),
-      embed: async () => (await this.#embedBatch([value], {}, signal)).inputTokens,
+      list: (input) => this.#countTokens(input, signal),
+      embed: async (input) => (await this.#embedBatch([input], {}, signal)).inputTokens,
     });
   }
 
