@@ -86,6 +86,22 @@ interface Begun {
   readonly rates: readonly bigint[];
 }
 
+/** What a line's own tokens cost, one by one; lines before may have begun to pay the first of them. */
+function costOfTokens(
+  line: Printed["lines"][number],
+  rates: Readonly<Record<"input" | "output", bigint>>,
+  begun: Begun | undefined,
+): bigint {
+  let [cost, first] = [0n, begun];
+  for (const token of ["input", "output"] as const) {
+    for (let left = line[`${token}_tokens`]; left > 0; left--) {
+      cost += first ? atLeastNothing(least(rates[token], ...first.rates) - first.paid) : rates[token];
+      first = undefined;
+    }
+  }
+  return cost;
+}
+
 /** Works a receipt out token by token; returns how many of its tokens are shared. */
 function workOut(printed: Printed): number {
   const unread = { input: printed.input_tokens, output: printed.output_tokens };
@@ -97,16 +113,11 @@ function workOut(printed: Printed): number {
       input: exact(parseRate(line.input_usd_per_million)),
       output: exact(parseRate(line.output_usd_per_million)),
     };
-    let cost = 0n;
-    for (const token of ["input", "output"] as const) {
-      for (let left = line[`${token}_tokens`]; left > 0; left--) {
-        cost += begun ? atLeastNothing(least(rates[token], ...begun.rates) - begun.paid) : rates[token];
-        begun = undefined;
-        unread[token]--;
-      }
-    }
     const shared = exact(parseUsd(line.shared_token_usd));
-    cost += shared;
+    const cost = costOfTokens(line, rates, begun) + shared;
+    begun = line.input_tokens + line.output_tokens > 0 ? undefined : begun;
+    unread.input -= line.input_tokens;
+    unread.output -= line.output_tokens;
     expect(exact(parseUsd(line.cost_usd))).toBe(cost);
     sums[line.lot_id === null ? "owed" : "paid"] += cost;
     if (shared === 0n) {

@@ -63,21 +63,16 @@ describe.each(dialects)("over %s", (dialect) => {
 
     test("a stream of events", async () => {
       const stream = await client().messages.create({ ...ask("[[sim:text=Hello there]]"), stream: true });
-      const types: string[] = [];
-      let text = "";
+      const events: Anthropic.Messages.RawMessageStreamEvent[] = [];
       for await (const event of stream) {
-        if (event.type !== types.at(-1)) {
-          types.push(event.type);
-        }
-        if (event.type === "message_start") {
-          expect(event.message.usage.input_tokens).toBeGreaterThan(0);
-        }
-        if (event.type === "content_block_delta" && event.delta.type === "text_delta") {
-          text += event.delta.text;
-        }
+        events.push(event);
       }
-      expect(text).toBe("Hello there");
-      expect(types).toEqual([
+      const [start] = events.filter((event) => event.type === "message_start");
+      expect(start?.message.usage.input_tokens).toBeGreaterThan(0);
+      const deltas = events.filter((event) => event.type === "content_block_delta").map(({ delta }) => delta);
+      expect(deltas.map((delta) => (delta.type === "text_delta" ? delta.text : "")).join("")).toBe("Hello there");
+      const types = events.map(({ type }) => type);
+      expect(types.filter((type, at) => type !== types[at - 1])).toEqual([
         ...["message_start", "content_block_start", "content_block_delta", "content_block_stop"],
         ...["message_delta", "message_stop"],
       ]);

@@ -82,14 +82,7 @@ function readChunk(
   }
   if (choice.finish_reason !== null) {
     answer.finishReason = readFinish(choice.finish_reason, choice.delta);
-    if (separateUsage === "usage" in chunk) {
-      throw new Error("usage in the other form");
-    }
-    if (separateUsage) {
-      return "finished";
-    }
-    answer.usage = toUsage(chunk);
-    return "over";
+    return readEnd(chunk, answer, separateUsage);
   }
   if ("usage" in chunk) {
     throw new Error("usage before the end");
@@ -102,6 +95,17 @@ function readChunk(
   }
   readDelta(choice.delta, answer);
   return "deltas";
+}
+
+function readEnd(chunk: Chunk, answer: StreamedAnswer, separateUsage: boolean): "finished" | "over" {
+  if (separateUsage === "usage" in chunk) {
+    throw new Error("usage in the other form");
+  }
+  if (separateUsage) {
+    return "finished";
+  }
+  answer.usage = toUsage(chunk);
+  return "over";
 }
 
 function readFinish(reason: string, delta: Record<string, unknown>): string {
