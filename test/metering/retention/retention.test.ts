@@ -62,7 +62,8 @@ describe.each(dialects)("%s", (dialect) => {
     const budget = { id: v7(), limit: usd, period: "total" } as const;
     const ids: string[] = [];
     const charge = async (tokens: number, more: object = {}) => {
-      const wanted = request(account, output(tokens), more);
+      const requestId = `req_${v7({ msecs: clock.now() }).replaceAll("-", "")}`;
+      const wanted = request(account, output(tokens), { requestId, ...more });
       ids.push(wanted.requestId);
       await clock.until(run(ledger, wanted));
     };
@@ -222,8 +223,47 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
   }, 60_000);
 
-  test("what is removed is found by indexes", async () => {
-    const { storage, clock, close } = await live();
+  test("two cores at once archive a day once; the proof finds one that has not all receipts, and a cost that was taken for one", async () => {
+    const { storage, clock, noted, directory, retention, close } = await live();
+    const works = await Promise.allSettled([retention().work(), retention().work()]);
+    expect(works.some(({ status }) => status === "fulfilled")).toBe(true);
+    expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(1);
+    expect(noted).toHaveLength(1);
+    expect(readdirSync(directory)).toEqual([noted[0]?.file]);
+    const file = readFileSync(join(directory, noted[0]?.file ?? ""));
+    expect(createHash("sha256").update(file).digest("hex")).toBe(noted[0]?.sha256);
+    expect(await storage.orm.em.fork().count(Usage)).toBe(3);
+    await prove(storage);
+    const em = storage.orm.em.fork();
+    for (const [rule, sql] of [
+      ["the archive of a day", "update receipt_archive set receipts = receipts - 1"],
+      ["the archive of a day", "update receipt_archive set cost_low = cost_low - 1"],
+      ["slice has spent what its receipt", "update archived_cost set cost = cost - 1"],
+    ] as const) {
+      await em.execute(sql);
+      const { findings } = await reconcile(storage);
+      expect(findings.map((finding) => finding.rule).join()).toContain(rule);
+      await em.execute(sql.replace("- 1", "+ 1"));
+    }
+    await prove(storage);
+    await clock.until(close());
+  }, 60_000);
+
+  test("nothing leaves before its usage is summed up, nor what is not due, and what leaves is found by indexes", async () => {
+    const { storage, account, clock, retention, midnight, close } = await live();
+    await retention({ keepDays: 1 }).work();
+    const tally = {
+      coreId: v7(),
+      hour: midnight / 3_600_000 - 1,
+      accountId: account,
+      keyId: "",
+      model: "late",
+      seen: false,
+    };
+    const none = { requests: 0, inputTokens: 0, outputTokens: 0, costHigh: 0, costLow: 0, shortfall: 0 };
+    await storage.orm.em.fork().insert(UsageTally, { ...tally, ...none });
+    await retention().work();
+    expect(await storage.orm.em.fork().count(Usage)).toBe(10);
     const plans: string[] = [];
     if (storage.dialect === "sqlite") {
       for (const sql of removalStatements) {
@@ -245,56 +285,6 @@ describe.each(dialects)("%s", (dialect) => {
       plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
     }
     expect(plans.filter((plan) => /SCAN usage|Seq Scan on usage|TEMP B-TREE/.test(plan))).toEqual([]);
-    await clock.until(close());
-  }, 60_000);
-
-  test("two cores at once archive a day once", async () => {
-    const { storage, clock, noted, directory, retention, close } = await live();
-    const works = await Promise.allSettled([retention().work(), retention().work()]);
-    expect(works.some(({ status }) => status === "fulfilled")).toBe(true);
-    expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(1);
-    expect(noted).toHaveLength(1);
-    expect(readdirSync(directory)).toEqual([noted[0]?.file]);
-    const file = readFileSync(join(directory, noted[0]?.file ?? ""));
-    expect(createHash("sha256").update(file).digest("hex")).toBe(noted[0]?.sha256);
-    expect(await storage.orm.em.fork().count(Usage)).toBe(3);
-    await prove(storage);
-    await clock.until(close());
-  }, 60_000);
-
-  test("nothing leaves before its usage is summed up, nor what is not due", async () => {
-    const { storage, account, clock, retention, midnight, close } = await live();
-    await retention({ keepDays: 1 }).work();
-    const tally = {
-      coreId: v7(),
-      hour: midnight / 3_600_000 - 1,
-      accountId: account,
-      keyId: "",
-      model: "late",
-      seen: false,
-    };
-    const none = { requests: 0, inputTokens: 0, outputTokens: 0, costHigh: 0, costLow: 0, shortfall: 0 };
-    await storage.orm.em.fork().insert(UsageTally, { ...tally, ...none });
-    await retention().work();
-    expect(await storage.orm.em.fork().count(Usage)).toBe(10);
-    await clock.until(close());
-  }, 60_000);
-
-  test("the proof finds an archive that has not all receipts, and a cost that was taken for one", async () => {
-    const { storage, clock, retention, close } = await live();
-    await retention().work();
-    const em = storage.orm.em.fork();
-    for (const [rule, sql] of [
-      ["the archive of a day", "update receipt_archive set receipts = receipts - 1"],
-      ["the archive of a day", "update receipt_archive set cost_low = cost_low - 1"],
-      ["slice has spent what its receipt", "update archived_cost set cost = cost - 1"],
-    ] as const) {
-      await em.execute(sql);
-      const { findings } = await reconcile(storage);
-      expect(findings.map((finding) => finding.rule).join()).toContain(rule);
-      await em.execute(sql.replace("- 1", "+ 1"));
-    }
-    await prove(storage);
     await clock.until(close());
   }, 60_000);
 });
