@@ -28,6 +28,20 @@ export interface FleetChange {
   discard(): void;
 }
 
+/** How cores that share a fleet tell each other what they have on its servers. */
+export interface FleetSharing {
+  /** Whether this core and the others hear each other. */
+  readonly isInTouch: boolean;
+  /** Other cores that are heard. */
+  readonly cores: number;
+  readonly sentBytes: number;
+  readonly heardBytes: number;
+  /** Messages that could not be read. */
+  readonly unreadable: number;
+  /** Prompts that were not told of: there were too many, or nobody would have heard it. */
+  readonly dropped: number;
+}
+
 /** The inference servers: which one gets a request, and which ones are fit to get any. */
 export interface Fleet {
   /**
@@ -57,6 +71,8 @@ export interface Fleet {
   utilisation(modelId: string): number;
   /** Requests for a model that wait for a server. */
   waiting(modelId: string): number;
+  /** How it is shared with other cores. Undefined: it is this core's alone. */
+  readonly sharing: FleetSharing | undefined;
   /**
    * Makes ready to serve other models on other servers. A request that runs on a server that is left out ends in its
    * own time. Throws, and changes nothing, when a server's adapter cannot be made.

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { toServerCosts } from "../../lib/server-costs.ts";
-import type { Fleet, FleetObserver } from "../fleet/interface.ts";
+import type { Fleet, FleetObserver, FleetSharing } from "../fleet/interface.ts";
 
 /** Measures how the fleet fares. Labels are ids of models and servers, which come from the configuration. */
 export function fleetMetrics(registry: Registry, servers: () => readonly Server[]): FleetObserver {
@@ -48,7 +48,7 @@ const breakers = { closed: BreakerState.CLOSED, open: BreakerState.OPEN, half_op
 /** Shows models' queues and every server at every scrape. */
 export function watchFleet(
   registry: Registry,
-  fleet: Pick<Fleet, "servers" | "utilisation" | "waiting">,
+  fleet: Pick<Fleet, "servers" | "utilisation" | "waiting" | "sharing">,
   models: () => readonly string[],
 ): void {
   const registers = [registry];
@@ -86,6 +86,8 @@ export function watchFleet(
       }
     },
   });
+
+  watchSharing(registry, fleet);
 
   const ofServer = (name: string, help: string, value: (server: Server) => number | undefined) =>
     new Gauge({
@@ -133,5 +135,46 @@ export function watchFleet(
     "1 for the position of a server's circuit breaker.",
     breakers,
     (server) => server.breaker,
+  );
+}
+
+/** Shows how cores hear each other. A core that has its fleet alone has lost nobody. */
+function watchSharing(registry: Registry, fleet: Pick<Fleet, "sharing">): void {
+  const registers = [registry];
+  const gauge = (name: string, help: string, alone: number, value: (sharing: FleetSharing) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(fleet.sharing === undefined ? alone : value(fleet.sharing));
+      },
+    });
+  gauge(
+    "tollgate_fleet_shared",
+    "Whether cores hear of each other's requests: 1, or 0 while each sends sessions to servers by their hash.",
+    1,
+    ({ isInTouch }) => Number(isInTouch),
+  );
+  gauge("tollgate_fleet_cores", "Other cores that are heard.", 0, ({ cores }) => cores);
+  const counter = (name: string, help: string, value: (sharing: FleetSharing) => number) => {
+    let before = 0;
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        const now = fleet.sharing === undefined ? 0 : value(fleet.sharing);
+        this.inc(now - before);
+        before = now;
+      },
+    });
+  };
+  counter("tollgate_fleet_sent_bytes_total", "Bytes told to other cores.", ({ sentBytes }) => sentBytes);
+  counter("tollgate_fleet_heard_bytes_total", "Bytes heard, of this core's own, too.", ({ heardBytes }) => heardBytes);
+  counter(
+    "tollgate_fleet_lost_news_total",
+    "Messages that could not be read, and prompts that other cores were not told of.",
+    ({ unreadable, dropped }) => unreadable + dropped,
   );
 }

@@ -6,7 +6,7 @@ import { configSchema } from "../../src/config/schema.ts";
 import type { EngineOutput } from "../../src/engines/interface.ts";
 import { createFleet } from "../../src/fleet/create-fleet.ts";
 import type { Fleet, FleetRequest, HealthChange } from "../../src/fleet/interface.ts";
-
+import type { FleetChannel } from "../../src/fleet/sharing/channel.ts";
 import { chatRequest } from "../engines/requests.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { silentLogger } from "../support/loggers.ts";
@@ -32,6 +32,7 @@ export function fixture(
   config: input<typeof configSchema>["fleet"] = {},
   model: Partial<NonNullable<input<typeof configSchema>["models"]>[number]> = {},
   lookup: Lookup = async () => [],
+  { clock = new ManualClock(), channel, seed = 1 }: { clock?: ManualClock; channel?: FleetChannel; seed?: number } = {},
 ): Fixture {
   const parsed = configSchema.parse({
     fleet: { routing: "round-robin", ...config },
@@ -48,7 +49,6 @@ export function fixture(
   if (served === undefined) {
     throw new Error("there is no model");
   }
-  const clock = new ManualClock();
   const engines: FakeEngine[] = [];
   const implausible: string[] = [];
   const changes: HealthChange[] = [];
@@ -61,7 +61,8 @@ export function fixture(
       return engine;
     },
     clock,
-    random: new SeededRandom(1),
+    random: new SeededRandom(seed),
+    ...(channel && { channel }),
     logger: silentLogger,
     lookup,
     healthChanged: (change) => void changes.push(change),

@@ -8,6 +8,7 @@ import { createServerEvents } from "../../events/server-events.ts";
 import { createFleet } from "../../fleet/create-fleet.ts";
 import type { Fleet } from "../../fleet/interface.ts";
 import { KeptDrains } from "../../fleet/kept-drains.ts";
+import { RedisChannel } from "../../fleet/sharing/redis-channel.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { traceEngine } from "../../telemetry/traces/engine.ts";
 import type { Foundation } from "./foundation.ts";
@@ -21,7 +22,7 @@ export interface FleetPart extends Part {
 }
 
 export async function composeFleet(foundation: Foundation, { prices }: Pick<Money, "prices">): Promise<FleetPart> {
-  const { storage, config, catalogue, tracer, metrics, clock, random, logger } = foundation;
+  const { storage, config, secrets, catalogue, tracer, metrics, clock, random, logger } = foundation;
   const healthChanged = createServerEvents(foundation);
   const fleet = createFleet({
     models: catalogue.list(),
@@ -36,6 +37,7 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
     lookup: systemLookup,
     observer: metrics.fleet,
     healthChanged,
+    ...(secrets.rateLimitUrl !== "memory:" && { channel: new RedisChannel(secrets.rateLimitUrl) }),
   });
   let shareDrain: Parameters<Drains["share"]>[0] = () => {};
   const kept = new KeptDrains({ storage, fleet, clock, logger });

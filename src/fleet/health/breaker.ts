@@ -14,6 +14,8 @@ export class Breaker {
   readonly #clock: Clock;
   readonly #openMs: number;
   readonly #onHalfOpen: () => void;
+  /** Is told when failures have opened it, of requests of this core. */
+  onOpen: () => void = () => {};
   #failures = 0;
   #trying = false;
   /** Opened because the server cannot be believed: a first output is not enough to close it. */
@@ -65,6 +67,7 @@ export class Breaker {
     this.#distrusted = true;
     this.#trying = false;
     this.#open();
+    this.onOpen();
   }
 
   failed(): void {
@@ -75,6 +78,14 @@ export class Breaker {
       return;
     }
     this.#open();
+    this.onOpen();
+  }
+
+  /** Another core has opened its own: nothing passes for a while here, either. */
+  failedElsewhere(): void {
+    if (this.state === BreakerState.CLOSED) {
+      this.#open();
+    }
   }
 
   /** Stops its timer. */

@@ -25,6 +25,6 @@ const fullestKv = 0.99;
 /** What a request with so many uncached tokens would cost on a server, itself and others, as a time. */
 export function estimateCost(member: Member, uncachedTokens: number): number {
   const kv = Math.min(member.load?.kvUsage ?? 0, fullestKv);
-  const prefill = (member.unreadTokens + uncachedWeight * uncachedTokens) / prefillRate;
+  const prefill = (member.unread + uncachedWeight * uncachedTokens) / prefillRate;
   return prefill + member.running * perRunning + (kvWeight * kv) / (1 - kv);
 }

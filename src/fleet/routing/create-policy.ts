@@ -1,15 +1,18 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Routing } from "../../config/schema.ts";
 import { LeastLoad } from "./least-load.ts";
-import type { Policy } from "./policy.ts";
+import type { OnPrompt, Policy } from "./policy.ts";
 import { PrefixAffinity } from "./prefix-affinity.ts";
 import { RoundRobin } from "./round-robin.ts";
 
-/** A way to choose, for a model that has no servers yet. `prefixBlocks` bounds what prefix routing remembers. */
-export function createPolicy(routing: Routing, prefixBlocks: number, random: Random): Policy {
+/**
+ * A way to choose, for a model that has no servers yet. `prefixBlocks` bounds what prefix routing remembers; `onPrompt` is
+ * told of what it will remember.
+ */
+export function createPolicy(routing: Routing, prefixBlocks: number, random: Random, onPrompt?: OnPrompt): Policy {
   switch (routing) {
     case "prefix":
-      return new PrefixAffinity(prefixBlocks, random);
+      return new PrefixAffinity(prefixBlocks, random, onPrompt);
     case "least-load":
       return new LeastLoad(random);
     case "round-robin":

@@ -5,6 +5,7 @@ import { type Choice, type Policy, type RoutingRequest, toReaders } from "./poli
 /** The less loaded one of two random servers: nearly as even as the least loaded of all, and no herd runs to one. */
 export class LeastLoad implements Policy {
   readonly routing = "least-load";
+  isAlone = false;
   readonly #random: Random;
 
   constructor(random: Random) {
@@ -21,6 +22,8 @@ export class LeastLoad implements Policy {
   replace(): void {}
 
   learn(): void {}
+
+  heard(): void {}
 
   forget(): void {}
 }

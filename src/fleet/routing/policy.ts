@@ -31,6 +31,9 @@ export function toReaders(members: readonly Member[]): readonly Member[] {
   return members.some((member) => member.isBacklogged) ? members.filter((member) => !member.isBacklogged) : members;
 }
 
+/** Is told that a prompt was sent to a server, as `heard` is. The arrays are the teller's own. */
+export type OnPrompt = (member: Member, hashes: Int32Array, ends: Int32Array) => void;
+
 /** A way to choose a server. */
 export interface Policy {
   readonly routing: Routing;
@@ -40,6 +43,10 @@ export interface Policy {
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
   /** A server has said how many tokens of a prompt that it was chosen for were in its cache. */
   learn(choice: Choice, cachedTokens: number): void;
+  /** Another core has sent a prompt to a server: two halves of a hash for each of its blocks, and where each ends. */
+  heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
+  /** Whether other cores choose as well and nothing is heard of them. */
+  isAlone: boolean;
   /** A server has lost its cache, or is suspected to. */
   forget(member: Member): void;
 }

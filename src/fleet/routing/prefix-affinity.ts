@@ -4,7 +4,7 @@ import type { Member } from "../servers/member.ts";
 import { CachedBlocks } from "./cached-blocks.ts";
 import { estimateCost } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";
-import { type Choice, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
+import { type Choice, type OnPrompt, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
@@ -21,6 +21,15 @@ const blocksShare = 2;
 /** The part of what was expected in a cache from which on the belief was right. */
 const rightPart = 0.75;
 
+/** How much more a session's own server may cost when cores do not hear each other, in seconds. */
+const farSeconds = 10;
+
+/** The blocks of a prompt. */
+interface Prompt {
+  readonly hashes: Int32Array;
+  readonly ends: Int32Array;
+}
+
 /**
  * The server that would be done first, given what it has in its prefix cache and what it has to do. A
  * conversation so returns to the server that has read it, until that one is too busy to be worth it.
@@ -29,6 +38,8 @@ export class PrefixAffinity implements Policy {
   readonly routing = "prefix";
   readonly #remembered: number;
   readonly #random: Random;
+  readonly #onPrompt: OnPrompt | undefined;
+  isAlone = false;
   readonly #blocks = new PromptBlocks();
   /** Numbers of the servers in the index. */
   readonly #slots = new Map<Member, number>();
@@ -39,10 +50,11 @@ export class PrefixAffinity implements Policy {
   #matched = new Int32Array();
   #costs = new Float64Array();
 
-  /** `blocks` bounds what is remembered. */
-  constructor(blocks: number, random: Random) {
+  /** `blocks` bounds what is remembered; `onPrompt` is told of each prompt and its server. */
+  constructor(blocks: number, random: Random, onPrompt?: OnPrompt) {
     this.#remembered = blocks;
     this.#random = random;
+    this.#onPrompt = onPrompt;
   }
 
   replace(members: readonly Member[]): void {
@@ -93,8 +105,11 @@ export class PrefixAffinity implements Policy {
     const slot = this.#slots.get(member) as number;
     const uncachedTokens = this.#uncached(slot, route);
     const matched = this.#matched[slot] as number;
-    const usedAt = this.#use(member, slot, matched);
+    const { hashes, ends, count } = this.#blocks;
+    const prompt = { hashes: hashes.subarray(0, 2 * count), ends: ends.subarray(0, count) };
+    const usedAt = this.#use(member, slot, prompt, matched);
     this.#index.add(this.#blocks, slot);
+    this.#onPrompt?.(member, prompt.hashes, prompt.ends);
     return { member, uncachedTokens, known: { tokens: Math.floor(matched / charactersPerToken), usedAt } };
   }
 
@@ -104,9 +119,18 @@ export class PrefixAffinity implements Policy {
     }
   }
 
+  heard(member: Member, hashes: Int32Array, ends: Int32Array): void {
+    const slot = this.#slots.get(member);
+    if (slot === undefined || this.#slots.size < 2) {
+      return;
+    }
+    this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
+    this.#use(member, slot, { hashes, ends }, 0);
+    this.#index.addHashes(hashes, slot);
+  }
+
   /** Notes the blocks in a server's cache, the beginning as what is lost last. Returns when the last known one was used before. */
-  #use(member: Member, slot: number, matched: number): number | undefined {
-    const { hashes, ends, count } = this.#blocks;
+  #use(member: Member, slot: number, { hashes, ends }: Prompt, matched: number): number | undefined {
     let cache = this.#caches.get(member);
     if (cache === undefined) {
       const most = Math.ceil((blocksShare * this.#remembered) / this.#slots.size);
@@ -114,7 +138,7 @@ export class PrefixAffinity implements Policy {
       this.#caches.set(member, cache);
     }
     let usedAt: number | undefined;
-    for (let block = count - 1; block >= 0; block--) {
+    for (let block = ends.length - 1; block >= 0; block--) {
       const end = ends[block] as number;
       const start = block === 0 ? 0 : (ends[block - 1] as number);
       const tokens = (end - start) / charactersPerToken;
@@ -144,8 +168,20 @@ export class PrefixAffinity implements Policy {
       this.#costs[index] = cost;
       lowest = Math.min(lowest, cost);
     }
+    if (this.isAlone) {
+      const home = this.#home(candidates);
+      if ((this.#costs[candidates.indexOf(home)] as number) <= lowest + farSeconds) {
+        return [home];
+      }
+    }
     const limit = lowest + Math.max(tieSeconds, lowest * tiePart);
     return candidates.filter((_, index) => (this.#costs[index] as number) <= limit);
+  }
+
+  /** Where cores send a session that do not hear each other: to the same server, without a word (rendezvous hashing). */
+  #home(candidates: readonly Member[]): Member {
+    const rank = ({ id }: Member) => hashText(id, this.#blocks.session);
+    return candidates.reduce((one, other) => (rank(other) > rank(one) ? other : one));
   }
 
   /** The candidates that would soon read the prompt. */
@@ -162,4 +198,13 @@ export class PrefixAffinity implements Policy {
   #uncached(slot: number, { promptTokens }: RoutingRequest): number {
     return Math.max(0, promptTokens - Math.floor((this.#matched[slot] ?? 0) / charactersPerToken));
   }
+}
+
+function hashText(text: string, seed: number): number {
+  let hash = seed;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x85ebca6b);
+    hash ^= hash >>> 13;
+  }
+  return hash >>> 0;
 }

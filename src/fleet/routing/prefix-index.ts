@@ -61,7 +61,7 @@ export class PrefixIndex {
     let end = 0;
     this.#known = 0;
     for (let block = 0; block < blocks.count; block++) {
-      const at = this.#find(blocks, block);
+      const at = this.#find(blocks.hashes, block);
       if (at === -1) {
         break;
       }
@@ -87,13 +87,22 @@ export class PrefixIndex {
   }
 
   /** Notes that a server reads the prompt that was matched last. */
-  add(blocks: PromptBlocks, server: number): void {
+  add({ hashes, count }: PromptBlocks, server: number): void {
+    this.#note(hashes, count, this.#known, server);
+  }
+
+  /** Notes that a server reads a prompt of which only the blocks' hashes are known. */
+  addHashes(hashes: Int32Array, server: number): void {
+    this.#note(hashes, hashes.length / 2, 0, server);
+  }
+
+  #note(hashes: Int32Array, count: number, known: number, server: number): void {
     this.#clock = (this.#clock + 1) | 0;
     const table = this.#table;
     const bit = 1 << (server % 32);
     const held = holders + Math.floor(server / 32) * ways;
-    for (let block = 0; block < blocks.count; block++) {
-      const at = block < this.#known ? (this.#found[block] as number) : this.#findOrClaim(blocks, block);
+    for (let block = 0; block < count; block++) {
+      const at = block < known ? (this.#found[block] as number) : this.#findOrClaim(hashes, block);
       table[at + usedAt] = this.#clock;
       table[at + held] = (table[at + held] as number) | bit;
     }
@@ -121,8 +130,8 @@ export class PrefixIndex {
   }
 
   /** The place of a block's tag. -1: the block is not known. */
-  #find(blocks: PromptBlocks, block: number): number {
-    return this.#findIn(this.#bucket(blocks, block), blocks.hashes[2 * block + 1] as number);
+  #find(hashes: Int32Array, block: number): number {
+    return this.#findIn(this.#bucket(hashes, block), hashes[2 * block + 1] as number);
   }
 
   #findIn(first: number, tag: number): number {
@@ -135,21 +144,21 @@ export class PrefixIndex {
     return -1;
   }
 
-  #findOrClaim(blocks: PromptBlocks, block: number): number {
-    const found = this.#find(blocks, block);
-    return found === -1 ? this.#claim(blocks, block) : found;
+  #findOrClaim(hashes: Int32Array, block: number): number {
+    const found = this.#find(hashes, block);
+    return found === -1 ? this.#claim(hashes, block) : found;
   }
 
-  #claim(blocks: PromptBlocks, block: number): number {
+  #claim(hashes: Int32Array, block: number): number {
     const table = this.#table;
-    const first = this.#bucket(blocks, block);
+    const first = this.#bucket(hashes, block);
     let oldest = first;
     for (let at = first + 1; at < first + ways; at++) {
       if (this.#age(at) > this.#age(oldest)) {
         oldest = at;
       }
     }
-    table[oldest] = blocks.hashes[2 * block + 1] as number;
+    table[oldest] = hashes[2 * block + 1] as number;
     for (let at = oldest + holders; at < first + this.#stride; at += ways) {
       table[at] = 0;
     }
@@ -161,8 +170,8 @@ export class PrefixIndex {
     return (this.#clock - (this.#table[at + usedAt] as number)) >>> 0;
   }
 
-  #bucket(blocks: PromptBlocks, block: number): number {
-    return ((blocks.hashes[2 * block] as number) & (this.#buckets - 1)) * this.#stride;
+  #bucket(hashes: Int32Array, block: number): number {
+    return ((hashes[2 * block] as number) & (this.#buckets - 1)) * this.#stride;
   }
 }
 

@@ -1,3 +1,4 @@
+import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { FleetRequest } from "../interface.ts";
 
 /** Characters of the smallest blocks. */
@@ -40,6 +41,8 @@ export class PromptBlocks {
   readonly hashes = new Int32Array(2 * maxBlocks);
   /** Where each block ends, in characters from the start. */
   readonly ends = new Int32Array(maxBlocks);
+  /** Stands for the account and all up to the end of the first message of a user. */
+  session = 0;
   #high = 0;
   #low = 0;
   #position = 0;
@@ -56,8 +59,10 @@ export class PromptBlocks {
     const { prompt } = request;
     if (prompt.case === "text") {
       this.#addText(prompt.value);
+      this.session = this.hashes[0] ?? 0;
       return;
     }
+    let isOpen = true;
     for (const { name, description, parametersJson } of prompt.value.tools) {
       this.#mix(name.length);
       this.#addText(description);
@@ -69,6 +74,10 @@ export class PromptBlocks {
       this.#addText(text);
       for (const call of toolCalls) {
         this.#addText(call.argumentsJson);
+      }
+      if (isOpen) {
+        this.session = spread(this.#low);
+        isOpen = role !== Role.USER;
       }
       this.#endMessage();
       if (this.count === maxBlocks) {

@@ -4,6 +4,7 @@ import { type Choice, type Policy, type RoutingRequest, toReaders } from "./poli
 /** Each server in turn. */
 export class RoundRobin implements Policy {
   readonly routing = "round-robin";
+  isAlone = false;
   #turn = 0;
 
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
@@ -19,6 +20,8 @@ export class RoundRobin implements Policy {
   replace(): void {}
 
   learn(): void {}
+
+  heard(): void {}
 
   forget(): void {}
 }

@@ -5,6 +5,7 @@ import type { Routing, ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineLoad } from "../../engines/interface.ts";
 import { believableLoad } from "../health/believable-load.ts";
 import { Breaker } from "../health/breaker.ts";
+import type { Load } from "../sharing/news.ts";
 
 /** The part of a KV cache that is filled: what answers grow by beyond what was expected needs the rest. */
 const usableKv = 0.9;
@@ -35,6 +36,8 @@ export class Member {
   unreadTokens = 0;
   /** Tokens of their prompts and answers, roughly: what they take of its KV cache. */
   tokensInFlight = 0;
+  /** What other cores have on it, as far as they are heard. */
+  elsewhere: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
   draining = false;
   healthy = true;
   lastError = "";
@@ -77,11 +80,7 @@ export class Member {
   /** Whether it can take a request now. */
   get available(): boolean {
     return (
-      this.healthy &&
-      !this.draining &&
-      this.inFlight < this.config.capacity &&
-      this.#pauses === 0 &&
-      this.breaker.allows
+      this.healthy && !this.draining && this.known < this.config.capacity && this.#pauses === 0 && this.breaker.allows
     );
   }
 
@@ -98,18 +97,18 @@ export class Member {
 
   /** Tokens of that room that nobody takes, ours or others; below zero when answers grew beyond it. Undefined: it is not known. */
   get freeTokens(): number | undefined {
-    return this.room === undefined ? undefined : this.room - this.tokensInFlight - this.#foreignTokens;
+    return this.room === undefined ? undefined : this.room - this.knownTokens - this.#foreignTokens;
   }
 
   /** Whether its KV cache has room for so many tokens. A request that is larger than all of it waits until it is alone. */
   hasRoomFor(tokens: number): boolean {
     const { freeTokens } = this;
-    return freeTokens === undefined || this.tokensInFlight === 0 || tokens <= freeTokens;
+    return freeTokens === undefined || this.knownTokens === 0 || tokens <= freeTokens;
   }
 
   /** Whether it has as much to read as it should: it gets nothing that is new to it. */
   get isBacklogged(): boolean {
-    return this.unreadTokens >= mostUnread;
+    return this.unread >= mostUnread;
   }
 
   /** Whether it would soon read a prompt of which so many tokens are not in its cache. */
@@ -117,9 +116,24 @@ export class Member {
     return !this.isBacklogged || uncached < prompt * newPart;
   }
 
-  /** Requests that run or wait on it: ours now, and those of others at the last poll. */
+  /** Requests on it of which this core knows: its own and those of other cores. */
+  get known(): number {
+    return this.inFlight + this.elsewhere.inFlight;
+  }
+
+  /** Tokens of those requests. */
+  get knownTokens(): number {
+    return this.tokensInFlight + this.elsewhere.tokensInFlight;
+  }
+
+  /** Prompt tokens of theirs that it has yet to read. */
+  get unread(): number {
+    return this.unreadTokens + this.elsewhere.unreadTokens;
+  }
+
+  /** Requests that run or wait on it: those that are known now, and those of others at the last poll. */
   get running(): number {
-    return this.inFlight + this.#foreign;
+    return this.known + this.#foreign;
   }
 
   /** Its load at the last poll. Undefined: it told none. */
@@ -130,8 +144,8 @@ export class Member {
   set load(load: EngineLoad | undefined) {
     this.#load = load && believableLoad(load);
     const { running = 0, waiting = 0, kvUsage = 0, kvTokens = 0 } = this.#load ?? {};
-    this.#foreign = Math.max(0, running + waiting - this.inFlight);
-    this.#foreignTokens = Math.max(0, kvUsage * kvTokens - this.tokensInFlight);
+    this.#foreign = Math.max(0, running + waiting - this.known);
+    this.#foreignTokens = Math.max(0, kvUsage * kvTokens - this.knownTokens);
   }
 
   /** It said that it is full: no work for a while. */

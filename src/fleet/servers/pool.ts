@@ -28,6 +28,8 @@ export class Pool {
   readonly #output = new ExpectedOutput();
   readonly #line = new WaitingLine<Waiter>((key) => this.#turns.rank(key) + this.#shares.workOf(key));
   #closed = false;
+  /** Is told when what runs on some server has changed. */
+  onChange: () => void = () => {};
 
   /** Has no servers before `replace`. */
   constructor(
@@ -85,6 +87,7 @@ export class Pool {
   /** A place's server has begun to answer: it may read another prompt. */
   began(place: Place): void {
     place.began();
+    this.onChange();
     this.pump();
   }
 
@@ -97,6 +100,7 @@ export class Pool {
     this.#output.learn(place.output);
     this.#shares.leave(place);
     this.#turns.serve(place.key, place.work - place.expectedWork);
+    this.onChange();
     this.pump();
   }
 
@@ -189,6 +193,7 @@ export class Pool {
     const place = new Place(choice, key, { prompt, output });
     this.#shares.enter(place);
     this.#turns.serve(key, place.expectedWork);
+    this.onChange();
     return place;
   }
 
@@ -238,5 +243,5 @@ const retryAfterMs = 2000;
 
 /** The member with the fewest tokens in flight. */
 function emptiest(members: readonly Member[]): Member {
-  return members.reduce((one, other) => (other.tokensInFlight < one.tokensInFlight ? other : one));
+  return members.reduce((one, other) => (other.knownTokens < one.knownTokens ? other : one));
 }

@@ -8,9 +8,11 @@ import type { Engine } from "../../engines/interface.ts";
 import { describe } from "../health/failures.ts";
 import { HealthChecker } from "../health/health.ts";
 import { tryOut } from "../health/trial.ts";
-import type { FleetChange, HealthChange } from "../interface.ts";
+import type { FleetChange, FleetSharing, HealthChange } from "../interface.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import type { Policy } from "../routing/policy.ts";
+import { SharedServers, toName } from "../sharing/shared-servers.ts";
+import { Sharing, type SharingParts } from "../sharing/sharing.ts";
 import { Addresses } from "./addresses.ts";
 import { Member, memberId } from "./member.ts";
 import { Pool } from "./pool.ts";
@@ -25,6 +27,8 @@ export interface RosterSettings {
   readonly logger: Logger;
   /** Finds the servers of a name. */
   readonly lookup: Lookup;
+  /** How other cores are told what this one has on its servers, and heard. Absent: there are none. */
+  readonly channel?: SharingParts["channel"];
   /** Is told when a server fails its checks, and when one that did is back. Absent: nobody is. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
@@ -54,14 +58,23 @@ export class Roster {
   /** Changes that are neither made nor discarded yet. */
   #prepared = 0;
   readonly #addresses: Addresses;
+  readonly #sharing: Sharing | undefined;
 
   constructor(settings: RosterSettings) {
     this.#settings = settings;
+    const { channel, clock, random } = settings;
+    const servers = new SharedServers(() => this.pools.values());
+    this.#sharing = channel && new Sharing({ channel, clock, random }, servers);
     this.#addresses = new Addresses({
       ...settings,
       intervalMs: settings.config.resolve_interval_s * 1000,
       onChange: () => this.#follow(),
     });
+  }
+
+  /** How sharing with other cores fares. Undefined: there are none. */
+  get sharing(): FleetSharing | undefined {
+    return this.#sharing;
   }
 
   /**
@@ -116,6 +129,7 @@ export class Roster {
       checker.close();
     }
     const members = [...this.#entries.map(({ member }) => member), ...this.#retired];
+    await this.#sharing?.close();
     await Promise.all(members.map((member) => member.close()));
   }
 
@@ -180,6 +194,7 @@ export class Roster {
       openMs: config.health_interval_s * 1000,
       onFree: () => pool.pump(),
     });
+    member.breaker.onOpen = () => this.#sharing?.troubled(toName(member));
     // An embedding server gets work only when it has shown that it cuts nothing, one that a lookup brought
     // when it has shown that it is up: it may have been started this moment.
     member.healthy = model.kind !== "embedding" && server.address === undefined;
@@ -210,6 +225,7 @@ export class Roster {
       },
       onUnhealthy: (reason) => {
         wasDown = true;
+        this.#sharing?.troubled(toName(member));
         healthChanged?.({ server: member.id, model: model.id, isUp: false, reason });
       },
     });
@@ -219,12 +235,19 @@ export class Roster {
 
   #createPool(model: ServedModel): Pool {
     const { clock, config } = this.#settings;
-    return new Pool(model.id, this.#createPolicy(model), clock, config);
+    const pool = new Pool(model.id, this.#createPolicy(model), clock, config);
+    pool.onChange = () => this.#sharing?.changed();
+    return pool;
   }
 
   #createPolicy(model: ServedModel): Policy {
     const { config, random } = this.#settings;
-    return createPolicy(this.#routingOf(model), config.prefix_blocks, random);
+    const sharing = this.#sharing;
+    const onPrompt =
+      sharing && ((member: Member, ...prompt: [Int32Array, Int32Array]) => sharing.prompted(toName(member), ...prompt));
+    const policy = createPolicy(this.#routingOf(model), config.prefix_blocks, random, onPrompt);
+    policy.isAlone = sharing !== undefined && !sharing.isInTouch;
+    return policy;
   }
 
   #routingOf({ routing }: ServedModel): Routing {

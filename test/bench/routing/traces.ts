@@ -12,9 +12,12 @@ import type { Figure } from "../scenario.ts";
 const speed = 4.4;
 const agentsAtOnce = 110;
 
+/** How messages between cores fare: as over a server in the same data centre, but for what is lost. */
+const sharing = { delayMs: 5, lost: 0.01 };
+
 /** The ways to choose a server: ours, and ports of others'. */
 const routings = [
-  { name: "prefix", routing: "prefix", cores: [1] },
+  { name: "prefix", routing: "prefix", cores: [1, 4, 8] },
   { name: "least-load", routing: "least-load", cores: [1] },
   { name: "SMG cache_aware", routing: (truth) => new CacheAware(truth), cores: [1] },
   { name: "llm-d precise", routing: (truth) => new PrecisePrefix(truth), cores: [1] },
@@ -38,7 +41,9 @@ export async function replayTraces(
       for (const count of cores) {
         const outcomes: Replayed[] = [];
         for (let seed = 1; seed <= seeds; seed++) {
-          outcomes.push(await replay({ ...load, servers: 8, routing, cores: count, seed }));
+          outcomes.push(
+            await replay({ ...load, servers: 8, routing, cores: count, seed, ...(count > 1 && { sharing }) }),
+          );
         }
         found.push({ name: `${load.name}, ${name}${count === 1 ? "" : `, ${count} cores`}`, outcomes });
       }

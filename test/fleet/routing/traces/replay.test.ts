@@ -19,6 +19,13 @@ test("agents find their beginning in the cache as often as under SMG's policy, a
   expect(own.imbalance).toBeLessThan(1.3);
 });
 
+test("cores that tell each other find as much in the caches as one", async () => {
+  const one = await replay({ ...agents, routing: "prefix" });
+  const four = await replay({ ...agents, routing: "prefix", cores: 4, sharing: { delayMs: 10, lost: 0.01 } });
+  expect(four.hits).toBeGreaterThan(one.hits - 0.03);
+  expect(four.good).toBeGreaterThan(one.good - 0.03);
+});
+
 test("conversations find more in the cache than under least load, and are answered as often in time", async () => {
   const conversations = {
     ...{

@@ -7,6 +7,9 @@ import type { Policy, RoutingRequest } from "../../../../src/fleet/routing/polic
 import { Member } from "../../../../src/fleet/servers/member.ts";
 import type { Place } from "../../../../src/fleet/servers/place.ts";
 import { Pool } from "../../../../src/fleet/servers/pool.ts";
+import type { FleetChannel } from "../../../../src/fleet/sharing/channel.ts";
+import { SharedServers, toName } from "../../../../src/fleet/sharing/shared-servers.ts";
+import { Sharing } from "../../../../src/fleet/sharing/sharing.ts";
 import { chatRequest } from "../../../engines/requests.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 import { BatchingServer, type Card } from "./batching-server.ts";
@@ -20,6 +23,8 @@ export interface Replay {
   readonly card: Card;
   readonly routing: Routing | ((truth: Truth) => Policy);
   readonly cores: number;
+  /** How messages between cores fare. Undefined: they tell each other nothing. */
+  readonly sharing?: { readonly delayMs: number; readonly lost: number };
   /** Sessions that run at once, where they have no time of their own. */
   readonly atOnce: number;
   /** Milliseconds that are replayed at most, and those at the beginning that do not count. */
@@ -45,6 +50,8 @@ export interface Replayed {
   readonly busy: number;
   /** Part of the requests that were refused. */
   readonly refused: number;
+  /** Bytes that all cores sent each other in a second. */
+  readonly bytesPerS: number;
 }
 
 /** What only a simulation can tell. */
@@ -66,7 +73,8 @@ export async function replay(options: Replay): Promise<Replayed> {
   const clock = new ReplayClock();
   const random = new SeededRandom(seed);
   const servers = Array.from({ length: count }, () => new BatchingServer(card, clock, trace.tree.blockTokens));
-  const cores = Array.from({ length: coreCount }, (_, core) => createCore(options, servers, clock, core));
+  const channels = new SimulatedChannels(clock, random, options.sharing ?? { delayMs: 0, lost: 0 });
+  const cores = Array.from({ length: coreCount }, (_, core) => createCore(options, servers, clock, core, channels));
   const counted = { requests: 0, refused: 0, prompt: 0, cached: 0, good: 0, waits: [] as number[] };
 
   function send(traced: TracedRequest, made: Map<number, string>, account: string, onEnd: () => void): void {
@@ -164,7 +172,38 @@ export async function replay(options: Replay): Promise<Replayed> {
     imbalance: Math.max(...busy) / mean,
     busy: mean / clock.monotonic(),
     refused: counted.refused / (counted.requests + counted.refused),
+    bytesPerS: (1000 * channels.bytes) / clock.monotonic(),
   };
+}
+
+/** Channels between cores on which messages take their time, and some are lost. */
+class SimulatedChannels {
+  bytes = 0;
+  readonly #hearers: ((message: Uint8Array) => void)[] = [];
+  readonly #clock: ReplayClock;
+  readonly #random: SeededRandom;
+  readonly #options: { readonly delayMs: number; readonly lost: number };
+
+  constructor(clock: ReplayClock, random: SeededRandom, options: { readonly delayMs: number; readonly lost: number }) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#options = options;
+  }
+
+  open(): FleetChannel {
+    return {
+      send: (message) => {
+        this.bytes += message.length;
+        for (const hear of this.#hearers) {
+          if (this.#random.fraction() >= this.#options.lost) {
+            this.#clock.after(this.#options.delayMs, () => hear(message));
+          }
+        }
+      },
+      listen: (hear) => void this.#hearers.push(hear),
+      close: async () => {},
+    };
+  }
 }
 
 interface Core {
@@ -173,10 +212,11 @@ interface Core {
 }
 
 function createCore(
-  { routing, servers: count, card, seed }: Replay,
+  { routing, servers: count, card, seed, sharing }: Replay,
   servers: readonly BatchingServer[],
   clock: ReplayClock,
   core: number,
+  channels: SimulatedChannels,
 ): Core {
   const config = configSchema.parse({
     models: [
@@ -190,9 +230,16 @@ function createCore(
   };
   const { prefix_blocks } = config.fleet;
   const isOwn = typeof routing === "string";
-  const policy = isOwn ? createPolicy(routing, prefix_blocks, new SeededRandom(seed + 100 * core)) : routing(truth);
+  const random = new SeededRandom(seed + 100 * core);
+  const pools: Pool[] = [];
+  const shared = sharing && new Sharing({ channel: channels.open(), clock, random }, new SharedServers(() => pools));
+  const policy = isOwn
+    ? createPolicy(routing, prefix_blocks, random, (member, ...prompt) => shared?.prompted(toName(member), ...prompt))
+    : routing(truth);
   const limits = { queue: 100_000, reserve: isOwn ? config.fleet.reserve : 0 };
   const pool: Pool = new Pool("m", policy, clock, limits);
+  pools.push(pool);
+  pool.onChange = () => shared?.changed();
   for (const [i, server] of (config.models[0]?.servers ?? []).entries()) {
     const settings = { clock, openMs: 5000, onFree: () => pool.pump() };
     const member = new Member(`server-${i}`, "m", server, {} as Engine, settings); // the pool never calls an engine

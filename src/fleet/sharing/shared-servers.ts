@@ -1,0 +1,86 @@
+import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import type { Member } from "../servers/member.ts";
+import type { Pool } from "../servers/pool.ts";
+import type { Load } from "./news.ts";
+import type { SharedFleet } from "./sharing.ts";
+
+/** The servers of all models, as cores tell each other about them. */
+export class SharedServers implements SharedFleet {
+  readonly #pools: () => Iterable<Pool>;
+  readonly #named = new WeakMap<readonly Member[], ReadonlyMap<string, Member>>();
+
+  constructor(pools: () => Iterable<Pool>) {
+    this.#pools = pools;
+  }
+
+  *loads(): Iterable<readonly [string, Load]> {
+    for (const { members } of this.#pools()) {
+      for (const member of members) {
+        const { inFlight, unreadTokens, tokensInFlight } = member;
+        yield [toName(member), { inFlight, unreadTokens, tokensInFlight }];
+      }
+    }
+  }
+
+  loadElsewhere(server: string, load: Load): void {
+    const [pool, member] = this.#find(server) ?? [];
+    if (pool === undefined || member === undefined) {
+      return;
+    }
+    const before = member.elsewhere;
+    member.elsewhere = load;
+    if (load.inFlight < before.inFlight || load.unreadTokens < before.unreadTokens) {
+      pool.pump();
+    }
+  }
+
+  promptElsewhere(server: string, hashes: Int32Array, ends: Int32Array): void {
+    const [pool, member] = this.#find(server) ?? [];
+    if (member !== undefined) {
+      pool?.policy.heard(member, hashes, ends);
+    }
+  }
+
+  /**
+   * A server that fails one core fails others, too: it is checked at once and gets nothing for a while. A core that has
+   * trouble with half of the servers or more is believed to be in trouble itself.
+   */
+  troubleElsewhere(server: string): void {
+    const [pool, member] = this.#find(server) ?? [];
+    if (pool === undefined || member === undefined) {
+      return;
+    }
+    const isFit = (one: Member) => one.healthy && one.breaker.state === BreakerState.CLOSED;
+    const others = pool.members.filter((one) => one !== member && isFit(one));
+    if (others.length >= pool.members.length / 2) {
+      member.breaker.failedElsewhere();
+    }
+    member.onFailure(new Error("another core has trouble with it"));
+  }
+
+  touchChanged(isInTouch: boolean): void {
+    for (const { policy } of this.#pools()) {
+      policy.isAlone = !isInTouch;
+    }
+  }
+
+  #find(server: string): readonly [Pool, Member] | undefined {
+    for (const pool of this.#pools()) {
+      let named = this.#named.get(pool.members);
+      if (named === undefined) {
+        named = new Map(pool.members.map((member) => [toName(member), member]));
+        this.#named.set(pool.members, named);
+      }
+      const member = named.get(server);
+      if (member !== undefined) {
+        return [pool, member];
+      }
+    }
+    return undefined;
+  }
+}
+
+/** A name that is the same on all cores: one server may serve several models. */
+export function toName({ modelId, id }: Member): string {
+  return `${modelId}\n${id}`;
+}

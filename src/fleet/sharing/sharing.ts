@@ -1,0 +1,246 @@
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import type { FleetSharing } from "../interface.ts";
+import type { FleetChannel } from "./channel.ts";
+import { decode, encode, join, type Load, longestMessage, type News } from "./news.ts";
+
+/** The least time between two messages in milliseconds: what comes meanwhile is sent together. */
+const pauseMs = 10;
+/** All loads are told so often, whether they have changed or not: what was lost is made good, and a core is seen to live. */
+const beatMs = 1000;
+/** A core that was silent for so long has gone, with all that it had; one that does not hear itself has lost touch. */
+const silentMs = 3500;
+/** The most bytes of prompts that are sent in a second. Beyond that others do not learn who was sent where. */
+const promptBytesPerBeat = 2_097_152;
+/** The most that is believed of others. */
+const mostCores = 256;
+const mostServers = 4096;
+
+/** What is known of a fleet, and may be told. */
+export interface SharedFleet {
+  /** What this core has on each server, by the name that all cores know it by. */
+  loads(): Iterable<readonly [server: string, load: Load]>;
+  /** All other cores together have so much on a server. */
+  loadElsewhere(server: string, load: Load): void;
+  /** Another core has sent a prompt to a server. */
+  promptElsewhere(server: string, hashes: Int32Array, ends: Int32Array): void;
+  /** Another core has trouble with a server. */
+  troubleElsewhere(server: string): void;
+  /** Whether the other cores are heard has changed. */
+  touchChanged(isInTouch: boolean): void;
+}
+
+/** Dependencies. */
+export interface SharingParts {
+  readonly channel: FleetChannel;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+interface Peer {
+  heardAt: number;
+  readonly loads: Map<string, Load>;
+}
+
+const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
+
+/** Tells the other cores what this one has on each server, and hears the same from them. */
+export class Sharing implements FleetSharing {
+  sentBytes = 0;
+  heardBytes = 0;
+  unreadable = 0;
+  dropped = 0;
+  readonly #channel: FleetChannel;
+  readonly #clock: Clock;
+  readonly #fleet: SharedFleet;
+  readonly #core: string;
+  readonly #peers = new Map<string, Peer>();
+  readonly #told = new Map<string, Load>();
+  #pieces: Buffer[] = [];
+  #promptBytes = 0;
+  #heardMyselfAt: number;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #isInTouch = true;
+  #isChanged = false;
+  #cancelSend: (() => void) | undefined;
+  #cancelBeat: () => void = () => {};
+
+  /** Begins at once. */
+  constructor({ channel, clock, random }: SharingParts, fleet: SharedFleet) {
+    this.#channel = channel;
+    this.#clock = clock;
+    this.#fleet = fleet;
+    this.#core = Buffer.from(random.bytes(16)).toString("hex");
+    this.#heardMyselfAt = clock.monotonic();
+    channel.listen((message) => this.#hear(message));
+    this.#beat();
+  }
+
+  get isInTouch(): boolean {
+    return this.#isInTouch;
+  }
+
+  get cores(): number {
+    return this.#peers.size;
+  }
+
+  /** What this core has on some server has changed. */
+  changed(): void {
+    this.#isChanged = true;
+    this.#sendSoon();
+  }
+
+  /** This core has sent a prompt to a server. */
+  prompted(server: string, hashes: Int32Array, ends: Int32Array): void {
+    const piece = encode({ kind: "prompt", server, hashes, ends });
+    if (!this.#isInTouch || this.#promptBytes + piece.length > promptBytesPerBeat) {
+      this.dropped++;
+      return;
+    }
+    this.#promptBytes += piece.length;
+    this.#pieces.push(piece);
+    this.#sendSoon();
+  }
+
+  /** This core has trouble with a server. */
+  troubled(server: string): void {
+    this.#pieces.push(encode({ kind: "trouble", server }));
+    this.#sendSoon();
+  }
+
+  async close(): Promise<void> {
+    this.#cancelBeat();
+    this.#cancelSend?.();
+    await this.#channel.close();
+  }
+
+  #beat(): void {
+    this.#told.clear();
+    this.#promptBytes = 0;
+    this.#isChanged = true;
+    this.#send(true);
+    const now = this.#clock.monotonic();
+    for (const [core, { heardAt, loads }] of this.#peers) {
+      if (now - heardAt > silentMs) {
+        this.#peers.delete(core);
+        this.#addUp(loads.keys());
+      }
+    }
+    this.#setTouch(now - this.#heardMyselfAt <= silentMs);
+    // Servers that a reload has brought know nothing of the others' load yet.
+    this.#addUp(new Set([...this.#peers.values()].flatMap(({ loads }) => [...loads.keys()])));
+    this.#cancelBeat = this.#clock.after(beatMs, () => this.#beat());
+  }
+
+  #setTouch(isInTouch: boolean): void {
+    if (isInTouch === this.#isInTouch) {
+      return;
+    }
+    this.#isInTouch = isInTouch;
+    this.#fleet.touchChanged(isInTouch);
+  }
+
+  #sendSoon(): void {
+    const waitMs = Math.max(0, this.#sentAt + pauseMs - this.#clock.monotonic());
+    this.#cancelSend ??= this.#clock.after(waitMs, () => this.#send());
+  }
+
+  #send(isWhole = false): void {
+    this.#cancelSend?.();
+    this.#cancelSend = undefined;
+    this.#sentAt = this.#clock.monotonic();
+    const pieces = this.#isChanged ? [...this.#changedLoads(), ...this.#pieces] : this.#pieces;
+    this.#pieces = [];
+    this.#isChanged = false;
+    const room = longestMessage - 64;
+    for (let from = 0; from < pieces.length || from === 0; ) {
+      let [to, bytes] = [from, 0];
+      while (to < pieces.length && bytes + (pieces[to] as Buffer).length <= room) {
+        bytes += (pieces[to++] as Buffer).length;
+      }
+      const message = join(this.#core, isWhole && from === 0, pieces.slice(from, to));
+      this.sentBytes += message.length;
+      this.#channel.send(message);
+      from = Math.max(to, from + 1);
+    }
+  }
+
+  #changedLoads(): Buffer[] {
+    const pieces: Buffer[] = [];
+    for (const [server, load] of this.#fleet.loads()) {
+      const before = this.#told.get(server) ?? nothing;
+      if (!isEqual(before, load)) {
+        this.#told.set(server, load);
+        pieces.push(encode({ kind: "load", server, load }));
+      }
+    }
+    return pieces;
+  }
+
+  #hear(bytes: Uint8Array): void {
+    this.heardBytes += bytes.length;
+    const message = decode(bytes);
+    if (message === undefined) {
+      this.unreadable++;
+      return;
+    }
+    const now = this.#clock.monotonic();
+    if (message.core === this.#core) {
+      this.#heardMyselfAt = now;
+      this.#setTouch(true);
+      return;
+    }
+    const peer = this.#peers.get(message.core) ?? { heardAt: now, loads: new Map<string, Load>() };
+    if (this.#peers.size >= mostCores && !this.#peers.has(message.core)) {
+      return;
+    }
+    this.#peers.set(message.core, peer);
+    peer.heardAt = now;
+    if (message.isWhole) {
+      const before = [...peer.loads.keys()];
+      peer.loads.clear();
+      const named = new Set(message.news.map(({ server }) => server));
+      this.#addUp(before.filter((server) => !named.has(server)));
+    }
+    for (const news of message.news) {
+      this.#take(peer, news);
+    }
+  }
+
+  #take(peer: Peer, news: News): void {
+    switch (news.kind) {
+      case "load":
+        if (peer.loads.has(news.server) || peer.loads.size < mostServers) {
+          peer.loads.set(news.server, news.load);
+        }
+        this.#addUp([news.server]);
+        break;
+      case "prompt":
+        this.#fleet.promptElsewhere(news.server, news.hashes, news.ends);
+        break;
+      case "trouble":
+        this.#fleet.troubleElsewhere(news.server);
+    }
+  }
+
+  #addUp(servers: Iterable<string>): void {
+    for (const server of servers) {
+      const sum = { ...nothing };
+      for (const { loads } of this.#peers.values()) {
+        const { inFlight, unreadTokens, tokensInFlight } = loads.get(server) ?? nothing;
+        sum.inFlight += inFlight;
+        sum.unreadTokens += unreadTokens;
+        sum.tokensInFlight += tokensInFlight;
+      }
+      this.#fleet.loadElsewhere(server, sum);
+    }
+  }
+}
+
+function isEqual(one: Load, other: Load): boolean {
+  return (
+    one.inFlight === other.inFlight &&
+    one.unreadTokens === other.unreadTokens &&
+    one.tokensInFlight === other.tokensInFlight
+  );
+}

@@ -1,0 +1,135 @@
+import { expect, test } from "@jest/globals";
+import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import type { FleetChannel } from "../../../src/fleet/sharing/channel.ts";
+import { chatRequest } from "../../engines/requests.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { broken } from "../fake-engine.ts";
+import { type Fixture, fixture, settle } from "../fixture.ts";
+
+/** Cores that hear each other at once, unless the line is cut. */
+function cores(capacities: readonly number[], count = 2) {
+  const clock = new ManualClock();
+  const hearers: ((message: Uint8Array) => void)[] = [];
+  const line = { isCut: false };
+  const channel = (): FleetChannel => ({
+    send(message) {
+      for (const hear of line.isCut ? [] : hearers) {
+        hear(message);
+      }
+    },
+    listen: (hear) => void hearers.push(hear),
+    close: async () => {},
+  });
+  const fleets = Array.from({ length: count }, (_, core) =>
+    fixture(capacities, { routing: "prefix" }, {}, undefined, { clock, channel: channel(), seed: core + 1 }),
+  );
+  return { fleets: fleets as [Fixture, Fixture], clock, line };
+}
+
+/** Which server of a core has had the latest request. */
+function latest({ engines }: Fixture, before: readonly number[]): number {
+  return engines.findIndex(({ requests }, at) => requests.length > (before[at] as number));
+}
+
+const counts = ({ engines }: Fixture) => engines.map(({ requests }) => requests.length);
+
+async function serverOf(core: Fixture, text: string): Promise<number> {
+  const before = counts(core);
+  await core.run(chatRequest(text));
+  return latest(core, before);
+}
+
+test("a place that one core has taken is taken for the others", async () => {
+  const { fleets, clock } = cores([1]);
+  const [one, other] = fleets;
+  await settle();
+  const ends = Promise.withResolvers<void>();
+  one.engines[0]?.scripts.push([ends.promise]);
+  const first = one.run();
+  await settle();
+  clock.advance(20);
+  const second = other.run();
+  await settle();
+  expect([other.fleet.waiting("m"), other.fleet.utilisation("m")]).toEqual([1, 2]);
+  ends.resolve();
+  await first;
+  clock.advance(20);
+  await expect(second).resolves.toHaveLength(2);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("a conversation goes on where another core has begun it", async () => {
+  const { fleets, clock } = cores([10, 10, 10, 10, 10, 10, 10, 10]);
+  const [one, other] = fleets;
+  await settle();
+  for (let chat = 0; chat < 10; chat++) {
+    const text = `chat ${chat} `.repeat(1000);
+    const began = await serverOf(one, text);
+    clock.advance(20);
+    expect(await serverOf(other, text)).toBe(began);
+  }
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("a server that fails one core is left alone by the others, unless most servers do", async () => {
+  const { fleets, clock } = cores([10, 10, 10]);
+  const [one, other] = fleets;
+  await settle();
+  const breakers = () => other.fleet.servers().map(({ breaker }) => breaker === BreakerState.OPEN);
+  for (const engine of one.engines) {
+    engine.scripts.push([broken()], [broken()], [broken()]);
+  }
+  for (let request = 0; request < 3; request++) {
+    await expect(one.run(chatRequest(`${request}`))).rejects.toThrow();
+  }
+  clock.advance(20);
+  expect(one.fleet.servers().every(({ breaker }) => breaker === BreakerState.OPEN)).toBe(true);
+  expect(breakers().filter(Boolean)).toHaveLength(1);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("cores that lose touch say so, forget each other, and send a session to the same server without a word", async () => {
+  const { fleets, clock, line } = cores([10, 10, 10, 10, 10, 10, 10, 10]);
+  const [one, other] = fleets;
+  await settle();
+  one.engines[0]?.scripts.push(["silence"]);
+  clock.advance(20);
+  expect([one.fleet.sharing?.isInTouch, one.fleet.sharing?.cores]).toEqual([true, 1]);
+  line.isCut = true;
+  clock.advance(5000);
+  expect([one.fleet.sharing?.isInTouch, one.fleet.sharing?.cores]).toEqual([false, 0]);
+  const texts = Array.from({ length: 12 }, (_, chat) => `chat ${chat} `.repeat(100));
+  const found: number[][] = [];
+  for (const core of [one, other]) {
+    core.engines[0]?.scripts.splice(0);
+    const servers: number[] = [];
+    for (const text of texts) {
+      servers.push(await serverOf(core, text));
+    }
+    found.push(servers);
+  }
+  expect(found[0]).toEqual(found[1]);
+  expect(new Set(found[0]).size).toBeGreaterThan(2);
+  line.isCut = false;
+  clock.advance(2000);
+  expect([one.fleet.sharing?.isInTouch, one.fleet.sharing?.cores]).toEqual([true, 1]);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("what a core had that is gone is free again", async () => {
+  const { fleets, clock } = cores([2]);
+  const [one, other] = fleets;
+  await settle();
+  one.engines[0]?.scripts.push(["silence"]);
+  const stopping = new AbortController();
+  const run = one.run({}, stopping.signal);
+  await settle();
+  clock.advance(20);
+  expect(other.fleet.utilisation("m")).toBe(0.5);
+  await one.fleet.close();
+  clock.advance(6000);
+  expect(other.fleet.utilisation("m")).toBe(0);
+  stopping.abort();
+  await expect(run).rejects.toThrow();
+  await other.fleet.close();
+});
