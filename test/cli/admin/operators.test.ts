@@ -145,6 +145,10 @@ test("an endpoint is told of a top-up, signed, and its deliveries are listed", a
   expect(await json(undefined, "events", "list")).toContainEqual({
     ...{ id: got?.id, type: "account.topped_up", timestamp: got?.event.timestamp, account_id: id, data },
   });
+  const ofOthers = await json(undefined, "events", "list", "--type", "account.frozen,key.revoked");
+  expect(ofOthers.filter((event: { type: string }) => event.type === "account.topped_up")).toEqual([]);
+  const ofType = await json(undefined, "events", "list", "--type", "account.topped_up");
+  expect(ofType.map((event: { id: string }) => event.id)).toContain(got?.id);
   expect((await json(undefined, "events", "types")).length).toBe(16);
   const renewed = await json(undefined, "webhooks", "rotate-secret", made.id);
   expect(renewed).toEqual({ id: made.id, secret: expect.not.stringMatching(made.secret) });

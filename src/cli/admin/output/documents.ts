@@ -6,7 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
-import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
+import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
@@ -119,6 +119,8 @@ export function priceDocument(price: Price) {
     pinned: price.pinned,
     version: price.version,
     since: time(price.since),
+    reason: price.reason === PriceReason.UNSPECIFIED ? null : word(PriceReason, price.reason),
+    utilisation: price.utilisation ?? null,
   };
 }
 

@@ -14,10 +14,13 @@ export function testPrices(): void {
       pinned: false,
       version: expect.any(String),
       since: expect.stringMatching(iso),
+      reason: "configured",
+      utilisation: null,
     });
     expect(await json("prices", "set", testModel, "--input", "0.3", "--output", "0.4")).toMatchObject({
       input: "0.30",
       output: "0.40",
+      reason: "set",
     });
     expect(await json("prices", "set", testModel, "--input", "0.35")).toMatchObject({
       input: "0.35",
