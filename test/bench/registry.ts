@@ -1,4 +1,5 @@
 import { consolePages } from "./console/pages.ts";
+import { consoleSoak } from "./console/soak.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
@@ -24,4 +25,5 @@ export const scenarios: readonly Scenario[] = [
   usage,
   retention,
   consolePages,
+  consoleSoak,
 ];
