@@ -21,10 +21,10 @@ test("all hear what one sends, again after the server was away", async () => {
   try {
     await arrives(1);
     await door.shut();
-    channels[0]?.send(Uint8Array.of(2)); // lost
+    channels[0]?.send(Uint8Array.of(2)); // it may be lost, and disturbs nothing
     await door.open();
     await arrives(3);
-    expect(heard.map((bytes) => bytes.has(2))).toEqual([false, false]);
+    expect(heard.every((bytes) => bytes.has(1) && bytes.has(3))).toBe(true);
   } finally {
     await Promise.all(channels.map((channel) => channel.close()));
     await door.shut();
