@@ -25,12 +25,15 @@ const kinds = [
 
 type Kind = (typeof kinds)[number];
 
+/** A process that has started and has served nobody, in MiB. */
+const started = { name: "a process that has started", limit: 140 };
+
 const settleMs = 3000;
 
-/** Resident memory that a stream holds, read and unread. */
+/** Resident memory of a process, and that a stream holds, read and unread. */
 export const memory: Scenario = {
   name: "memory",
-  shows: "resident memory of an open stream, and of one whose client does not read",
+  shows: "resident memory after the start, of an open stream, and of one whose client does not read",
   async run(bench) {
     const systems = bench.systems(["tollgate"]).filter(({ name }) => name === "tollgate");
     const figures: Figure[] = [];
@@ -43,30 +46,44 @@ export const memory: Scenario = {
 
 async function hold(system: System, { options, directory, progress }: Bench): Promise<Figure[]> {
   const held = kinds.map(() => [] as number[]);
+  const idle: number[] = [];
   for (let round = 0; round < options.rounds; round++) {
     for (const [at, kind] of kinds.entries()) {
       // A new process each time: what an earlier load has left behind would be used again.
       const own = join(directory, `${round}-${at}`);
       mkdirSync(own);
-      const kibibytes = (await holdIn(system, own, kind)) / kind.count / 1024;
+      const resident = await holdIn(system, own, kind);
+      const kibibytes = resident.held / kind.count / 1024;
+      idle.push(resident.started / 2 ** 20);
       progress(`memory: ${kind.name}: ${short(kibibytes)} KiB`);
       held[at]?.push(kibibytes);
     }
   }
-  return kinds.map(({ name, limit }, at) => {
-    const value = spread(held[at] ?? []);
-    return { scenario: "memory", name, unit: "KiB", value, better: "lower", limit };
-  });
+  const common = { scenario: "memory", better: "lower" } as const;
+  return [
+    { ...common, ...started, unit: "MiB", value: spread(idle) },
+    ...kinds.map(({ name, limit }, at) => ({ ...common, name, unit: "KiB", value: spread(held[at] ?? []), limit })),
+  ];
 }
 
-async function holdIn(system: System, directory: string, kind: Kind): Promise<number> {
+/** Bytes of resident memory. */
+interface Resident {
+  /** After the start, before anybody was served. */
+  readonly started: number;
+  /** That all streams of a kind together add. */
+  readonly held: number;
+}
+
+async function holdIn(system: System, directory: string, kind: Kind): Promise<Resident> {
   const engine = await startHelper("load/engine.ts");
   const [load, readers] = [await startHelper("load/load.ts"), await startHelper("memory/readers.ts")];
   const running = await system.start({ enginePort: engine.port, directory });
   try {
+    await sleep(settleMs);
+    const started = usage(running.processes).resident;
     // The heap finds its size first: what grows later is the streams.
     await measure({ ...open, model: "eager", size: 10, concurrency: 64 }, running, load, 5000);
-    return await holdSome(kind, running, readers);
+    return { started, held: await holdSome(kind, running, readers) };
   } finally {
     await running.stop();
     await readers.stop();

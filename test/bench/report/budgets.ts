@@ -29,6 +29,14 @@ interface Budget {
 /** Whether a system left so much of the machine that half as much again would fit beside its load. */
 const hasRoom = ({ idle }: Result) => 1 / (1 - idle.median) >= 1.5;
 
+/** Sixteen clients with short plain requests: what an answer that comes whole costs beside the pass-through. */
+const usualPlain = ({ cell }: Result) =>
+  cell.scenario === "plain" &&
+  cell.concurrency === 16 &&
+  cell.size === 10 &&
+  cell.prompt < 1000 &&
+  cell.model === "eager";
+
 const paced = ({ cell }: Result) => cell.model === "paced" && cell.stream;
 
 /** The budgets of a request's cost. */
@@ -40,6 +48,42 @@ const budgets: readonly Budget[] = [
     system: "tollgate",
     applies: ({ cell }) => !cell.stream && cell.surface !== "embeddings" && cell.scenario === "plain",
     figure: (result) => result.ratio.median,
+  },
+  {
+    name: "added time of a plain answer, p50",
+    limit: 2.5,
+    unit: "ms",
+    system: "tollgate",
+    applies: usualPlain,
+    figure: (result, beside) => added(result.whole.p50.median, beside("pass-through")?.whole.p50.median),
+  },
+  {
+    name: "added time of a plain answer, p99",
+    limit: 6,
+    unit: "ms",
+    system: "tollgate",
+    applies: usualPlain,
+    figure: (result, beside) => added(result.whole.p99.median, beside("pass-through")?.whole.p99.median),
+  },
+  {
+    name: "plain requests a second",
+    limit: 0.35,
+    unit: "× raw",
+    better: "higher",
+    system: "tollgate",
+    applies: usualPlain,
+    figure: (result, beside) => {
+      const direct = beside("pass-through");
+      return direct && result.requestsPerSecond.median / direct.requestsPerSecond.median;
+    },
+  },
+  {
+    name: "resident memory under plain load",
+    limit: 220,
+    unit: "MiB",
+    system: "tollgate",
+    applies: usualPlain,
+    figure: (result) => result.resident.max / 2 ** 20,
   },
   {
     name: "CPU of a streamed token, all in one",
