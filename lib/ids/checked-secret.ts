@@ -21,8 +21,13 @@ export function isChecked(text: string): boolean {
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
+/** In whole numbers, not in BigInts as the secret itself: it is checked at each request. */
 function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), checksumLength);
+  let sum = "";
+  for (let rest = crc32(text); sum.length < checksumLength; rest = Math.floor(rest / 62)) {
+    sum = digits[rest % 62] + sum;
+  }
+  return sum;
 }
 
 function base62(value: bigint, length: number): string {

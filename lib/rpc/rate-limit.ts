@@ -28,8 +28,9 @@ export interface TokenLimitState {
 export const rateLimitHeader = "x-tollgate-rate-limit";
 
 /** Adds where a key stands to a response's metadata. */
-export function writeRateLimit(metadata: Headers, { tokens, ...requests }: RateLimitState): void {
-  const told = dictionary("", requests);
+export function writeRateLimit(metadata: Headers, state: RateLimitState): void {
+  const told = dictionary("", state);
+  const { tokens } = state;
   metadata.set(rateLimitHeader, tokens === undefined ? told : `${told}, ${dictionary("tokens-", tokens)}`);
 }
 

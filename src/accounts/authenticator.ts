@@ -119,16 +119,17 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   }
 
   /** A caller with what its account's state adds, known for as long as a key is. */
-  async function withState(caller: Caller): Promise<Caller> {
+  function withState(caller: Caller): Caller | Promise<Caller> {
     const answer = states.get(caller.accountId);
-    const state = answer instanceof Promise ? await answer : answer;
-    return state?.limits === undefined ? caller : { ...caller, ...state.limits };
+    const add = (state: AccountState | undefined) =>
+      state?.limits === undefined ? caller : { ...caller, ...state.limits };
+    return answer instanceof Promise ? answer.then(add) : add(answer);
   }
 
   return {
     async authenticate(credential, payingAccountId) {
       if (isApiKey(credential)) {
-        return callerOfKey(credential);
+        return await callerOfKey(credential);
       }
       const digest = sha256(credential);
       if (timingSafeEqual(digest, operator)) {

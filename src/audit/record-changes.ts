@@ -3,6 +3,7 @@ import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/conne
 import { Access, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Logger } from "../../lib/logger.ts";
 import type { Operator } from "../accounts/interface.ts";
+import type { Next } from "../grpc/apply-interceptors.ts";
 import { readAccess, readRole } from "../interceptors/access/authenticate.ts";
 import { readClientAddress, type TrustsPeer } from "../interceptors/access/client-address.ts";
 import { principalKey } from "../interceptors/access/principal.ts";
@@ -25,19 +26,14 @@ export interface RecorderParts {
  * interceptor that tells who calls.
  */
 export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): Interceptor {
-  return (next) => async (request) => {
-    const { contextValues } = request;
-    const principal = contextValues.get(principalKey);
-    if (principal?.kind !== "operator" || request.stream || !isChange(request.method)) {
-      return next(request);
-    }
+  const record = async (next: Next, request: UnaryRequest, principal: Operator) => {
     const asked = toPublicJson(request.method.input, request.message);
     const head = readHead(request, principal, trusts);
     const change: Change = {
       settled: false,
       note: (em, facts) => trail.addWithin(em, { ...head, ...merge(asked, facts) }),
     };
-    contextValues.set(changeKey, change);
+    request.contextValues.set(changeKey, change);
     const response = await next(request);
     if (change.settled || response.stream) {
       return response;
@@ -50,6 +46,12 @@ export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): I
       logger.error({ error, event }, "a change is not in the audit log: it was made, and could not be noted");
     }
     return response;
+  };
+  return (next) => (request) => {
+    const principal = request.contextValues.get(principalKey);
+    return principal?.kind !== "operator" || request.stream || !isChange(request.method)
+      ? next(request)
+      : record(next, request, principal);
   };
 }
 

@@ -15,7 +15,7 @@ import {
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { applyInterceptors, type Next } from "./apply-interceptors.ts";
 import type { ServiceRegistration } from "./server/registration.ts";
-import { onlyMessage } from "./wire/messages.ts";
+import { OneMessage, onlyMessage } from "./wire/messages.ts";
 
 type Request = UnaryRequest | StreamRequest;
 
@@ -120,7 +120,10 @@ async function implement(
       return { ...response, stream: false, method: spec.method, message: message as Message };
     }
     case "server_streaming": {
-      const message = spec.impl(await onlyMessage(request.message as AsyncIterable<Message>), context);
+      const { message: messages } = request;
+      const only =
+        messages instanceof OneMessage ? messages.message : await onlyMessage(messages as AsyncIterable<Message>);
+      const message = spec.impl(only, context);
       return { ...response, stream: true, method: spec.method, message: message as AsyncIterable<Message> };
     }
     case "client_streaming":

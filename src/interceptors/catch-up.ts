@@ -18,10 +18,6 @@ export function catchUp(ledger: Pick<CoreLedger, "caughtUp">): Interceptor {
     }
     return shows;
   };
-  return (next) => async (request) => {
-    if (showsCharges(request.method)) {
-      await ledger.caughtUp();
-    }
-    return next(request);
-  };
+  return (next) => (request) =>
+    showsCharges(request.method) ? ledger.caughtUp().then(() => next(request)) : next(request);
 }

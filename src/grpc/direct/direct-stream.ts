@@ -17,6 +17,8 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
   #resolve: (result: IteratorResult<MessageShape<O>, undefined>) => void = ignore;
   #reject: (error: unknown) => void = ignore;
   #over = false;
+  /** The handler has come to its end by itself: there is nothing to stop. */
+  #isWhole = false;
 
   /** Takes the implementation's messages, whole ones of this schema or parts of them. */
   constructor(messages: AsyncIterable<Message>, schema: O, life: CallSignal) {
@@ -84,6 +86,7 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     this.#pending = false;
     if (result.done) {
       this.#over = true;
+      this.#isWhole = true;
       this.#life.complete();
       this.#resolve(end);
     } else {
@@ -106,7 +109,9 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     if (this.#pending) {
       this.#fail(this.#life.signal.reason);
     }
-    this.#source.return?.().catch(ignore);
+    if (!this.#isWhole) {
+      this.#source.return?.().catch(ignore);
+    }
   };
 }
 

@@ -23,22 +23,14 @@ export function inputBound(prompt: Prompt): number {
   }
   const { messages, tools } = prompt.value;
   let bound = perPrompt + messages.length * perMessage + (tools.length === 0 ? 0 : forTools + tools.length * perTool);
-  for (const text of textsOf(prompt.value)) {
-    bound += byteBound(text);
-  }
-  return bound;
-}
-
-/** Every text of a conversation that reaches the prompt. */
-function* textsOf({ messages, tools }: Conversation): Generator<string> {
-  for (const message of messages) {
-    yield message.text;
-    yield message.reasoning;
-    for (const call of message.toolCalls) {
-      yield call.name + call.argumentsJson;
+  for (const { text, reasoning, toolCalls } of messages) {
+    bound += byteBound(text) + byteBound(reasoning);
+    for (const { name, argumentsJson } of toolCalls) {
+      bound += byteBound(name + argumentsJson);
     }
   }
-  for (const tool of tools) {
-    yield tool.name + tool.description + tool.parametersJson;
+  for (const { name, description, parametersJson } of tools) {
+    bound += byteBound(name + description + parametersJson);
   }
+  return bound;
 }

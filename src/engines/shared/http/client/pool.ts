@@ -62,8 +62,7 @@ export class HttpPool {
     if (this.#destroyed) {
       queueMicrotask(() => handler.onError(new HttpFault("DESTROYED", "the connections are closed")));
     } else {
-      this.#waiting.add(call);
-      this.#serve();
+      this.#begin(call);
     }
     const carrier = () => (call.connection?.carries(handler) === true ? call.connection : undefined);
     return {
@@ -93,6 +92,17 @@ export class HttpPool {
     this.#waiting.clear();
   }
 
+  /** Runs a call at once where a connection is idle, as nearly all are; whoever waits has found none. */
+  #begin(call: Call): void {
+    const connection = this.#waiting.size === 0 ? this.#takeIdle() : undefined;
+    if (connection === undefined) {
+      this.#waiting.add(call);
+      this.#serve();
+    } else {
+      this.#run(call, connection);
+    }
+  }
+
   /** Gives the calls that wait the connections that are idle, and opens more where it may. */
   #serve(): void {
     for (const call of this.#waiting) {
@@ -100,6 +110,7 @@ export class HttpPool {
       if (connection === undefined) {
         break;
       }
+      this.#waiting.delete(call);
       this.#run(call, connection);
     }
     const free = this.#options.connections - this.#open.size;
@@ -110,7 +121,6 @@ export class HttpPool {
   }
 
   #run(call: Call, connection: Connection): void {
-    this.#waiting.delete(call);
     call.connection = connection;
     connection.start(this.#host, call.message, call.handler);
   }
