@@ -3,15 +3,17 @@ import { inspect } from "node:util";
 import { pause } from "./pause.ts";
 
 const longestPauseMs = 50;
+/** An answer that takes this long will not come: its name is told before the test's own time is over. */
+const hungSeconds = 100;
 
 /**
  * Asks until the answer is truthy, and returns it. Throws with the name of what is awaited and the last answer when that
- * takes longer than so many seconds, or when one answer does: it will not come then.
+ * takes longer than so many seconds, or when an answer does not come at all.
  */
 export async function eventually<T>(what: string, ask: () => T | Promise<T>, seconds = 45): Promise<NonNullable<T>> {
   const deadline = performance.now() + seconds * 1000;
   for (let wait = 1; ; wait = Math.min(2 * wait, longestPauseMs)) {
-    const answer = await inTime(what, ask(), seconds);
+    const answer = await inTime(what, ask());
     if (answer) {
       return answer;
     }
@@ -22,13 +24,13 @@ export async function eventually<T>(what: string, ask: () => T | Promise<T>, sec
   }
 }
 
-async function inTime<T>(what: string, answer: T | Promise<T>, seconds: number): Promise<T> {
+async function inTime<T>(what: string, answer: T | Promise<T>): Promise<T> {
   if (!(answer instanceof Promise)) {
     return answer;
   }
   const done = new AbortController();
-  const late = sleep(seconds * 1000, undefined, { signal: done.signal }).then(
-    () => Promise.reject(new Error(`${what}: no answer within ${seconds} s`)),
+  const late = sleep(hungSeconds * 1000, undefined, { signal: done.signal }).then(
+    () => Promise.reject(new Error(`${what}: no answer within ${hungSeconds} s`)),
     () => answer,
   );
   try {
