@@ -10,6 +10,8 @@ import { createSite, freePorts, runTollgate, type Site, startTollgate, type Toll
 // Two processes behind one address, on a real PostgreSQL and a real Redis, with an engine that the test holds back.
 
 const model = "held/model";
+/** No answer of this test takes so long. */
+const answerMs = 60_000;
 const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
 const chunk = (content: string, finishReason: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finishReason }], usage })}\n\n`;
@@ -74,6 +76,7 @@ const ask = (key: string, content = "Hello", more: object = {}) =>
     method: "POST",
     headers: { authorization: `Bearer ${key}`, connection: "close" },
     body: JSON.stringify({ model, messages: [{ role: "user", content }], ...more }),
+    signal: AbortSignal.timeout(answerMs), // so that a hang is told where it is
   });
 
 async function metrics(): Promise<string> {
