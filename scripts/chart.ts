@@ -1,6 +1,6 @@
-// Lints the Helm chart and renders it as it is by default and scaled out, into deploy/helm/rendered: `npm run chart`. The tests hold
-// what is rendered against Kubernetes' schemas, the program, and the manifests for kustomize. Takes helm from TOLLGATE_HELM or the
-// path, else builds it with Go, which takes minutes once.
+// Lints the Helm chart and renders it for each of its modes, into deploy/helm/rendered: `npm run chart`. The tests hold what is
+// rendered against Kubernetes' schemas, the program, and the manifests for kustomize. Takes helm from TOLLGATE_HELM or the path,
+// else builds it with Go, which takes minutes once.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,6 +16,7 @@ const engine = { name: "vllm", kind: "StatefulSet", model: "qwen/qwen3-8b", maxR
 /** The renderings, and the values of each. */
 export const renderings: Readonly<Record<string, readonly string[]>> = {
   embedded: [],
+  "one-core": ["--values", join(folder, "values-one-core.yaml")],
   "scaled-out": [
     ...["--values", join(folder, "values-scaled-out.yaml")],
     ...["--set", "keda.enabled=true", "--set-json", `keda.engines=[${JSON.stringify(engine)}]`],

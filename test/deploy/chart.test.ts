@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { chartDigest, renderings } from "../../scripts/chart.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { peekSecrets } from "../../src/config/secrets.ts";
 import { parseCommand, readDeploy, readYaml, root } from "./files.ts";
 
 // Helm is not needed here: the chart is held as it was last rendered, by `npm run chart`, which lints it, too.
@@ -56,6 +57,7 @@ test("the chart's versions are the program's", async () => {
 
 test.each([
   ["embedded", "serve"],
+  ["one-core", "serve"],
   ["scaled-out", "core"],
   ["scaled-out", "facade"],
 ])("%s: the program takes the command and the configuration of %s", async (name, container) => {
@@ -69,11 +71,38 @@ test.each([
   expect(listen.admin).toBe("0.0.0.0:9464");
 });
 
-test("embedded, one pod keeps its books on a volume", () => {
-  const [{ spec } = { spec: undefined }] = ofKind("embedded", "StatefulSet");
+test.each(["embedded", "one-core"])("%s, one pod keeps its data on a volume", (name) => {
+  const [{ spec } = { spec: undefined }] = ofKind(name, "StatefulSet");
+  expect(ofKind(name, "Deployment")).toEqual([]);
   expect(spec.replicas).toBe(1);
   expect(spec.volumeClaimTemplates[0].metadata.name).toBe("data");
   expect(spec.template.spec.containers[0].volumeMounts).toContainEqual({ name: "data", mountPath: "/data" });
+});
+
+test("one core serves models of its own on PostgreSQL, and reaches that, them, and nothing else", async () => {
+  const [{ spec } = { spec: undefined }] = ofKind("one-core", "StatefulSet");
+  const [{ envFrom }] = spec.template.spec.containers;
+  expect(envFrom).toEqual([{ secretRef: { name: "tollgate-core" } }]);
+  const [{ data } = { data: {} }] = ofKind("one-core", "ConfigMap");
+  const config = parseConfig((data as Record<string, string>)["tollgate.yaml"] ?? "missing", "tollgate.yaml");
+  expect(config.models.map(({ id }) => id)).toEqual(["qwen/qwen3-8b"]);
+  const TOLLGATE_STORAGE_URL = "postgresql://postgresql.databases.svc:5432/tollgate";
+  await expect(peekSecrets(config, { TOLLGATE_STORAGE_URL })).rejects.toThrow(/OPERATOR_TOKEN(.|\n)*KEY_PEPPER/);
+  const secrets = { TOLLGATE_STORAGE_URL, TOLLGATE_OPERATOR_TOKEN: "token", TOLLGATE_KEY_PEPPER: "pepper" };
+  expect(await peekSecrets(config, secrets)).toMatchObject({
+    storageUrl: TOLLGATE_STORAGE_URL,
+    rateLimitUrl: "memory:",
+  });
+  const reached = ofKind("one-core", "NetworkPolicy").find(
+    ({ metadata }) => metadata.name === "tollgate-to-servers-and-stores",
+  );
+  expect(reached?.spec.egress).toEqual([
+    { to: [{ podSelector: { matchLabels: { app: "vllm" } } }], ports: [{ port: "http", protocol: "TCP" }] },
+    {
+      to: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "databases" } } }],
+      ports: [{ port: 5432, protocol: "TCP" }],
+    },
+  ]);
 });
 
 const manifests = (

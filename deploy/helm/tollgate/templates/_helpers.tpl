@@ -13,6 +13,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.image.digest }}{{ .Values.image.repository }}@{{ .Values.image.digest }}{{ else }}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{/* The Secret of whatever has a core; on PostgreSQL there has to be one. */}}
+{{- define "tollgate.secret" -}}
+{{- if ne .Values.mode "embedded" }}{{ required "secretName: the Secret with TOLLGATE_STORAGE_URL and the others" .Values.secretName }}{{ else }}{{ .Values.secretName }}{{ end }}
+{{- end }}
+
 {{/* What every pod has; the context is a dict of the root, the app's label and whether it keeps files. */}}
 {{- define "tollgate.pod" -}}
 automountServiceAccountToken: false
