@@ -137,8 +137,8 @@ function parseOwner(body: unknown): JournalOwner | undefined {
 }
 
 /**
- * A record as far as the journal itself looks into it; whether it can be charged is judged later, and told. Those of before
- * 0.2 have no run's id.
+ * Reads only what the journal itself needs of a record; whether it can be charged is judged later, and told. Records of
+ * version 0.1.0 have no run's id.
  */
 function parseRecord(kind: string | undefined, body: unknown): JournalRecord | undefined {
   if (kind === "forget") {
