@@ -49,6 +49,6 @@ function readName(command: Command): string {
 function readAbout(option: Option): string {
   const choices = option.argChoices ? `; one of ${option.argChoices.map(code).join(", ")}` : "";
   const value = option.defaultValueDescription ?? option.defaultValue;
-  const standard = value === undefined ? "" : `; ${code(String(value))} unless set`;
+  const standard = value === undefined || String(value) === "" ? "" : `; ${code(String(value))} unless set`;
   return `${option.description}${choices}${option.mandatory ? "; needed" : standard}`;
 }

@@ -44,7 +44,7 @@ export function addAccounts(program: Command, io: Io): void {
   addQuestion<[], { name?: string }>(group, "list", io, {
     description: "list all accounts, oldest first",
     options: (command) =>
-      command.option("--name <text>", "only those whose name begins with it, whatever its case, by name"),
+      command.option("--name <text>", "only accounts whose name begins with this text, in any case; ordered by name"),
     ask: async (core, { name = "" }) => {
       const found = await readAll(
         (page) => client(core).listAccounts({ name, ...page }),
@@ -77,11 +77,15 @@ export function addAccounts(program: Command, io: Io): void {
     },
   });
   addQuestion<[string], LimitOptions>(group, "set-limits <account>", io, {
-    description: "set or lift limits of an account; those that are not named stay as they are",
+    description: "set or lift limits of an account; limits that are not named stay as they are",
     options: (command) =>
       command
         .option("--in-flight <n>", "requests that it may run at once; none: its tier decides", orNone(count))
-        .option("--low-balance-usd <amount>", "below this its balance is low; none: by its last top-up", orNone(usd)),
+        .option(
+          "--low-balance-usd <amount>",
+          "a balance below this is low; none: its last top-up decides",
+          orNone(usd),
+        ),
     ask: async (core, { inFlight, lowBalanceUsd }, accountId) => {
       const paths = [
         ...(inFlight === undefined ? [] : ["max_in_flight"]),
@@ -99,8 +103,8 @@ export function addAccounts(program: Command, io: Io): void {
     },
   });
   addQuestion<[string], { reason: string }>(group, "freeze <account>", io, {
-    description: "run nothing new for an account; what runs finishes, and its money stays",
-    options: (command) => command.requiredOption("--reason <text>", "why, as callers are told"),
+    description: "run no new request for an account; running requests finish, and its money stays",
+    options: (command) => command.requiredOption("--reason <text>", "why; callers are told"),
     ask: async (core, { reason }, accountId) =>
       accountDocument(required((await client(core).freezeAccount({ accountId, reason })).account)),
   });

@@ -16,7 +16,7 @@ export function addAudit(program: Command, io: Io): void {
     description: "list changes, newest first",
     options: (command) =>
       command
-        .option("--from <time>", "changes at or after this time alone", moment)
+        .option("--from <time>", "only changes at or after this time", moment)
         .option("--limit <n>", "the most changes", count, 100),
     ask: async (core, { from, limit }) => {
       const client = createClient(AuditService, core);

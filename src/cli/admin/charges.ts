@@ -24,11 +24,11 @@ export function addCharges(program: Command, io: Io): void {
       ).map(deadLetterDocument),
   });
   addQuestion<[string], { inputTokens?: bigint; outputTokens?: bigint }>(group, "settle <id>", io, {
-    description: "charge one after all; what the account cannot pay becomes its debt",
+    description: "make a charge after all; what the account cannot pay becomes its debt",
     options: (command) =>
       command
-        .option("--input-tokens <n>", "charge so many instead of what was noted", tokens)
-        .option("--output-tokens <n>", "charge so many instead of what was noted", tokens),
+        .option("--input-tokens <n>", "input tokens to charge instead of the noted number", tokens)
+        .option("--output-tokens <n>", "output tokens to charge instead of the noted number", tokens),
     ask: async (core, { inputTokens, outputTokens }, id) => {
       const settled = await client(core).settleDeadLetter({
         deadLetterId: id,
@@ -39,7 +39,7 @@ export function addCharges(program: Command, io: Io): void {
     },
   });
   addQuestion<[string], object>(group, "drop <id>", io, {
-    description: "forget one: its request is never charged",
+    description: "forget a charge: its request is never charged",
     ask: async (core, _, id) =>
       deadLetterDocument(required((await client(core).dropDeadLetter({ deadLetterId: id })).deadLetter)),
   });

@@ -26,7 +26,7 @@ export function addConsoleLink(program: Command, io: Io): void {
         .addOption(
           new Option(
             "--role <role>",
-            "what whoever follows it may do; as much as the token used here unless set",
+            "the role of whoever follows the link; that of the token used here unless set",
           ).choices(Object.keys(roles)),
         )
         .option("--url <url>", "where browsers find the console; that of the core on the data directory unless set"),

@@ -17,7 +17,7 @@ export function addEvents(program: Command, io: Io): void {
     options: (command) =>
       command
         .option("--limit <n>", "the most events", count, 100)
-        .option("--type <types>", "only of these types, with commas between; all unless set", words, []),
+        .option("--type <types>", "only events of these types, with commas between; all unless set", words, []),
     ask: async (core, { limit, type: types }) =>
       (
         await readAll(

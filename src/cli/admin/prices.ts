@@ -24,7 +24,7 @@ export function addPrices(program: Command, io: Io): void {
   });
   addQuestion<[string], { limit?: number }>(group, "history <model>", io, {
     description: "list every price that a model has had, newest first",
-    options: (command) => command.option("--limit <n>", "only so many", count),
+    options: (command) => command.option("--limit <n>", "the most prices", count),
     ask: async (core, { limit }, model) => {
       const found = await readAll(
         (page) => client(core).listPriceHistory({ model, ...page }),

@@ -44,7 +44,7 @@ export function addReceipts(program: Command, io: Io): void {
         .option("--request <request>", "only this request")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--limit <n>", "how many at most", count, 100),
+        .option("--limit <n>", "the most receipts", count, 100),
     ask: async (core, { key = "", model = "", request = "", from, to, limit }, accountId = "") => {
       const client = createClient(MeteringService, core);
       const filter = {

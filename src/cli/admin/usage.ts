@@ -41,8 +41,8 @@ export function addUsage(program: Command, io: Io): void {
         .option("--model <model>", "only this model")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to keep apart: account, key, model, day, hour", groups, usualGroups)
-        .option("--dearest <n>", "only so many groups, those that cost most", count),
+        .option("--by <groups>", "what to group by: account, key, model, day, hour", groups, usualGroups)
+        .option("--dearest <n>", "only this many groups, those that cost most", count),
     ask: async (core, options) => {
       const rows = [];
       for await (const piece of createClient(MeteringService, core).streamUsage(toUsageRequest(options))) {

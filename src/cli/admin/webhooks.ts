@@ -20,7 +20,7 @@ export function addWebhooks(program: Command, io: Io): void {
     description: "tell an endpoint of events, and show its secret, the only time",
     options: (command) =>
       command
-        .requiredOption("--url <url>", "where they are sent")
+        .requiredOption("--url <url>", "where events are sent")
         .requiredOption("--events <types>", "types of events with commas between; `events types` lists them", words),
     ask: async (core, { url, events }) => {
       const made = await client(core).createWebhook({ url, events });
@@ -39,7 +39,7 @@ export function addWebhooks(program: Command, io: Io): void {
       ).map(webhookDocument),
   });
   addQuestion<[string], { overlap: number }>(group, "rotate-secret <webhook>", io, {
-    description: "make another secret and show it, the only time",
+    description: "make a new secret for an endpoint and show it, the only time",
     options: (command) =>
       command.addOption(
         new Option("--overlap <span>", "how long the old secret signs beside it, such as 90m")
@@ -53,7 +53,7 @@ export function addWebhooks(program: Command, io: Io): void {
     note: shownOnce,
   });
   addQuestion<[string], object>(group, "delete <webhook>", io, {
-    description: "tell an endpoint nothing more; what was not delivered is dropped",
+    description: "tell an endpoint nothing more; undelivered events are dropped",
     ask: async (core, _, webhookId) =>
       webhookDocument(required((await client(core).deleteWebhook({ webhookId })).webhook)),
   });

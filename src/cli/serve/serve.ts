@@ -16,7 +16,7 @@ export function addServe(program: Command): void {
       "where the listeners begin: HTTP there, then console, gRPC, Connect, admin, webhooks",
       basePort,
     )
-    .option("--workers <n>", "serve with so many processes; they need PostgreSQL, and Valkey or Redis", count)
+    .option("--workers <n>", "how many processes serve; they need PostgreSQL, and Valkey or Redis", count)
     .option("--no-console", "leave the console out")
     .addOption(logOption())
     .action(async (options: ServeOptions) => (await import("../../compose.ts")).serve(options));

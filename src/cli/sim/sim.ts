@@ -20,13 +20,15 @@ export function addSim(program: Command): void {
   program
     .command("sim")
     .description("run a simulated GPU server")
-    .option("--host <address>", "where to listen", "127.0.0.1")
-    .option("--port <port>", "where to listen", port, 8000)
+    .option("--host <address>", "the address to listen at", "127.0.0.1")
+    .option("--port <port>", "the port to listen at", port, 8000)
     .option("--models <ids>", `ids with commas between; ID=KIND for ${Object.keys(kinds).join(", ")}`, models)
-    .addOption(new Option("--dialect <engine>", "whose HTTP it speaks").choices(simulatedNames).default("vllm"))
+    .addOption(
+      new Option("--dialect <engine>", "the engine whose HTTP it speaks").choices(simulatedNames).default("vllm"),
+    )
     .option("--speed <factor>", "how many times faster than a real GPU; 0: no delay", amount, 1)
     .option("--loading <ms>", "how long it loads its models after the start and answers 503", amount, 0)
-    .option("--seed <n>", "for requests without a seed", amount, 0)
+    .option("--seed <n>", "the seed of requests that have none", amount, 0)
     .addOption(logOption())
     .action(async (options: SimulateOptions) => (await import("../../compose.ts")).simulate(options));
 }

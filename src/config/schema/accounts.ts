@@ -20,7 +20,7 @@ export const keys = z
   .prefault({});
 
 const tier = z.strictObject({
-  paid_usd: usd.default("0").describe("Paid in total, in USD."),
+  paid_usd: usd.default("0").describe("What the account has paid in total, in USD."),
   age_days: z.number().min(0).max(36_500).default(0).describe("Age of the account in days."),
   rpm: rpm.describe("Requests a minute."),
   in_flight: rpm
@@ -51,9 +51,9 @@ export const freeTier = z
 /** Bounds of top-ups. */
 export const payments = z
   .strictObject({
-    minimum_usd: usd.default("5").describe("The least of one top-up, in USD."),
-    maximum_usd: usd.default("1000").describe("The most of one top-up, in USD."),
-    rolling_24h_usd: usdTotal.default("2000").describe("The most of an account within 24 hours, in USD."),
+    minimum_usd: usd.default("5").describe("The smallest top-up, in USD."),
+    maximum_usd: usd.default("1000").describe("The largest top-up, in USD."),
+    rolling_24h_usd: usdTotal.default("2000").describe("The most that an account may pay within 24 hours, in USD."),
   })
   .superRefine(({ minimum_usd, maximum_usd, rolling_24h_usd }, context) => {
     const refuse = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
@@ -70,7 +70,12 @@ export const payments = z
 /** How prices move. */
 export const pricing = z
   .strictObject({
-    interval_s: seconds.default(60).describe("Between two moves of a price."),
-    max_step: z.number().gt(0).max(1).default(0.05).describe("The most that a move changes a price, as a part of it."),
+    interval_s: seconds.default(60).describe("Seconds between two moves of a price."),
+    max_step: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.05)
+      .describe("The most that one move changes a price; 0.05: 5 % of it."),
   })
   .prefault({});

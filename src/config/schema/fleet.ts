@@ -3,13 +3,13 @@ import { routing, seconds } from "./values.ts";
 
 /** How servers are chosen, waited for and watched. */
 export const fleet = z.strictObject({
-  routing: routing.default("prefix").describe("How a server is chosen, for models that do not say themselves."),
+  routing: routing.default("prefix").describe("How a server is chosen, for models without a routing of their own."),
   prefix_blocks: z
     .int()
     .positive()
     .max(16_777_216)
     .default(262_144)
-    .describe("Blocks of prompts that prefix routing remembers, a model: 100 bytes each at most."),
+    .describe("Blocks of prompts that prefix routing remembers for each model; a block takes at most 100 bytes."),
   reserve: z
     .number()
     .min(0)
@@ -18,14 +18,16 @@ export const fleet = z.strictObject({
     .describe(
       "The part of a model's places, and of its servers' KV caches, that one account leaves free for others. 0: nothing.",
     ),
-  queue: z.int().min(0).default(1000).describe("Requests that may wait for a free server, a model."),
-  queue_timeout_s: seconds.default(10).describe("How long one waits."),
+  queue: z.int().min(0).default(1000).describe("Requests of a model that may wait for a free server."),
+  queue_timeout_s: seconds.default(10).describe("How long a request may wait there."),
   connect_timeout_s: seconds.default(2).describe("How long a server may take to accept a connection."),
   first_token_timeout_s: seconds.default(120).describe("The longest wait for the first output."),
   idle_timeout_s: seconds.default(60).describe("The longest silence of a running stream."),
   total_timeout_s: seconds.default(1800).describe("The longest that a request may run."),
-  health_interval_s: seconds.default(5).describe("Between two health checks of a server."),
-  resolve_interval_s: seconds.default(10).describe("Between two lookups of the name of servers with resolve: true."),
+  health_interval_s: seconds.default(5).describe("Seconds between two health checks of a server."),
+  resolve_interval_s: seconds
+    .default(10)
+    .describe("Seconds between two lookups of the name of servers with resolve: true."),
   cache_salt: z.boolean().default(true).describe("Keep accounts apart in the engines' prefix caches."),
 });
 
@@ -50,6 +52,8 @@ export const readers = z.strictObject({
     .positive()
     .max(1e9)
     .default(128)
-    .describe("A reader that takes less of what waits for it is broken off, and pays for what ran."),
-  patience_s: seconds.default(60).describe("How long a reader may be slower than that."),
+    .describe(
+      "Bytes a second. A stream whose reader takes less for longer than patience_s is ended; the reader pays for what ran.",
+    ),
+  patience_s: seconds.default(60).describe("How long a reader may take less than min_bytes_per_s."),
 });

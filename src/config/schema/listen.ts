@@ -5,11 +5,11 @@ import { address, network } from "./values.ts";
 const file = z.string().min(1);
 const tls = z
   .strictObject({
-    cert: file.describe("The certificate, with those between it and its authority, in PEM."),
+    cert: file.describe("The certificate and the intermediate certificates, in PEM."),
     key: file.describe("Its private key, in PEM."),
     client_ca: file
       .optional()
-      .describe("Signs the certificates that clients of grpc and connect must show. Default: they need none."),
+      .describe("The authority whose certificates clients of grpc and connect must show. Default: clients need none."),
   })
   .describe("For all addresses; files that are renewed are read again within a minute.");
 
@@ -35,7 +35,7 @@ export const listen = z
     trusted_proxies: z
       .array(network)
       .default([])
-      .describe("Load balancers before http, as networks: their X-Forwarded-For tells where a client is."),
+      .describe("Networks of load balancers in front of http: their X-Forwarded-For tells where a client is."),
     trusted_facades: z
       .array(network)
       .default([])

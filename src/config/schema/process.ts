@@ -10,7 +10,7 @@ export const http = z
       .positive()
       .max(1_000_000)
       .default(1000)
-      .describe("Those of one address, or requests under way of one client behind a trusted proxy."),
+      .describe("Connections of one address, or running requests of one client behind a trusted proxy."),
     header_timeout_s: seconds.default(15).describe("How long the head of a request may take to arrive."),
     body_timeout_s: seconds.default(120).describe("How long a whole request may take to arrive."),
     min_body_rate: z
@@ -18,7 +18,7 @@ export const http = z
       .min(1)
       .max(1_000_000)
       .default(4096)
-      .describe("Bytes a second that a body has to come with on average, after 10 s."),
+      .describe("The least bytes a second, on average, of a body that takes longer than 10 s to arrive."),
     body_memory_mib: z
       .int()
       .min(16)
@@ -54,7 +54,7 @@ export const overload = z
       .min(50)
       .max(60_000)
       .default(1000)
-      .describe("New requests are refused while the event loop comes later than this to its work."),
+      .describe("New requests are refused while the event loop is later than this."),
     max_memory: z
       .number()
       .min(0.1)

@@ -11,16 +11,18 @@ export const sampling = z.strictObject({
   temperature: within(samplingFields.temperature.bounds).default(0.7).describe("0 always takes the likeliest token."),
   top_p: within(samplingFields.topP.bounds)
     .default(1)
-    .describe("Choose among the likeliest tokens of this share together."),
-  top_k: z.int().min(0).optional().describe("Choose among so many likeliest tokens."),
-  presence_penalty: within(samplingFields.presencePenalty.bounds).optional().describe("Against tokens that occurred."),
+    .describe("Choose among the likeliest tokens that have this probability together."),
+  top_k: z.int().min(0).optional().describe("Choose among this many of the likeliest tokens."),
+  presence_penalty: within(samplingFields.presencePenalty.bounds)
+    .optional()
+    .describe("Makes tokens less likely that have occurred."),
   frequency_penalty: within(samplingFields.frequencyPenalty.bounds)
     .optional()
-    .describe("Against tokens, as often as they occurred."),
+    .describe("Makes tokens less likely, the more often they have occurred."),
   min_p: within(samplingFields.minP.bounds)
     .optional()
-    .describe("The least likelihood, as a part of the likeliest token's."),
+    .describe("The least probability of a token, as a part of the likeliest token's."),
   repetition_penalty: within(samplingFields.repetitionPenalty.bounds)
     .optional()
-    .describe("A factor against tokens that occurred; 1: none."),
+    .describe("A factor that makes tokens less likely that have occurred; 1: no effect."),
 });

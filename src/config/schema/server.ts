@@ -15,7 +15,7 @@ export const server = z
         "Where the inference server listens; for llama.cpp in process the model file, as file:///models/m.gguf.",
       ),
     engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
-    model: plainName.min(1).optional().describe("The model under the server's own name. Default: our id."),
+    model: plainName.min(1).optional().describe("The server's own name of the model. Default: the model's id."),
     capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
     kv_tokens: z
       .int()
@@ -25,12 +25,14 @@ export const server = z
       .describe("Tokens that its KV cache holds, which prompts and answers share. Default: as the engine tells."),
     usd_per_hour: usd
       .optional()
-      .describe("What it costs an hour, in USD, all addresses of its name together; for the margin."),
+      .describe("What the server costs an hour, in USD, all addresses of its name together; for the margin."),
     api_key_file: z.string().min(1).optional().describe("A file that holds the API key that it demands."),
     resolve: z
       .boolean()
       .default(false)
-      .describe("Whether every address of the host's name is a server of its own; looked up again and again."),
+      .describe(
+        "Whether every address of the host's name is a server of its own; the name is looked up every resolve_interval_s.",
+      ),
   })
   .superRefine(({ url, engine, resolve }, context) => {
     if (resolve && !/^https?:\/\/(?![\d.]+(:|\/|$)|\[)/.test(url)) {

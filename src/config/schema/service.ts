@@ -3,10 +3,10 @@ import * as z from "zod";
 /** An internal service that may call on behalf of accounts. */
 export const service = z
   .strictObject({
-    name: z.string().min(1).describe("For the log."),
+    name: z.string().min(1).describe("The name of the service, for the log."),
     token_file: z.string().optional().describe("A file that holds the service token."),
     token_env: z.string().optional().describe("An environment variable that holds the service token."),
-    accounts: z.array(z.string()).optional().describe("Accounts that it may name as payers. Default: any."),
+    accounts: z.array(z.string()).optional().describe("Accounts on whose behalf it may call. Default: any."),
   })
   .refine(
     (value) => (value.token_file === undefined) !== (value.token_env === undefined),

@@ -9,18 +9,18 @@ const oidc = z
       .string()
       .refine(isIssuer, "must be an https address, or http on this machine, such as https://login.example.com")
       .describe("Where the provider is found (OpenID Connect Discovery)."),
-    client_id: z.string().min(1).max(255).describe("As what Tollgate is registered there."),
-    client_secret_file: z.string().optional().describe("A file that holds the secret of that registration."),
+    client_id: z.string().min(1).max(255).describe("The client id that Tollgate is registered under there."),
+    client_secret_file: z.string().optional().describe("A file that holds the client secret."),
     client_secret_env: z
       .string()
       .optional()
-      .describe("An environment variable that holds it. Default: a public client."),
+      .describe("An environment variable that holds the client secret. Default: Tollgate is a public client."),
     name: plainName.min(1).max(100).optional().describe("What people call the provider. Default: the host of issuer."),
     scopes: z
       .array(z.string().regex(/^[!-~]+$/))
       .max(20)
       .default(["openid", "profile", "email"])
-      .describe("What is asked for; openid must be among it."),
+      .describe("The scopes to ask for; openid must be among them."),
     account_claim: z
       .string()
       .min(1)
@@ -29,7 +29,7 @@ const oidc = z
     create_accounts: z
       .boolean()
       .default(false)
-      .describe("Whether somebody new gets an account, with the free tier's money; else they are sent away."),
+      .describe("Whether a person without an account gets one, with the free tier's money; else they are turned away."),
   })
   .refine(
     (value) => value.client_secret_file === undefined || value.client_secret_env === undefined,

@@ -43,7 +43,7 @@ export function addExport(program: Command, io: Io): void {
         .option("--account <account>", "only this account")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--resume", "go on with a file that was left unfinished, with the same options"),
+        .option("--resume", "go on with an unfinished file; the other options must be the same"),
     ask: async (core, options, path) => {
       const columns = columnsOf(emptyReceipt());
       const resume = options.resume === true;
@@ -64,7 +64,7 @@ export function addExport(program: Command, io: Io): void {
         .option("--account <account>", "only this account")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to keep apart: account, key, model, day, hour", groups, usualGroups),
+        .option("--by <groups>", "what to group by: account, key, model, day, hour", groups, usualGroups),
     ask: async (core, options, path) => {
       const told = trackCount("usage", "rows", io);
       let file: ExportFile | undefined;

@@ -70,7 +70,7 @@ export function addKeys(program: Command, io: Io): void {
     ask: async (core, _, keyId) => keyDocument(required((await client(core).revokeKey({ keyId })).key)),
   });
   addQuestion<[string], LimitOptions>(group, "set-limits <key>", io, {
-    description: "set or lift limits of a key; those that are not named stay as they are",
+    description: "set or lift limits of a key; limits that are not named stay as they are",
     options: addLimitOptions,
     ask: async (core, options, keyId) => {
       const { limits, paths } = readLimitOptions(options);
